@@ -1,16 +1,17 @@
 //! Merges findings that say the same, and groups findings that one change removes.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::finding::{Finding, Label, Severity};
-use crate::text::{Index, Span};
+use super::finding::{Finding, Label, ObjectRef, Others, Severity};
+use crate::text::Index;
 
 /// The maximum number of related places of merged findings.
 const MAX_RELATED: usize = 8;
 
-/// The maximum number of further places that a group of findings shows.
-const MAX_SHOWN: usize = 3;
+/// The maximum number of further places that a group of findings lists.
+const MAX_PLACES: usize = 1000;
 
 /// Sorts findings by path, position and rule, and merges equal ones.
 ///
@@ -84,6 +85,30 @@ fn relate(finding: &mut Finding, related: Vec<Label>) {
     }
 }
 
+/// Removes findings that follow from another one, and adds their number to its help.
+pub fn absorb(findings: &mut Vec<Finding>) {
+    let mut followers: BTreeMap<(&'static str, ObjectRef), usize> = BTreeMap::new();
+    for finding in findings.iter() {
+        if let Some(cause) = finding.cause.as_ref().and_then(|cause| cause.follows.clone()) {
+            *followers.entry(cause).or_default() += 1;
+        }
+    }
+    if followers.is_empty() {
+        return;
+    }
+    let mut causes: BTreeSet<(&'static str, ObjectRef)> = BTreeSet::new();
+    for finding in findings.iter_mut() {
+        let Some(key) = finding.object.clone().map(|object| (finding.rule, object)) else { continue };
+        let Some(count) = followers.get(&key) else { continue };
+        let others = if *count == 1 { "finding follows" } else { "findings follow" };
+        let help = finding.help.take().map(|help| format!("{help}; ")).unwrap_or_default();
+        finding.help = Some(format!("{help}{count} other {others} from it"));
+        causes.insert(key);
+    }
+    let follows = |finding: &Finding| finding.cause.as_ref()?.follows.clone();
+    findings.retain(|finding| follows(finding).is_none_or(|cause| !causes.contains(&cause)));
+}
+
 /// The key of a group of findings.
 #[derive(PartialEq, Eq, Hash)]
 enum GroupKey {
@@ -136,14 +161,18 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
         None if count == 2 => format!("{}; the same line has this effect on another object", finding.message),
         None => format!("{}; the same line has this effect on {} more objects", finding.message, count - 1),
     };
+    if let Some(help) = finding.cause.as_ref().and_then(|cause| cause.help.clone()) {
+        finding.help = Some(help);
+    }
     // The findings of one object may differ in what they say.
     let is_of_one = others.iter().all(|other| other.object == finding.object);
     let differs = is_of_one && others.iter().any(|other| other.message != own);
     if differs {
         finding.at.message = own;
     }
-    let mut places: Vec<(Span, String)> = Vec::new();
-    let mut nameless: Vec<String> = Vec::new();
+    let keeps_related = finding.cause.as_ref().is_some_and(|cause| cause.keeps_related);
+    let mut places: Vec<Label> = Vec::with_capacity(others.len());
+    let mut further: Vec<Label> = Vec::new();
     for other in others {
         finding.clusters.extend(other.clusters);
         let name = match other.object {
@@ -151,31 +180,20 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
             Some(object) => object.to_string(),
             None => "also here".to_owned(),
         };
+        // If one line is at fault, the object itself tells more.
         let is_elsewhere = other.at.span != finding.at.span;
-        let place =
-            if is_elsewhere { Some(other.at.span) } else { other.related.into_iter().next().map(|label| label.span) };
-        match place.filter(|place| *place != finding.at.span) {
-            Some(place) => places.push((place, name)),
-            None => nameless.push(name),
-        }
-    }
-    if !nameless.is_empty() {
-        let hidden = nameless.len().saturating_sub(MAX_SHOWN);
-        nameless.truncate(MAX_SHOWN);
-        let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
-        let comma = if finding.at.message.is_empty() { "" } else { ", " };
-        finding.at.message.push_str(&format!("{comma}also for {}{more}", nameless.join(", ")));
+        let room = if keeps_related { MAX_PLACES - further.len().min(MAX_PLACES) } else { 0 };
+        further.extend(other.related.iter().take(room).filter(|label| !finding.related.contains(label)).cloned());
+        let related = other.related.into_iter().next().filter(|_| !is_elsewhere).map(|label| label.span);
+        places.push(Label::new(related.unwrap_or(other.at.span), name));
     }
     finding.clusters.sort();
     finding.clusters.dedup();
-    places.dedup();
-    let hidden = places.len().saturating_sub(MAX_SHOWN);
-    for (number, (place, mut label)) in places.into_iter().take(MAX_SHOWN).enumerate() {
-        if number + 1 == MAX_SHOWN && hidden > 0 {
-            label.push_str(&format!(", and {hidden} more"));
-        }
-        finding.related.push(Label::new(place, label));
-    }
+    further.dedup();
+    places.extend(further);
+    let omitted = places.len().saturating_sub(MAX_PLACES);
+    places.truncate(MAX_PLACES);
+    finding.others = Some(Box::new(Others { places, omitted, count: count - 1 }));
     finding
 }
 
@@ -213,11 +231,9 @@ mod tests {
         let findings = named.map(|(line, name)| found(line, name).caused_by("k", "", " objects are wrong"));
         let grouped = group(findings.collect());
         let [one] = grouped.as_slice() else { panic!("{grouped:?}") };
-        let related: Vec<&str> = one.related.iter().map(|label| label.message.as_str()).collect();
-        assert_eq!(
-            (one.message.as_str(), related),
-            ("5 objects are wrong", vec!["A `q`", "A `r`", "A `s`, and 1 more"])
-        );
+        let places: Vec<&str> = one.all_related().map(|label| label.message.as_str()).collect();
+        let expected = vec!["A `q`", "A `r`", "A `s`", "A `t`"];
+        assert_eq!((one.message.as_str(), places, one.count()), ("5 objects are wrong", expected, 5));
     }
 
     #[test]

@@ -103,7 +103,20 @@ pub struct Finding {
     /// The affected clusters, sorted; empty if unknown or not applicable.
     pub clusters: Vec<Arc<str>>,
     /// The cause, if other findings of the rule may share it.
-    pub cause: Option<Cause>,
+    pub cause: Option<Box<Cause>>,
+    /// The other places with the same cause.
+    pub others: Option<Box<Others>>,
+}
+
+/// The other places of a finding that stands for several ones with the same cause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Others {
+    /// The places, each with its object or its fault. A place may be the main position of the finding.
+    pub places: Vec<Label>,
+    /// The number of further places that are not in the list.
+    pub omitted: usize,
+    /// The number of other findings with this cause.
+    pub count: usize,
 }
 
 /// A cause that several findings of a rule may share: one change removes all of them.
@@ -113,6 +126,10 @@ pub struct Cause {
     pub key: String,
     /// The message of that finding: the text before and after the number of places.
     pub summary: [String; 2],
+    /// The help of that finding, if the help of the first one does not fit all.
+    pub help: Option<String>,
+    /// The rule and the object of the finding that this one follows from.
+    pub follows: Option<(&'static str, ObjectRef)>,
     /// Whether the finding keeps the related places of all findings at its position, and not of the first one only.
     pub keeps_related: bool,
 }
@@ -130,6 +147,7 @@ impl Finding {
             object: None,
             clusters: Vec::new(),
             cause: None,
+            others: None,
         }
     }
 
@@ -156,14 +174,36 @@ impl Finding {
     /// number of places and `after`.
     #[must_use]
     pub fn caused_by(mut self, key: impl Into<String>, before: impl Into<String>, after: impl Into<String>) -> Self {
-        self.cause = Some(Cause { key: key.into(), summary: [before.into(), after.into()], keeps_related: false });
+        let summary = [before.into(), after.into()];
+        self.cause =
+            Some(Box::new(Cause { key: key.into(), summary, help: None, follows: None, keeps_related: false }));
+        self
+    }
+
+    /// Sets the help for several findings with the same cause.
+    #[must_use]
+    pub fn help_for_all(mut self, help: impl Into<String>) -> Self {
+        if let Some(cause) = &mut self.cause {
+            cause.help = Some(help.into());
+        }
+        self
+    }
+
+    /// Names the rule and the object of the finding that this one follows from. Only that finding is reported.
+    #[must_use]
+    pub fn following(mut self, rule: &'static str, object: ObjectRef) -> Self {
+        if let Some(cause) = &mut self.cause {
+            cause.follows = Some((rule, object));
+        }
         self
     }
 
     /// Keeps the related places of all findings with the same cause at this position.
     #[must_use]
     pub fn keeping_related(mut self) -> Self {
-        self.cause = self.cause.map(|cause| Cause { keeps_related: true, ..cause });
+        if let Some(cause) = &mut self.cause {
+            cause.keeps_related = true;
+        }
         self
     }
 
@@ -173,14 +213,21 @@ impl Finding {
         self.object = Some(object);
         self
     }
+
+    /// The number of findings that this one stands for.
+    pub fn count(&self) -> usize {
+        1 + self.others.as_ref().map_or(0, |others| others.count)
+    }
+
+    /// The related positions and the other places.
+    pub fn all_related(&self) -> impl Iterator<Item = &Label> {
+        self.related.iter().chain(self.others.iter().flat_map(|others| &others.places))
+    }
 }
 
 /// The candidate that is most similar to `typed`, if one is similar enough.
 pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let score = |candidate: &str| {
-        let folded = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
-        strsim::damerau_levenshtein(&folded(typed), &folded(candidate))
-    };
+    let score = |candidate: &str| distance(typed, candidate);
     let allowed = (typed.chars().count() / 3).clamp(1, 4);
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let near = candidates.iter().map(|candidate| (score(candidate), *candidate));
@@ -188,6 +235,20 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
     // An abbreviation, such as `prod` for `production`.
     let is_short_for = |candidate: &&str| typed.len() >= 3 && candidate.starts_with(typed);
     near.or_else(|| candidates.into_iter().filter(is_short_for).min_by_key(|candidate| candidate.len()))
+}
+
+/// Returns whether less than a third of a name differs from a similar one. The names of programs are short and similar.
+pub fn is_almost(typed: &str, meant: &str) -> bool {
+    distance(typed, meant) * 3 < typed.len().max(MIN_WORD)
+}
+
+/// The length from which a word may contain a typing error; a shorter one is more likely a number or a stage.
+pub const MIN_WORD: usize = 4;
+
+/// The number of typing errors between two names, which may be written in different cases.
+fn distance(one: &str, other: &str) -> usize {
+    let folded = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
+    strsim::damerau_levenshtein(&folded(one), &folded(other))
 }
 
 #[cfg(test)]

@@ -125,17 +125,8 @@ impl Loader for LazyLoader {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixture::folder;
     use super::*;
-
-    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let full = folder.path().join(path);
-            fs::create_dir_all(full.parent().unwrap()).unwrap();
-            fs::write(full, text).unwrap();
-        }
-        folder
-    }
 
     #[test]
     fn the_repository_is_the_root_and_files_outside_of_it_are_invisible() {

@@ -4,6 +4,8 @@
 //! opens every file.
 
 mod error;
+#[cfg(test)]
+mod fixture;
 mod git;
 mod lock;
 mod place;

@@ -240,17 +240,8 @@ impl Loader for DirectoryLoader {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixture::folder;
     use super::*;
-
-    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let full = folder.path().join(path);
-            fs::create_dir_all(full.parent().unwrap()).unwrap();
-            fs::write(full, text).unwrap();
-        }
-        folder
-    }
 
     fn paths(tree: &Tree) -> Vec<&str> {
         tree.entries().map(|(path, _)| path).collect()

@@ -50,6 +50,7 @@ pub use repo::{Repo, Skipped};
 pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};
 pub use settings::{Bounds, Settings};
 pub use unknown::contents::{Creates, UnknownProducer, has_word};
+pub use unknown::known_contents::groups_of_chart;
 pub use unknown::publisher::{public_owner, repository_owner};
 pub use variables::substitute::rule_ids::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE};
 pub use variables::substitute::{reads, substitute};

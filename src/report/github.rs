@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::places::Shown;
 use super::printable::printable;
 use super::result::Report;
 use crate::base::finding::{Finding, Severity};
@@ -23,7 +24,8 @@ fn command(report: &Report, finding: &Finding) -> String {
     };
     let (start, end) = (finding.at.span.position(), finding.at.span.end_position());
     let mut message = finding.message.clone();
-    for related in &finding.related {
+    let shown = Shown::of(finding);
+    for related in &shown.related {
         let path = report.display_path(related.span.file());
         let _ = write!(message, "\n{path}:{}: {}", related.span.position().line, related.message);
     }

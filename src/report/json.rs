@@ -51,8 +51,12 @@ struct JsonFinding {
     clusters: Vec<String>,
     /// The reason and the fix; null if the message contains them.
     help: Option<String>,
-    /// Related positions.
+    /// Related positions, and the other places with the same cause.
     related: Vec<Related>,
+    /// The number of findings with the same cause that this one stands for; absent if it is the only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2))]
+    places: Option<usize>,
 }
 
 /// A Kubernetes object.
@@ -151,7 +155,8 @@ impl From<&Finding> for JsonFinding {
             }),
             clusters: finding.clusters.iter().map(ToString::to_string).collect(),
             help: finding.help.clone(),
-            related: finding.related.iter().map(Related::from).collect(),
+            related: finding.all_related().map(Related::from).collect(),
+            places: Some(finding.count()).filter(|count| *count > 1),
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod graph;
 mod summary;
 mod result;
 pub mod access;
+mod places;
 mod github;
 pub mod json;
 mod text;

@@ -7,6 +7,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 
 use super::mask::Masks;
+use super::places::Shown;
 use super::printable::printable;
 use super::result::Report;
 use crate::base::finding::{Finding, Label, Severity};
@@ -24,7 +25,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     // The rule may know that a value is private although its line does not show it, as in a file of a generator.
     for finding in report.findings.iter().filter(|finding| finding.rule == PLAINTEXT_SECRET) {
         masks.hide(&finding.at.span);
-        finding.related.iter().for_each(|label| masks.hide(&label.span));
+        finding.all_related().for_each(|label| masks.hide(&label.span));
     }
     for finding in &report.findings {
         writeln!(out, "{}\n", block(report, finding, &mut masks))?;
@@ -40,7 +41,8 @@ fn block(report: &Report, finding: &Finding, masks: &mut Masks) -> String {
     };
     let title = level.primary_title(printable(&finding.message)).id(finding.rule);
     let mut group = Group::with_title(title);
-    for piece in pieces(finding) {
+    let shown = Shown::of(finding);
+    for piece in pieces(&shown) {
         group = group.element(element(report, &piece, masks));
     }
     if let Some(clusters) = clusters(finding) {
@@ -72,10 +74,10 @@ struct Piece<'a> {
 }
 
 /// Groups the labels of a finding into snippets, the primary label first.
-fn pieces(finding: &Finding) -> Vec<Piece<'_>> {
+fn pieces(shown: &Shown) -> Vec<Piece<'_>> {
     let mut pieces: Vec<Piece<'_>> = Vec::new();
-    let main = std::iter::once((AnnotationKind::Primary, &finding.at));
-    for (kind, label) in main.chain(finding.related.iter().map(|label| (AnnotationKind::Context, label))) {
+    let main = std::iter::once((AnnotationKind::Primary, &shown.at));
+    for (kind, label) in main.chain(shown.related.iter().map(|label| (AnnotationKind::Context, label))) {
         let file = label.span.file();
         let line = label.span.position().line;
         let near = |piece: &&mut Piece<'_>| {

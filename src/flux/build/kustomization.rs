@@ -70,15 +70,13 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
 fn chart_findings(charts: Vec<Finding>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for chart in charts {
-        match findings.last_mut().filter(|last| last.at.span.file() == chart.at.span.file()) {
-            Some(last) => last.related.push(Label::new(chart.at.span, "another chart")),
-            None => {
-                let message = "Flux does not build a kustomization with Helm charts, so it applies none of its objects";
-                let help =
-                    "use a HelmRelease, or render the chart to a file: Flux runs kustomize without `--enable-helm`";
-                findings.push(Finding::error(FAILED_BUILD, chart.at.span, message).help(help));
-            }
+        if let Some(last) = findings.last_mut().filter(|last| last.at.span.file() == chart.at.span.file()) {
+            last.related.push(Label::new(chart.at.span, "another chart"));
+            continue;
         }
+        let message = "Flux does not build a kustomization with Helm charts, so it applies none of its objects";
+        let help = "use a HelmRelease, or render the chart to a file: Flux runs kustomize without `--enable-helm`";
+        findings.push(Finding::error(FAILED_BUILD, chart.at.span, message).help(help));
     }
     findings
 }
@@ -98,7 +96,9 @@ pub(crate) fn missing(kustomization: &Object, place: &Node, folder: &str, is_fil
         "correct `spec.path`, which starts at the root of the source: Flux applies nothing until the path exists"
             .to_string()
     };
-    Finding::error(MISSING_PATH, place.span().clone(), message).help(help).about(kustomization.reference())
+    let summary = format!(" Kustomizations have a wrong `spec.path`: {message}");
+    let finding = Finding::error(MISSING_PATH, place.span().clone(), message).help(help);
+    finding.about(kustomization.reference()).caused_by(folder, "", summary)
 }
 
 fn source_of(kustomization: &Object) -> String {

@@ -102,8 +102,8 @@ impl UnknownProducer {
         let is_definitions = purpose == Some(Purpose::Definitions) || matches!(self.contents, Contents::Definitions);
         if is_definition(id) {
             let group = id.name.split_once('.').map_or("", |(_, group)| group);
-            return match known.map(|known| known.groups) {
-                None | Some([]) => Creates::Possibly,
+            return match known.and_then(KnownContents::all_groups) {
+                None => Creates::Possibly,
                 Some(groups) if groups.contains(&group) => Creates::Certainly,
                 Some(_) => possibly(!is_definitions),
             };
@@ -146,7 +146,7 @@ impl UnknownProducer {
             Contents::Known(known) => match known.purpose {
                 Purpose::Definitions => false,
                 Purpose::Flux | Purpose::Controller => known.groups.contains(&group),
-                Purpose::Manifests => true,
+                Purpose::Manifests | Purpose::Other => true,
             },
             Contents::Public | Contents::Anything => true,
         }

@@ -10,6 +10,15 @@ pub(crate) struct KnownContents {
     pub(super) purpose: Purpose,
     /// The API groups of its CRDs.
     pub(super) groups: &'static [&'static str],
+    /// Whether `groups` contains all groups.
+    is_complete: bool,
+}
+
+impl KnownContents {
+    /// The API groups of all of its CRDs, if they are known.
+    pub(super) fn all_groups(&self) -> Option<&'static [&'static str]> {
+        Some(self.groups).filter(|groups| self.is_complete && !groups.is_empty())
+    }
 }
 
 /// The purpose of a chart or artifact, which determines what it contains.
@@ -23,6 +32,8 @@ pub(super) enum Purpose {
     Controller,
     /// Manifests that its values contain.
     Manifests,
+    /// Some CRDs, among contents that are not known.
+    Other,
 }
 
 const FLUX_GROUPS: &[&str] =
@@ -70,18 +81,82 @@ const TABLE: &[KnownContents] = &[
     row("grafana-operator-crds", Purpose::Definitions, &["grafana.integreatly.org"]),
     row("victoria-metrics-operator-crds", Purpose::Definitions, &["operator.victoriametrics.com"]),
     row("mariadb-operator-crds", Purpose::Definitions, &["k8s.mariadb.com"]),
-    row("eck-operator-crds", Purpose::Definitions, &[]),
-    row("istio-base", Purpose::Definitions, &[]),
+    some("eck-operator-crds", Purpose::Definitions, &["elasticsearch.k8s.elastic.co", "kibana.k8s.elastic.co"]),
+    some("istio-base", Purpose::Definitions, &["networking.istio.io", "security.istio.io", "telemetry.istio.io"]),
+    other("actions-runner-controller", &["actions.summerwind.dev"]),
+    other("argo-cd", &["argoproj.io"]),
+    other("argo-events", &["argoproj.io"]),
+    other("argo-rollouts", &["argoproj.io"]),
+    other("argo-workflows", &["argoproj.io"]),
+    other("aws-load-balancer-controller", &["elbv2.k8s.aws"]),
+    other("capsule", &["capsule.clastix.io"]),
+    other("cert-manager-approver-policy", &["policy.cert-manager.io"]),
+    other("cilium", &["cilium.io"]),
+    other("cloudnative-pg", &["postgresql.cnpg.io"]),
+    other("contour", &["projectcontour.io"]),
+    other("crossplane", &["pkg.crossplane.io", "apiextensions.crossplane.io"]),
+    other("dragonfly-operator", &["dragonflydb.io"]),
+    other("eck-operator", &["elasticsearch.k8s.elastic.co", "kibana.k8s.elastic.co"]),
+    other("flagger", &["flagger.app"]),
+    other("gatekeeper", &["templates.gatekeeper.sh", "config.gatekeeper.sh", "mutations.gatekeeper.sh"]),
+    other("gateway-helm", &["gateway.networking.k8s.io", "gateway.envoyproxy.io"]),
+    other("gha-runner-scale-set-controller", &["actions.github.com"]),
+    other("grafana-operator", &["grafana.integreatly.org"]),
+    other("k8up", &["k8up.io"]),
+    other("karpenter", &["karpenter.sh", "karpenter.k8s.aws"]),
+    other("karpenter-crd", &["karpenter.sh", "karpenter.k8s.aws"]),
+    other("keda", &["keda.sh"]),
+    other("kong", &["configuration.konghq.com"]),
+    other("linkerd-crds", &["linkerd.io", "policy.linkerd.io"]),
+    other("longhorn", &["longhorn.io"]),
+    other("mariadb-operator", &["k8s.mariadb.com"]),
+    other("metallb", &["metallb.io"]),
+    other("node-feature-discovery", &["nfd.k8s-sigs.io"]),
+    other("opentelemetry-operator", &["opentelemetry.io"]),
+    other("postgres-operator", &["acid.zalan.do"]),
+    other("rabbitmq-cluster-operator", &["rabbitmq.com"]),
+    other("rook-ceph", &["ceph.rook.io"]),
+    other("sealed-secrets", &["bitnami.com"]),
+    other("secrets-store-csi-driver", &["secrets-store.csi.x-k8s.io"]),
+    other("strimzi-kafka-operator", &["kafka.strimzi.io"]),
+    other("system-upgrade-controller", &["upgrade.cattle.io"]),
+    other("tailscale-operator", &["tailscale.com"]),
+    other("tigera-operator", &["operator.tigera.io"]),
+    other("tofu-controller", &["infra.contrib.fluxcd.io"]),
+    other("traefik", &["traefik.io", "traefik.containo.us"]),
+    other("trivy-operator", &["aquasecurity.github.io"]),
+    other("trust-manager", &["trust.cert-manager.io"]),
+    other("vault-secrets-operator", &["secrets.hashicorp.com"]),
+    other("velero", &["velero.io"]),
+    other("victoria-metrics-k8s-stack", &["operator.victoriametrics.com"]),
+    other("victoria-metrics-operator", &["operator.victoriametrics.com"]),
+    other("volsync", &["volsync.backube"]),
 ];
 
 const fn row(name: &'static str, purpose: Purpose, groups: &'static [&'static str]) -> KnownContents {
-    KnownContents { name, purpose, groups }
+    KnownContents { name, purpose, groups, is_complete: true }
+}
+
+/// A row whose groups are not complete.
+const fn some(name: &'static str, purpose: Purpose, groups: &'static [&'static str]) -> KnownContents {
+    KnownContents { name, purpose, groups, is_complete: false }
+}
+
+/// A chart of which only CRDs are known.
+const fn other(name: &'static str, groups: &'static [&'static str]) -> KnownContents {
+    some(name, Purpose::Other, groups)
 }
 
 /// The known contents of a chart or artifact with a name; the name may be a path or an address.
 pub(super) fn known(name: &str) -> Option<&'static KnownContents> {
     let name = name.rsplit('/').next().unwrap_or(name);
-    TABLE.iter().find(|known| known.name == name)
+    TABLE.iter().find(|known| known.name == name).filter(|known| known.purpose != Purpose::Other)
+}
+
+/// The API groups whose CRDs a chart installs beside the objects of Flux; empty if they are unknown.
+pub fn groups_of_chart(chart: &str) -> &'static [&'static str] {
+    let found = TABLE.iter().find(|known| known.name == chart && known.purpose != Purpose::Flux);
+    found.map_or(&[], |known| known.groups)
 }
 
 /// Returns whether a chart or artifact contains nothing but the installation of Flux or Flux Operator.
@@ -137,6 +212,12 @@ mod tests {
         for (at, known) in TABLE.iter().enumerate() {
             assert!(!TABLE[..at].iter().any(|other| other.name == known.name), "{}", known.name);
         }
+    }
+
+    #[test]
+    fn the_definitions_of_a_chart_do_not_tell_its_other_contents() {
+        assert_eq!((groups_of_chart("keda"), known("keda").is_none()), (&["keda.sh"][..], true));
+        assert!(known("istio-base").is_some_and(|known| known.all_groups().is_none()));
     }
 
     #[test]

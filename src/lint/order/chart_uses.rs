@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::flux::{Applied, AppliedSet, ApplyMode};
+use crate::flux::{Applied, AppliedSet, ApplyMode, groups_of_chart};
 use crate::kube::{Object, groups};
-use crate::lint::facts::chart_groups::groups_of_chart;
 use crate::lint::refs::source_reference::source_of;
 use crate::lint::view::View;
 use crate::text::Index;

@@ -168,7 +168,7 @@ impl<'a> Search<'_, 'a> {
     }
 }
 
-fn kind_of<'a>(applied: Applied<'a>) -> &'a Node {
+fn kind_of(applied: Applied<'_>) -> &Node {
     applied.object.node.get("kind").unwrap_or(&applied.object.node)
 }
 

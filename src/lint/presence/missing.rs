@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::on_cluster::Presence;
 use super::own_inputs::unknown_producer;
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::{Finding, MIN_WORD, did_you_mean, is_almost};
 use crate::flux::{Applied, COPY_FROM};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
@@ -14,8 +14,6 @@ use crate::yaml::Origin;
 
 /// The maximum number of missing objects of a cluster for which a suggestion is searched.
 const MAX_SUGGESTIONS: usize = 50;
-/// The length from which a word of a name may be a typing error; a shorter one is more likely a number or a stage.
-const MIN_WORD: usize = 4;
 
 /// A search for missing objects on a cluster, which remembers its answers.
 pub(crate) struct MissingSearch<'v, 'a> {
@@ -145,10 +143,8 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             return Some((Mistake::Renamed, *found));
         }
         let meant = did_you_mean(name, near.iter().map(|found| found.object.name()))?;
-        // The names of programs are short and similar.
-        let is_near = strsim::damerau_levenshtein(name, meant) * 3 < name.len().max(MIN_WORD);
         let found = near.into_iter().find(|found| found.object.name() == meant);
-        found.filter(|_| is_near).map(|found| (Mistake::Name, found))
+        found.filter(|_| is_almost(name, meant)).map(|found| (Mistake::Name, found))
     }
 }
 
@@ -171,7 +167,17 @@ impl Missing<'_> {
         let Some((mistake, near)) = &self.suggestion else { return finding.help(otherwise) };
         let (namespace, name) = (near.object.namespace().unwrap_or_default(), near.object.name());
         let help = match mistake {
-            Mistake::Namespace => format!("found in namespace `{namespace}`; set `namespace: {namespace}`, or add one to this namespace"),
+            // References to these kinds have no field `namespace`.
+            Mistake::Namespace if matches!(wanted.kind, "Secret" | "ConfigMap" | "Provider") => {
+                format!(
+                    "found in namespace `{namespace}`, but this reference cannot cross namespaces; add one to namespace \
+                     `{}`",
+                    wanted.namespace
+                )
+            }
+            Mistake::Namespace => {
+                format!("found in namespace `{namespace}`; set `namespace: {namespace}`, or add one to this namespace")
+            }
             Mistake::Kind => format!("`{namespace}/{name}` has kind {kind}; set `kind: {kind}`", kind = near.object.kind()),
             Mistake::Hash => {
                 "the generator adds a hash to the name; set `disableNameSuffixHash: true` there, or let kustomize update \

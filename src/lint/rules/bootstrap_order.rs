@@ -431,8 +431,22 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
         finding.severity = Severity::Pedantic;
     }
     let before = "in a cold start, ";
-    let summary = format!(" appliers may apply objects before {} exists, which {provider_name} applies", first.what);
-    finding = finding.caused_by(format!("{} {provider_name} {is_after}", first.what), before, summary);
+    let what = match first.what.as_str() {
+        ITS_DEFINITION => format!("the CRD of {}", first.object.object.kind()),
+        what => what.to_owned(),
+    };
+    let summary = format!(" appliers may apply objects before {what} exists, which {provider_name} applies");
+    let consequence = if first.refused {
+        "until it exists, Flux applies nothing else of them, and tries again after their intervals"
+    } else {
+        "until it exists, the pods of the objects do not start, and the appliers are not ready"
+    };
+    let help = if is_after {
+        format!("move it to one of their dependencies, because {provider_name} is applied after them: {consequence}")
+    } else {
+        format!("add {provider_name} to `dependsOn` of each of them: {consequence}")
+    };
+    finding = finding.caused_by(format!("{what} {provider_name} {is_after}"), before, summary).help_for_all(help);
     if let Some(own) = &user.object {
         finding = finding.related(own_position(user, own.span()), format!("{} does not wait for it", user.reference));
     }
@@ -475,7 +489,7 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> O
             }
             Reason::HealthCheck(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
             Reason::DependsOn(place, _) => {
-                finding = finding.related(place.clone(), format!("{one} depends on {other}"))
+                finding = finding.related(place.clone(), format!("{one} depends on {other}"));
             }
             Reason::AppliedByParent => {
                 if let Some(place) = order.position(*from) {

@@ -14,12 +14,13 @@ declare! {
     ///
     /// Kubernetes accepts the binding without a warning, but the binding grants no permissions. An account that relies
     /// on them fails later, in another place. And an account that can create a role of that name decides what the
-    /// binding grants.
+    /// binding grants. The severity is warning, because the Kustomization itself becomes ready, and the binding takes
+    /// effect as soon as the role exists.
     ///
     /// The rule ignores the roles of Kubernetes, of Flux, and of common platforms (GKE, EKS, AKS, OpenShift, Rancher,
     /// k3s). It also ignores remote clusters that Flux reaches with a `kubeConfig`. A chart may create a role that has
     /// the chart's name, and an input that could not be built may create any role: the rule does not report such a
-    /// role.
+    /// role. The severity is warning if a chart with another name may contain the role.
     ///
     /// ## How to fix it
     ///
@@ -79,7 +80,7 @@ declare! {
     /// ## Source
     ///
     /// [Kubernetes: role bindings](https://kubernetes.io/docs/reference/access-authn-authz/rbac/#rolebinding-and-clusterrolebinding)
-    "dangling-role-reference", Error, "a binding references a role that does not exist", Check::Cluster(check),
+    "dangling-role-reference", Warning, "a binding references a role that does not exist", Check::Cluster(check),
 }
 
 /// The prefixes of the roles that platforms and their add-ons create.
@@ -169,5 +170,5 @@ fn finding(view: &View<'_>, binding: &Binding, namespace: &str, kind: &str) -> O
         (None, Some(meant)) => format!("did you mean `{meant}`?"),
         (None, None) => format!("add the {kind} to the objects that the cluster receives, or correct the name"),
     };
-    Some(Finding::error(RULE.id, at, message).help(help).about(binding.object()))
+    Some(Finding::warning(RULE.id, at, message).help(help).about(binding.object()))
 }

@@ -1,5 +1,5 @@
-use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, ApplierKind};
+use crate::base::finding::{Finding, Label, Severity};
+use crate::flux::{Applied, ApplierKind, ApplyMode};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -9,18 +9,17 @@ use crate::yaml::Entry;
 const MAX_SHOWN: usize = 5;
 
 declare! {
-    /// An object is in namespace `default` because no manifest sets its namespace.
+    /// No manifest sets the namespace of an object.
     ///
     /// ## Why
     ///
     /// If neither the object, nor its kustomization.yaml, nor `spec.targetNamespace` of the Kustomization sets a
-    /// namespace, `kubectl` uses `default`. This is rarely intended, and `default` has no quota, policy or tenant. Flux
-    /// does not use a default: it rejects such an object with `namespace not specified`, and with it the whole
-    /// Kustomization.
+    /// namespace, Flux fails with `namespace not specified` and applies nothing of the Kustomization. `kubectl` uses
+    /// `default` instead, which hides the fault in tests.
     ///
     /// The rule ignores objects that set `default`, cluster-scoped kinds, and kinds with an unknown scope: custom
     /// resources without a CRD that the cluster receives. It reports nothing in a repository without a root, because
-    /// the user that applies the repository may set the namespace.
+    /// the user that applies the repository may set the namespace. The severity is warning in a suspended Kustomization.
     ///
     /// ## How to fix it
     ///
@@ -54,13 +53,16 @@ declare! {
     ///
     /// [Flux: target namespace](https://fluxcd.io/flux/components/kustomize/kustomizations/#target-namespace);
     /// `namespace not specified` in [fluxcd/pkg](https://github.com/fluxcd/pkg/blob/main/ssa/errors/errors.go)
-    "default-namespace", Warning, "an object is in namespace `default` because no manifest sets its namespace",
+    "default-namespace", Error, "no manifest sets the namespace of an object",
     Check::Cluster(check),
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
     if view.is_whole() {
-        found.extend(view.without_namespace().filter_map(|objects| finding(&objects)));
+        for mut objects in view.without_namespace() {
+            objects.retain(|applied| applied.apply_mode() != ApplyMode::Ignored);
+            found.extend(finding(&objects));
+        }
     }
 }
 
@@ -80,9 +82,10 @@ fn finding(objects: &[Applied<'_>]) -> Option<Finding> {
         ApplierKind::ResourceSet => "set `metadata.namespace` in the ResourceSet's template",
         _ => "set `namespace` in the kustomization.yaml or `spec.targetNamespace` in the Kustomization",
     };
-    let help = format!("{where_to}: kubectl uses `default`, and Flux fails with `namespace not specified`");
+    let help = format!("{where_to}: without it, Flux fails with `namespace not specified`");
     let label = Label::new(first.by.place(&place), "no `namespace` here");
-    let finding = Finding::warning(RULE.id, label, message).help(help).about(object.reference());
+    let severity = if first.by.is_suspended() { Severity::Warning } else { Severity::Error };
+    let finding = Finding { severity, ..Finding::error(RULE.id, label, message).help(help).about(object.reference()) };
     let shown = rest.iter().take(MAX_SHOWN);
     Some(shown.fold(finding, |finding, applied| {
         finding.related(applied.by.place(applied.object.span()), "also without a namespace")

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::finding::Finding;
-use crate::base::graph::Graph;
+use crate::base::finding::{Finding, Severity};
+use crate::base::graph::{Edge, Graph};
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::findings::Findings;
@@ -19,9 +19,10 @@ declare! {
     /// and triggers none of them. Each Kustomization, inside or outside the cycle, then waits for its own interval, and
     /// only the log of the controller shows the error.
     ///
-    /// Objects of the same name in different namespaces or on different clusters are different objects. A cycle of
-    /// HelmReleases or ResourceSets counts if each member requires the next one to be ready; a `readyExpr` can define
-    /// another condition.
+    /// Objects of the same name in different namespaces or on different clusters are different objects. A cycle counts
+    /// if each member requires the next one to be ready. With a `readyExpr`, a member may require another condition,
+    /// which can be true in a cycle. The sort does not read the expression, so such a cycle of Kustomizations is a
+    /// warning. The rule ignores such a cycle of HelmReleases or ResourceSets.
     ///
     /// ## How to fix it
     ///
@@ -106,6 +107,13 @@ declare! {
 /// The number of members of a cycle that a finding shows.
 const MAX_NAMED: usize = 8;
 
+/// Members that depend on each other.
+struct Cycle {
+    members: Vec<usize>,
+    /// Whether each member requires the next one to be ready. Otherwise, an expression may end the wait.
+    is_certain: bool,
+}
+
 /// An object with dependencies, and the position of the member that each dependency references.
 struct Member<'a> {
     applied: Applied<'a>,
@@ -160,23 +168,31 @@ fn members<'a>(view: &View<'a>, group: &'static str, kind: &'static str) -> Vec<
 }
 
 /// One cycle for each group of members that all wait for each other: the shortest from its first member.
-fn cycles(members: &[Member<'_>]) -> Vec<Vec<usize>> {
-    let mut graph = Graph::new(members.len());
+///
+/// A group in which expressions may end the wait counts only if none of its members is in a certain cycle.
+fn cycles(members: &[Member<'_>]) -> Vec<Cycle> {
+    let mut graph: Graph<Condition> = Graph::new(members.len());
     for (from, member) in members.iter().enumerate() {
-        member.waits.iter().for_each(|(_, to)| graph.add_edge(from, *to, ()));
+        member.waits.iter().for_each(|(dependency, to)| graph.add_edge(from, *to, dependency.condition));
     }
-    let components = graph.cyclic_components(|_| true).into_iter();
-    let cycle = |component: Vec<usize>| {
+    let is_ready = |edge: &Edge<Condition>| edge.label == Condition::Ready;
+    let certain = graph.cyclic_components(is_ready);
+    let reported: BTreeSet<usize> = certain.iter().flatten().copied().collect();
+    let mut possible = graph.cyclic_components(|_| true);
+    possible.retain(|component| component.iter().all(|member| !reported.contains(member)));
+    let shortest = |component: &Vec<usize>, is_certain: bool| {
         let first = *component.first()?;
-        let path = graph.shortest_path(first, first, |_| true)?;
-        Some(path.into_iter().map(|(member, _)| member).collect())
+        let path = graph.shortest_path(first, first, |edge| !is_certain || is_ready(edge))?;
+        Some(Cycle { members: path.into_iter().map(|(member, _)| member).collect(), is_certain })
     };
-    let mut cycles: Vec<Vec<usize>> = components.filter_map(cycle).collect();
-    cycles.sort();
+    let certain = certain.iter().filter_map(|component| shortest(component, true));
+    let possible = possible.iter().filter_map(|component| shortest(component, false));
+    let mut cycles: Vec<Cycle> = certain.chain(possible).collect();
+    cycles.sort_by(|a, b| a.members.cmp(&b.members));
     cycles
 }
 
-fn finding(cycle: &[usize], members: &[Member<'_>]) -> Finding {
+fn finding(Cycle { members: cycle, is_certain }: &Cycle, members: &[Member<'_>]) -> Finding {
     let edges = cycle.iter().zip(cycle.iter().cycle().skip(1));
     let mut steps = edges.filter_map(|(from, to)| {
         let member = &members[*from];
@@ -192,16 +208,22 @@ fn finding(cycle: &[usize], members: &[Member<'_>]) -> Finding {
     }
     let message = match cycle.len() {
         1 => format!("{reference} depends on itself"),
-        _ => format!("these {}s wait for each other: {}", reference.kind, names.join(" → ")),
+        _ if *is_certain => format!("these {}s wait for each other: {}", reference.kind, names.join(" → ")),
+        _ => format!("these {}s depend on each other: {}", reference.kind, names.join(" → ")),
     };
     let help = match first.object.group() {
+        groups::KUSTOMIZE if !is_certain => {
+            "remove one of the dependencies: new versions of the source no longer trigger any of its Kustomizations, \
+             although each `readyExpr` may become true"
+        }
         groups::KUSTOMIZE => {
             "remove one of the dependencies: none of these Kustomizations becomes ready, and new versions of the source \
              no longer trigger any of its Kustomizations"
         }
         _ => "remove one of the dependencies: none of these objects becomes ready",
     };
-    let finding = Finding::error(RULE.id, place, message).help(help).about(reference);
+    let severity = if *is_certain { Severity::Error } else { Severity::Warning };
+    let finding = Finding { severity, ..Finding::error(RULE.id, place, message).help(help).about(reference) };
     steps.take(MAX_NAMED).fold(finding, |finding, (member, place)| {
         finding.related(place, format!("{} depends on the next one", member.object.reference()))
     })

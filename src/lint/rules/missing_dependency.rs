@@ -198,10 +198,10 @@ fn finding(one: &LateUse<'_>) -> Option<Finding> {
         others => format!(" and {others} more objects"),
     };
     let message = match custom_resource {
-        Some(user) => format!(
+        Some(resource) => format!(
             "{} applies {}, whose CRD the chart of {used} installs, and does not depend on {provider}",
             by.reference,
-            user.object.reference()
+            resource.object.reference()
         ),
         None => format!("{} uses {used}{others} of {provider} and does not depend on it", by.reference),
     };
@@ -213,8 +213,25 @@ fn finding(one: &LateUse<'_>) -> Option<Finding> {
         format!("add {wanted} to `dependsOn`: on a new cluster it may be applied later, and this fails until then")
     };
     let finding = Finding::warning(RULE.id, place_in(by, consumer), message).help(help).about(by.reference.clone());
-    let summary = format!(" objects use objects of {provider} and do not depend on it");
-    let finding = finding.related(at.clone(), "used here").caused_by(format!("{provider} {is_late}"), "", summary);
+    let finding = finding.related(at.clone(), "used here");
+    let summary = match custom_resource {
+        Some(user) => format!(
+            " appliers apply objects of kind {}, whose CRD the chart of {used} installs, and do not depend on {provider}",
+            user.object.kind()
+        ),
+        None => format!(" appliers use {used} of {provider} and do not depend on it"),
+    };
+    let finding = finding.caused_by(format!("{is_late} {summary}"), "", summary);
+    let finding = if *is_late {
+        finding.help_for_all(format!(
+            "move it to a Kustomization that all of them can depend on: {provider} waits for them, and they fail until then"
+        ))
+    } else {
+        finding.help_for_all(format!(
+            "add {provider} to `dependsOn` of each of them: on a new cluster it may be applied later, and they fail \
+             until then"
+        ))
+    };
     Some(finding.related(thing.by.place(thing.object.span()), format!("applied by {provider}")))
 }
 

@@ -1,6 +1,9 @@
-use crate::base::finding::{Finding, Label};
+use rayon::prelude::*;
+
+use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::Applied;
 use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -15,6 +18,9 @@ declare! {
     /// The API server rejects an object if its namespace does not exist, and Flux applies nothing of a Kustomization as
     /// long as one object is rejected. A namespace that was created by hand hides the fault until the next cluster is
     /// set up.
+    ///
+    /// The severity is error if another cluster receives the namespace from the repository, and warning otherwise:
+    /// users often create namespaces by hand.
     ///
     /// The rule ignores:
     ///
@@ -63,12 +69,33 @@ declare! {
     ///
     /// [Kubernetes: namespaces](https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/)
     "missing-namespace", Warning, "the cluster does not receive the namespace of an object",
-    Check::Cluster(check),
+    Check::Fleet(check),
 }
 
-fn check(view: &View<'_>, found: &mut Findings) {
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
+    let of_view = |view| {
+        let mut found = Findings::default();
+        let missing = judge(view, &mut found);
+        (missing, found)
+    };
+    let all: Vec<(Vec<(&Name, Finding)>, Findings)> = fleet.views.par_iter().map(of_view).collect();
+    for (missing, of_view) in all {
+        found.merge(of_view);
+        for (namespace, mut finding) in missing {
+            // If another cluster receives the namespace, this one lacks it by mistake.
+            if fleet.views.iter().any(|view| view.find("", "Namespace", "", namespace).is_some()) {
+                finding.severity = Severity::Error;
+            }
+            found.push(finding);
+        }
+    }
+}
+
+/// The namespaces that a cluster does not receive, each with its finding.
+fn judge<'a>(view: &'a View<'_>, found: &mut Findings) -> Vec<(&'a Name, Finding)> {
+    let mut missing = Vec::new();
     if !view.is_whole() || view.receiver.target.is_some() {
-        return;
+        return missing;
     }
     let mut judged: Index<Name, ()> = Index::default();
     for (namespace, applied) in view.namespaces() {
@@ -76,13 +103,18 @@ fn check(view: &View<'_>, found: &mut Findings) {
             continue;
         }
         match view.namespace(namespace) {
-            Presence::Missing => found.push(finding(namespace, &applied)),
+            Presence::Missing => {
+                let mut finding = finding(namespace, &applied);
+                finding.clusters.push(view.receiver.to_string().into());
+                missing.push((namespace, finding));
+            }
             Presence::Unknown(source) => {
                 found.unchecked(format!("Namespace `{namespace}`, which {source} may create"));
             }
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => {}
         }
     }
+    missing
 }
 
 /// Returns whether a namespace has the prefix of a namespace that a platform creates.
@@ -101,5 +133,11 @@ fn finding(namespace: &str, applied: &Applied<'_>) -> Finding {
          fails",
         applied.by.reference
     );
-    Finding::warning(RULE.id, Label::new(place, "not received"), message).help(help).about(object.reference())
+    let finding = Finding::warning(RULE.id, Label::new(place, "not received"), message).help(help);
+    let before = format!("the cluster does not receive namespace `{namespace}` of ");
+    let help = format!(
+        "add a Namespace `{namespace}` to the objects that the cluster receives, or correct the name: without it, the \
+         appliers of these objects fail"
+    );
+    finding.about(object.reference()).caused_by(namespace, before, " objects").help_for_all(help)
 }

@@ -159,8 +159,10 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
         .help(format!("set it to {account}; {why}{owner}"))
         .about(object.reference());
     if let Some(namespace) = namespace {
-        let summary = format!(" objects of namespace `{namespace}` have no `spec.serviceAccountName`");
-        finding = finding.caused_by(format!("{namespace} {controller}"), "", summary);
+        let kind = object.kind();
+        let summary = format!(" {kind}s of namespace `{namespace}` have no `spec.serviceAccountName`");
+        // A namespace of the same name may have another owner or default on another cluster.
+        finding = finding.caused_by(format!("{namespace} {controller} {why}{owner}"), "", summary);
     }
     finding.severity = severity;
     Some(finding)

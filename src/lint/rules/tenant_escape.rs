@@ -332,7 +332,7 @@ fn finding(rbac: &Rbac, tenant: &Tenant, chains: &[EscapeChain<'_>], at: &Span) 
     let hidden = written.len().saturating_sub(MAX_SHOWN);
     for (number, (place, mut label)) in written.into_iter().take(MAX_SHOWN).enumerate() {
         if hidden > 0 && number + 1 == MAX_SHOWN {
-            label.push_str(&format!("; {hidden} more bindings have the same effect"));
+            label = format!("{label}; {hidden} more bindings have the same effect");
         }
         finding = finding.related(place, label);
     }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use crate::base::finding::{Finding, Label};
-use crate::flux::{Cluster, is_flux, is_kustomization};
+use crate::base::finding::{Finding, Label, ObjectRef, is_almost};
+use crate::flux::{Cluster, MISSING_PATH, State, is_flux, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::paths::{prefixes, segment_runs};
@@ -156,10 +156,43 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             objects.retain(|_, object| is_kustomization(object));
         }
     }
-    for (folder, objects) in folders {
-        let objects: Vec<&Object> = objects.into_values().collect();
-        found.extend(finding(folder, &objects));
+    folders.retain(|_, objects| !objects.is_empty());
+    let tops: Vec<&str> = folders.keys().map(|folder| top(folder, &folders)).collect();
+    let missing = missing_folders(fleet);
+    for ((folder, objects), top) in folders.iter().zip(&tops) {
+        let objects: Vec<&Object> = objects.values().copied().collect();
+        let is_parted = tops.iter().filter(|other| *other == top).count() > 1;
+        let Some(finding) = finding(folder, &objects, is_parted.then_some(*top)) else { continue };
+        let cause = missing.iter().find(|(meant, _)| is_meant(folder, meant));
+        found.push(match cause {
+            Some((_, cause)) => finding.following(MISSING_PATH, (*cause).clone()),
+            None => finding,
+        });
     }
+}
+
+/// The topmost directory above a directory, or the directory itself, whose own objects are not reached.
+fn top<'a, T>(folder: &'a str, folders: &BTreeMap<&str, T>) -> &'a str {
+    let above = prefixes(folder).filter(|above| !above.is_empty() && folders.contains_key(above));
+    above.min_by_key(|above| above.len()).unwrap_or(folder)
+}
+
+/// The directories that Kustomizations apply and that do not exist.
+fn missing_folders<'a>(fleet: &Fleet<'a>) -> Vec<(&'a str, &'a ObjectRef)> {
+    let appliers = fleet.repo.clusters.iter().flat_map(|cluster| &cluster.appliers);
+    let failed = appliers.filter(|applier| applier.state == State::Failed);
+    failed.map(|applier| (applier.folder.as_ref(), &applier.reference)).collect()
+}
+
+/// Returns whether a Kustomization whose directory does not exist probably means a directory or one above it.
+fn is_meant(folder: &str, missing: &str) -> bool {
+    let depth = missing.split('/').count();
+    let Some((above, name)) = missing.rsplit_once('/').or(Some(("", missing))) else { return false };
+    let candidate = prefixes(folder).find(|path| !path.is_empty() && path.split('/').count() == depth);
+    candidate.is_some_and(|path| {
+        let (own_above, own_name) = path.rsplit_once('/').unwrap_or(("", path));
+        own_above == above && own_name != name && is_almost(name, own_name)
+    })
 }
 
 /// Returns whether a file is in a directory that others build upon, according to its name.
@@ -178,7 +211,7 @@ fn is_fluxs(object: &Object) -> bool {
     is_flux(object) || object.is(groups::FLUX_OPERATOR, "ResourceSetInputProvider")
 }
 
-fn finding(folder: &str, objects: &[&Object]) -> Option<Finding> {
+fn finding(folder: &str, objects: &[&Object], top: Option<&str>) -> Option<Finding> {
     let (first, rest) = objects.split_first()?;
     let place = |object: &Object| object.node.get("kind").unwrap_or(&object.node).origin.written().clone();
     let what = if rest.is_empty() { first.reference().to_string() } else { counted(objects) };
@@ -188,7 +221,19 @@ fn finding(folder: &str, objects: &[&Object]) -> Option<Finding> {
                 or remove it: Flux does not apply it";
     let finding =
         Finding::warning(RULE.id, Label::new(place(first), "not reached"), message).help(help).about(first.reference());
-    let finding = finding.caused_by(&*what, format!("no cluster reaches {what} in "), " directories");
+    let finding = match top {
+        Some(top) => finding.caused_by(
+            format!("below {top}"),
+            "no cluster reaches the objects of ",
+            format!(" directories in `{top}`"),
+        ),
+        // The environments of an application have the same objects.
+        None => {
+            let references: Vec<String> = objects.iter().map(|object| object.reference().to_string()).collect();
+            finding.caused_by(references.join(" "), format!("no cluster reaches {what} in "), " directories")
+        }
+    };
+    let finding = finding.keeping_related();
     let shown = rest.iter().take(MAX_SHOWN);
     Some(shown.fold(finding, |finding, object| finding.related(place(object), object.reference().to_string())))
 }

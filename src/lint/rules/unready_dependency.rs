@@ -210,10 +210,14 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
         None => missing_in_spec(object, "wait"),
     };
     at.span = applied.by.place(&at.span);
-    let checks = if is_set { "`wait`" } else { "`wait` or `healthChecks`" };
-    let summary = format!(" {}s have dependents, but no {checks}", object.kind());
+    let summary = match (disabled, is_set) {
+        (Some(_), _) => format!(" {}s have dependents, but `wait: false`{others}", object.kind()),
+        (None, true) => format!(" {}s have dependents, but no `wait`", object.kind()),
+        (None, false) => format!(" {}s have dependents, but no `wait` or `healthChecks`", object.kind()),
+    };
     let mut finding = Finding::warning(RULE.id, at, message).about(object.reference());
-    finding = finding.caused_by(format!("{} {}", object.kind(), child.is_some()), "", summary);
+    let key = format!("{} {} {}", object.kind(), disabled.is_some(), child.is_some());
+    finding = finding.caused_by(key, "", summary);
     for (place, dependent) in by {
         finding = finding.related(place.clone(), format!("{} waits for it", dependent.object.reference()));
     }
@@ -224,6 +228,17 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
     let others = count.saturating_sub(by.len());
     let more = if others > 0 { format!("; {others} more wait for it") } else { String::new() };
     let consequence = "otherwise, it is ready as soon as it is applied";
+    finding = match child {
+        Some(_) if is_set => finding.help_for_all(
+            "depend on the objects that are needed: with `wait: true` each of them would wait for an object that waits \
+             for it",
+        ),
+        Some(_) => finding.help_for_all(format!(
+            "list the important objects in `healthChecks` of each: {consequence}; with `wait: true` it would wait for an \
+             applier that waits for it"
+        )),
+        None => finding.help_for_all(format!("set `wait: true`: {consequence}")),
+    };
     finding.help(match child {
         Some(child) if is_set => {
             format!("depend on the objects that are needed: with `wait: true` it would wait for {}, which waits for it{more}", child.reference)

@@ -9,7 +9,7 @@ use super::objects::check_objects;
 use super::options::Options;
 use super::settings::apply_levels;
 use super::suppress::Exceptions;
-use crate::base::cause::{group, sort};
+use crate::base::cause::{absorb, group, sort};
 use crate::base::finding::{Finding, Severity};
 use crate::config::Exception;
 use crate::flux::{Applied, AppliedSet, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
@@ -71,6 +71,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     let Findings { mut findings, unchecked } = found;
     let unwanted = apply_levels(&mut findings, &options.lint, &options.only);
     sort(&mut findings);
+    absorb(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions);
     let before = findings.len();
     findings.retain(|finding| !exceptions.accept(finding));

@@ -9,6 +9,7 @@ use fleetwright::base::finding::{Finding, Severity};
 use fleetwright::config;
 use fleetwright::flux::{Governance, Settings};
 use fleetwright::lint::{Options, run};
+use rayon::prelude::*;
 
 use self::record::{Answer, Case, State, cases};
 use self::verdict::{Claim, claim_of};
@@ -94,8 +95,9 @@ fn agreement() {
 
 fn compare() -> Comparison {
     let mut comparison = Comparison::default();
-    for case in cases() {
-        let findings = lint(&case);
+    let cases = cases();
+    let findings: Vec<Vec<Finding>> = cases.par_iter().map(lint).collect();
+    for (case, findings) in cases.iter().zip(&findings) {
         for (root, answer) in &case.clusters {
             if answer.failed.is_empty() {
                 let of_cluster = |finding: &&Finding| case.clusters.len() == 1 || concerns(finding, root);
@@ -156,7 +158,11 @@ impl Comparison {
     }
 
     fn judge_error(&mut self, place: &str, finding: &Finding, answer: &Answer) {
-        let about = verdict::about(finding, answer);
+        let mut about = verdict::about(finding, answer);
+        if about.is_empty() {
+            // The finding is at a base outside of all paths.
+            about.extend(answer.kustomizations.keys().cloned());
+        }
         let states: Vec<&State> = about.iter().filter_map(|name| answer.kustomizations.get(name)).collect();
         let agreement = self.rules.entry(finding.rule).or_default();
         let claim = claim_of(finding);

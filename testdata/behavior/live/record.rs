@@ -57,9 +57,10 @@ impl State {
         self.ready == "Suspended"
     }
 
-    /// Whether its source is another repository, of which the case has no copy.
+    /// Whether its source or a base is another repository, of which the case has no copy.
     pub(super) fn lacks_copy(&self) -> bool {
         self.reason == "ArtifactFailed" && self.message.contains("Source artifact not found")
+            || self.reason == "BuildFailed" && self.message.contains("Get \"https://")
             || self.message.contains("Source is not ready, artifact not found")
     }
 }

@@ -45,11 +45,26 @@ const ELSEWHERE: &[&str] = &[
 pub(super) fn claim_of(finding: &Finding) -> Claim {
     match finding.rule {
         "object-owned-twice" | "deletion-deadlock" | "missing-prune" => Claim::Deletes,
-        "tenant-escape" | "tenant-cluster-admin" | "missing-service-account" | "lockdown-missing" => Claim::LetsIn,
-        "rbac-escalation" | "tenant-forbidden-object" | "target-namespace-mismatch" => Claim::FailsOrLetsIn,
+        "tenant-escape" | "tenant-cluster-admin" | "lockdown-missing" => Claim::LetsIn,
+        "missing-service-account"
+        | "rbac-escalation"
+        | "sops-misconfigured"
+        | "tenant-forbidden-object"
+        | "target-namespace-mismatch" => Claim::FailsOrLetsIn,
+        // The recorder has no network.
+        "remote-base" => Claim::Elsewhere,
+        _ if finding.message.contains(" of ResourceSet `") => Claim::Elsewhere,
+        // kustomize-controller decides, whatever the kind of the object.
+        "default-namespace"
+        | "duplicate-key"
+        | "failed-build"
+        | "invalid-yaml"
+        | "missing-namespace"
+        | "missing-resource"
+        | "shell-variable-substituted"
+        | "undefined-variable" => Claim::Fails,
         "automation-pushes-to-synced-branch"
         | "dangling-image-policy"
-        | "dangling-values"
         | "duplicate-cluster-identity"
         | "floating-version"
         | "insecure-source"
@@ -118,6 +133,11 @@ pub(super) fn about(finding: &Finding, answer: &Answer) -> BTreeSet<String> {
     let mut names = named(finding);
     if !names.is_empty() {
         return names;
+    }
+    // The Kustomization that reads the variable fails, wherever the variable is. Its message names one of the variables.
+    if finding.rule == "invalid-variable-name" {
+        let readers = answer.kustomizations.iter().filter(|(_, state)| state.message.contains("var name is invalid"));
+        return readers.map(|(name, _)| name.clone()).collect();
     }
     if let Some(object) = &finding.object {
         let namespace = object.namespace.as_deref();

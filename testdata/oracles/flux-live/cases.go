@@ -48,6 +48,18 @@ func readCase(name string) (Files, error) {
 	return files, nil
 }
 
+// complete adds the files of `flux bootstrap` that a kustomization.yaml lists and that the case omits, without objects.
+func (files Files) complete() {
+	for _, name := range files.paths() {
+		for _, bootstrapped := range []string{"gotk-components.yaml", "gotk-sync.yaml"} {
+			file := path.Join(path.Dir(name), bootstrapped)
+			if path.Base(name) == "kustomization.yaml" && strings.Contains(files[name], "- "+bootstrapped) && !files.has(file) {
+				files[file] = "# flux bootstrap writes this file.\n"
+			}
+		}
+	}
+}
+
 // paths are the paths of the files, sorted.
 func (files Files) paths() []string {
 	paths := make([]string, 0, len(files))

@@ -99,8 +99,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     };
     let finding = Finding::warning(RULE.id, interval.span().clone(), message);
     let finding = finding.help(help).about(object.reference());
-    let summary = " objects have an interval that is shorter than a minute";
-    found.push(finding.caused_by(if is_kustomization { "built" } else { "fetched" }, "", summary));
+    let what = if is_kustomization { "Kustomizations" } else { "sources" };
+    let summary = format!(" {what} have an interval of `{text}`, which is shorter than a minute");
+    found.push(finding.caused_by(summary.clone(), "", summary));
 }
 
 fn is_image_repository(object: &Object) -> bool {
