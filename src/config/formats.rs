@@ -105,6 +105,6 @@ fn root_path(text: &str) -> Option<FormatError> {
     } else {
         return None;
     };
-    let help = "write it relative to this file and with `/`, as `clusters/staging`";
+    let help = "write it relative to this file, with `/` between directories, as in `clusters/staging`";
     Some(FormatError { rule: None, message, help: help.into() })
 }

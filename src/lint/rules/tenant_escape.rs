@@ -32,7 +32,7 @@ declare! {
     /// - a step that a policy in an unbuilt input or in a chart of policies may forbid
     /// - the missing lockdown, if `tenancy.lockdown` is `none`
     ///
-    /// The accounts of a tenant's own namespaces are one finding for each binding that allows to act as them. A namespace
+    /// The accounts of a tenant's own namespaces are one finding for each binding that grants access to them. A namespace
     /// of Kubernetes or Flux, such as `kube-system`, contains accounts with all rights: a tenant that owns it owns the
     /// cluster.
     ///
