@@ -205,7 +205,7 @@ fn reverted(tenants: &[&str], applied: &Applied<'_>, names: &[&str], lacking: &L
     let mut places = places.into_iter().map(|place| applied.by.place(&place));
     let first = places.next().unwrap_or_else(|| applied.by.place(instance.span()));
     let reference = instance.reference();
-    let message = format!("a patch of {reference} removes {}, and {}", in_flags(lacking), in_words(tenants));
+    let message = format!("a patch of {reference} disables {}, and {}", in_flags(lacking), in_words(tenants));
     let help = "remove the argument: patches come after the arguments of `multitenant: true`, and the last one counts; \
                 otherwise tenants are not restricted; if that is intended, set a reason in `lint.tenancy.lockdown` of \
                 .fleetwright.yaml";
