@@ -170,7 +170,9 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
     if differs {
         finding.at.message = own;
     }
+    let keeps_related = finding.cause.as_ref().is_some_and(|cause| cause.keeps_related);
     let mut places: Vec<Label> = Vec::with_capacity(others.len());
+    let mut further: Vec<Label> = Vec::new();
     for other in others {
         finding.clusters.extend(other.clusters);
         let name = match other.object {
@@ -180,14 +182,18 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
         };
         // If all findings are at one line, the position of the object is more specific.
         let is_elsewhere = other.at.span != finding.at.span;
+        let room = if keeps_related { MAX_PLACES - further.len().min(MAX_PLACES) } else { 0 };
+        further.extend(other.related.iter().take(room).filter(|label| !finding.related.contains(label)).cloned());
         let related = other.related.into_iter().next().filter(|_| !is_elsewhere).map(|label| label.span);
         places.push(Label::new(related.unwrap_or(other.at.span), name));
     }
     finding.clusters.sort();
     finding.clusters.dedup();
+    further.dedup();
+    places.extend(further);
     let omitted = places.len().saturating_sub(MAX_PLACES);
     places.truncate(MAX_PLACES);
-    finding.others = Some(Box::new(Others { places, omitted }));
+    finding.others = Some(Box::new(Others { places, omitted, count: count - 1 }));
     finding
 }
 

@@ -115,6 +115,8 @@ pub struct Others {
     pub places: Vec<Label>,
     /// The number of further places that are not in the list.
     pub omitted: usize,
+    /// The number of other findings with this cause.
+    pub count: usize,
 }
 
 /// A cause that several findings of a rule may share: one change removes all of them.
@@ -212,9 +214,9 @@ impl Finding {
         self
     }
 
-    /// The number of places that the finding stands for.
+    /// The number of findings that this one stands for.
     pub fn count(&self) -> usize {
-        1 + self.others.as_ref().map_or(0, |others| others.places.len() + others.omitted)
+        1 + self.others.as_ref().map_or(0, |others| others.count)
     }
 
     /// The related positions and the other places.

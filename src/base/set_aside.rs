@@ -24,10 +24,10 @@ const ASIDE: &[&str] = &[
 ];
 
 /// Words in the names of directories that are copied for each new cluster.
-const TEMPLATES: &[&str] = &["template", "templates"];
+const TEMPLATES: &[&str] = &["skeleton", "skeletons", "template", "templates"];
 
 /// Words in the names of directories with building blocks, which others copy or render.
-const BUILDING_BLOCKS: &[&str] = &["chart", "charts", "template", "templates"];
+const BUILDING_BLOCKS: &[&str] = &["chart", "charts", "skeleton", "skeletons", "template", "templates"];
 
 /// Returns whether the name of a file, or of a directory above it, shows that it is not applied.
 ///

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::base::set_aside::is_template as is_in_templates;
 use crate::kube::Object;
 use crate::kustomize::expand_list;
 use crate::text::{Tree, folder_of};
@@ -83,6 +84,11 @@ pub(super) fn is_template(parsed: &Parsed) -> bool {
     let (file, line) = (&parsed.file, first.at.span.position().line);
     let text = |line: u32| file.line(line).and_then(|range| file.text().get(range)).unwrap_or_default();
     [line, line.saturating_sub(1)].iter().any(|line| text(*line).contains("{{") || text(*line).contains("{%"))
+}
+
+/// Returns whether a file is a template in a directory of templates, from which another program creates directories.
+pub(super) fn is_of_scaffold(parsed: &Parsed) -> bool {
+    is_template(parsed) && is_in_templates(parsed.file.path())
 }
 
 /// The objects of a file as written. As in Flux, the objects of a `List` are its items.

@@ -26,7 +26,9 @@ pub use cluster::desired_state::Cluster;
 pub use cluster::receiver::{Group, Receiver};
 pub use engine::outcome::Gap;
 pub use install::installation::{CONTROLLERS, DEFAULT_CONTROLLERS, installs};
-pub use install::lockdown::{Installation, Locks, locks_of_instance, reverting_places};
+pub use install::lockdown::{
+    CROSS_NAMESPACE, DEFAULT_ACCOUNT, Installation, Locks, REMOTE_BASES, locks_of_instance, reverting_places,
+};
 pub use install::manifests::components;
 pub use install::version::{FluxVersion, Strictness};
 pub use model::applier_kind::{ApplierKind, State};

@@ -1,13 +1,13 @@
 //! Loading of a repository: each file is read once, each kustomization is built once, and each object occurs once.
 
-use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::classify::{
-    SkipReason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
+    SkipReason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_of_scaffold, is_template,
+    objects,
 };
 use super::settings::Settings;
 use super::source;
@@ -30,8 +30,8 @@ use crate::flux::model::completion::{Completion, WrittenKustomization, WrittenKu
 use crate::flux::query::helmfile::names_in_helmfiles;
 use crate::flux::query::image_marker::{Marker, markers};
 use crate::flux::source::sources::Sources;
-use crate::kube::Object;
-use crate::kustomize::{Build, Builder, Files, Omission, is_yaml, omissions_by_name};
+use crate::kube::{Object, groups};
+use crate::kustomize::{Build, Builder, Files, MISSING_RESOURCE, Omission, is_yaml, omissions_by_name};
 use crate::text::{Entry, Index, Tree, folder_of};
 
 /// The contents of a repository.
@@ -80,6 +80,12 @@ impl Skipped {
     }
 }
 
+/// Returns whether a missing path is the directory that `flux bootstrap` writes beside the kustomization.
+fn is_to_come(finding: &Finding) -> bool {
+    let path = finding.at.span.text().trim_matches(['"', '\'']).trim_start_matches("./").trim_end_matches('/');
+    finding.rule == MISSING_RESOURCE && path == groups::FLUX_NAMESPACE
+}
+
 /// The paths that kustomizations reference.
 #[derive(Default)]
 struct NamedPaths {
@@ -89,6 +95,8 @@ struct NamedPaths {
     included: BTreeSet<String>,
     /// The files that kustomizations use otherwise.
     others: BTreeSet<String>,
+    /// The files that generators copy as text, which may be templates of other programs.
+    data: BTreeSet<String>,
 }
 
 impl Repo {
@@ -177,7 +185,7 @@ impl Repo {
             covered.extend(build.folders);
             // A component can set any field of any object.
             let is_final = !build.not_done.contains_key(&Omission::RemoteComponent);
-            self.problems.extend(build.findings);
+            self.problems.extend(build.findings.into_iter().filter(|finding| !is_to_come(finding)));
             patches.take_folder(&build.patch_targets);
             let folder: Arc<str> = folder.as_str().into();
             for object in build.objects {
@@ -197,10 +205,13 @@ impl Repo {
             let is_kustomization = named.folders.contains_key(folder_of(path)) && is_kustomization_name(path);
             let mentioned = named.included.contains(path) || named.others.contains(path);
             let text = parsed.file.text();
-            let spoken_for = is_kustomization || mentioned;
+            let is_data = named.data.contains(path);
+            let spoken_for = is_kustomization || mentioned || is_data;
             if !parsed.findings.is_empty() {
                 let template = is_template(parsed);
-                if spoken_for || (!template && claims_to_be_manifest(text)) {
+                let is_copied_template = template && is_data && !is_kustomization && !mentioned;
+                let is_judged = spoken_for && !is_copied_template && !is_of_scaffold(parsed);
+                if is_judged || (!template && claims_to_be_manifest(text)) {
                     self.problems.extend(parsed.findings.iter().cloned());
                 } else {
                     self.skipped.count(if template { SkipReason::Template } else { SkipReason::NotYaml });
@@ -315,6 +326,7 @@ impl NamedPaths {
             named.folders.insert(folder.clone(), *is_component);
             named.included.extend(references.included.iter().cloned());
             named.others.extend(references.named.iter().cloned());
+            named.data.extend(references.data.iter().cloned());
         }
         named
     }

@@ -226,6 +226,15 @@ impl<'a> View<'a> {
         })
     }
 
+    /// Returns whether the repository shows the arguments of Flux's controllers: it contains their Deployments, a
+    /// kustomization that installs them, or a FluxInstance.
+    pub fn shows_controllers(&self) -> bool {
+        let mut deployments = self.of_kind("apps", "Deployment");
+        self.installations.iter().any(|installation| installation.brings_controllers)
+            || self.of_kind(groups::FLUX_OPERATOR, "FluxInstance").next().is_some()
+            || deployments.any(|applied| CONTROLLERS.contains(&applied.object.name()))
+    }
+
     /// Returns whether the Flux of the cluster has this or a later minor release, such as `(2, 7)`; `None` if the
     /// repository does not state its version.
     pub fn has_flux(&self, since: (u64, u64)) -> Option<bool> {

@@ -53,7 +53,7 @@ struct JsonFinding {
     help: Option<String>,
     /// Related positions, and the other places with the same cause.
     related: Vec<Related>,
-    /// The number of places with the same cause, including this one; absent if it is the only one.
+    /// The number of findings with the same cause that this one stands for; absent if it is the only one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2))]
     places: Option<usize>,

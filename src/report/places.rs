@@ -48,7 +48,7 @@ mod tests {
         let place = |line: usize, name: &str| Label::new(file.span(line * 5..line * 5 + 1), name);
         let mut finding = Finding::error("rule", file.span(0..1), "wrong");
         let places = vec![place(0, "here"), place(1, "p"), place(2, "q"), place(3, "r"), place(4, "s")];
-        finding.others = Some(Box::new(Others { places, omitted: 7 }));
+        finding.others = Some(Box::new(Others { places, omitted: 7, count: 12 }));
         let shown = Shown::of(&finding);
         let related: Vec<&str> = shown.related.iter().map(|label| label.message.as_str()).collect();
         assert_eq!((shown.at.message.as_str(), related), ("also for here", vec!["p", "q", "r, and 8 more"]));

@@ -216,7 +216,15 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
     };
     let mut finding =
         Finding::error(SHELL_VARIABLE_SUBSTITUTED, place.clone(), message).help(help).about(undefined.object.clone());
+    // Clusters may have copies of a file, such as the manifests of Flux.
+    let [before, after] =
+        [format!("{names} {belong} to the {what} in "), format!(" places, and Flux substitutes {them}")];
+    finding = finding.caused_by(format!("{before} {object} {why}"), before, after);
     finding.severity = severity(undefined, cluster.strictness);
+    // One annotation of the object removes all of them.
+    let key = format!("{object} {}", place.file().path());
+    let summary = format!(" texts of {object} contain variables of their own, and Flux substitutes them");
+    finding = finding.caused_by(key, "", summary);
     for (name, place) in undefined.uses.iter().skip(1).take(MAX_SHOWN) {
         finding = finding.related(place.clone(), format!("`{name}`"));
     }

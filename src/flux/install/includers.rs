@@ -30,7 +30,7 @@ impl Includers {
         };
         for KustomizationFile { folder, file, references, is_component, .. } in kustomizations {
             includers.folders.insert(folder.clone(), *is_component);
-            includers.named.extend(references.named.iter().cloned());
+            includers.named.extend(references.named.iter().chain(&references.data).cloned());
             for included in &references.included {
                 if !tree.has_file(included) {
                     match included.rsplit('/').next() {

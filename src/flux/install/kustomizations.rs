@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use crate::flux::classify::is_of_scaffold;
 use crate::kustomize::{FILE_NAMES, Files, References, file_in, references_of};
 use crate::text::{File, folder_of, join};
 use crate::yaml::Parsed;
@@ -17,14 +18,14 @@ pub(crate) struct KustomizationFile {
     pub(crate) references: References,
 }
 
-/// The kustomization files of a repository, by directory.
+/// The kustomization files of a repository, by directory, without the templates of other programs.
 pub(crate) fn kustomizations(files: &Files) -> Vec<KustomizationFile> {
     let named = files.parsed().map(|(path, _)| path).filter(|path| is_kustomization_name(path));
     let folders: BTreeSet<&str> = named.map(folder_of).collect();
     let of_folder = |folder: &&str| {
         let folder = (*folder).to_owned();
         file_in(files, &folder).into_iter().filter_map(move |path| {
-            let parsed = files.get(&path)?;
+            let parsed = files.get(&path).filter(|parsed| !is_of_scaffold(parsed))?;
             let is_component = kind_of(&parsed) == Some("Component");
             let references = references_of(files, &path);
             Some(KustomizationFile { folder: folder.clone(), file: parsed.file.clone(), is_component, references })

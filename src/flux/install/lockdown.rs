@@ -10,10 +10,12 @@ use crate::kustomize::{Builder, file_in, references_of};
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// The flags.
-const CROSS_NAMESPACE: &str = "--no-cross-namespace-refs";
-const REMOTE_BASES: &str = "--no-remote-bases";
-const DEFAULT_ACCOUNT: &str = "--default-service-account";
+/// The flag by which controllers refuse references to other namespaces.
+pub const CROSS_NAMESPACE: &str = "--no-cross-namespace-refs";
+/// The flag by which kustomize-controller refuses remote bases.
+pub const REMOTE_BASES: &str = "--no-remote-bases";
+/// The flag for the account of objects without one.
+pub const DEFAULT_ACCOUNT: &str = "--default-service-account";
 
 /// The lockdown of one controller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -134,7 +134,7 @@ pub fn references_of(files: &Files, path: &str) -> References {
                 let items = generator.get(list).map_or(&[][..], Node::items);
                 let texts = items.iter().filter_map(Node::text);
                 let paths = texts.map(|text| text.split_once('=').map_or(text, |(_, path)| path));
-                references.named.extend(paths.filter_map(|path| join(&definition.folder, path)));
+                references.data.extend(paths.filter_map(|path| join(&definition.folder, path)));
             }
         }
     }
@@ -151,4 +151,6 @@ pub struct References {
     pub included: Vec<String>,
     /// Files that it reads for other purposes: patches, values, configuration.
     pub named: Vec<String>,
+    /// Files that its generators copy as text.
+    pub data: Vec<String>,
 }

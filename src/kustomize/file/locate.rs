@@ -156,7 +156,9 @@ impl Files {
             }
             _ => "correct or remove the path; otherwise kustomize does not build the directory".to_owned(),
         };
-        Finding::error(MISSING_RESOURCE, span.clone(), message).help(help)
+        let lost = if ancestor.is_empty() { segment.to_owned() } else { format!("{ancestor}/{segment}") };
+        let summary = format!(" paths lead to `{lost}`, which does not exist");
+        Finding::error(MISSING_RESOURCE, span.clone(), message).help(help).caused_by(lost, "", summary)
     }
 }
 

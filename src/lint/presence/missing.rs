@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::on_cluster::Presence;
 use super::own_inputs::unknown_producer;
 use crate::base::finding::{Finding, MIN_WORD, did_you_mean, is_almost};
-use crate::flux::Applied;
+use crate::flux::{Applied, COPY_FROM};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::findings::Findings;
@@ -120,7 +120,10 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         let view = self.view;
         let ObjectId { group, kind, namespace, name } = wanted;
         let alike = || view.of_kind(group, kind);
-        if let Some(found) = alike().find(|found| found.object.name() == name) {
+        // A copy is not the object that it copies.
+        let is_copy =
+            |found: &Applied<'a>| found.object.node.at_keys(&["metadata", "annotations", COPY_FROM]).is_some();
+        if let Some(found) = alike().find(|found| found.object.name() == name && !is_copy(found)) {
             return Some((Mistake::Namespace, found));
         }
         if group == groups::SOURCE {
@@ -164,7 +167,17 @@ impl Missing<'_> {
         let Some((mistake, near)) = &self.suggestion else { return finding.help(otherwise) };
         let (namespace, name) = (near.object.namespace().unwrap_or_default(), near.object.name());
         let help = match mistake {
-            Mistake::Namespace => format!("found in namespace `{namespace}`; set `namespace: {namespace}`, or add one to this namespace"),
+            // References to these kinds have no field `namespace`.
+            Mistake::Namespace if matches!(wanted.kind, "Secret" | "ConfigMap" | "Provider") => {
+                format!(
+                    "found in namespace `{namespace}`, but this reference cannot cross namespaces; add one to namespace \
+                     `{}`",
+                    wanted.namespace
+                )
+            }
+            Mistake::Namespace => {
+                format!("found in namespace `{namespace}`; set `namespace: {namespace}`, or add one to this namespace")
+            }
             Mistake::Kind => format!("`{namespace}/{name}` has kind {kind}; set `kind: {kind}`", kind = near.object.kind()),
             Mistake::Hash => {
                 "the generator adds a hash to the name; set `disableNameSuffixHash: true` there, or let kustomize update \

@@ -1,7 +1,9 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::base::finding::{Finding, Severity};
+use crate::flux::{Applier, NotBuiltReason, State};
 use crate::kube::{ObjectId, Scope, groups, scope_of};
 use crate::lint::facts::suspension::is_suspended;
 use crate::lint::findings::Findings;
@@ -95,9 +97,18 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut references = References::default();
+    // Without its source, Flux applies nothing of a Kustomization and does not get to its health checks.
+    let is_sourceless =
+        |applier: &&Arc<Applier>| matches!(applier.state, State::NotBuilt(NotBuiltReason::MissingSource(_)));
+    let sourceless: BTreeSet<String> =
+        view.appliers().filter(is_sourceless).map(|applier| applier.reference.to_string()).collect();
     for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization") {
         let is_remote = applied.object.node.at_keys(&["spec", "kubeConfig"]).is_some();
-        if is_remote || is_suspended(&applied) || applied.completion.mentions("healthChecks") {
+        if is_remote
+            || sourceless.contains(&applied.object.reference().to_string())
+            || is_suspended(&applied)
+            || applied.completion.mentions("healthChecks")
+        {
             continue;
         }
         let has_namespace =

@@ -1,11 +1,15 @@
 use std::collections::BTreeMap;
 
-use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, CONTROLLERS, DEFAULT_CONTROLLERS, Locks, components, locks_of_instance, reverting_places};
+use crate::base::finding::{Finding, Label, ObjectRef, Severity};
+use crate::flux::{
+    Applied, CONTROLLERS, CROSS_NAMESPACE, DEFAULT_ACCOUNT, DEFAULT_CONTROLLERS, Locks, REMOTE_BASES, components,
+    locks_of_instance, reverting_places,
+};
 use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
+use crate::rbac::{Escape, Method, Policy};
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
 
@@ -24,6 +28,9 @@ declare! {
     ///
     /// Flux Operator applies the patches of a FluxInstance after those for `multitenant: true`, and the last of two flags
     /// counts. So a patch can revert the lockdown, and the rule reports the argument.
+    ///
+    /// The severity is warning if only `--no-remote-bases` is missing, or if an admission policy of the cluster that checks
+    /// `serviceAccountName` may restrict the tenants. Flux has `--no-remote-bases` since version 0.30.
     ///
     /// The rule reports nothing if no tenants are known, or if the configuration contains a reason for the missing
     /// lockdown: `lint.tenancy.lockdown: {mode: none, reason: …}`. If the repository does not define how Flux is
@@ -158,8 +165,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let names = DEFAULT_CONTROLLERS.iter().copied();
         brought.map(|brought| (lacking_of(names.map(|name| (name, brought.locks(name)))), brought.place.clone()))
     };
+    let lacking = lacking.map(|(lacking, place)| (known_flags(view, lacking), place));
     match lacking {
-        Some((lacking, place)) if !lacking.is_empty() => found.push(finding(&tenants, place, &lacking)),
+        Some((lacking, place)) if !lacking.is_empty() => found.push(finding(view, &tenants, place, &lacking)),
         None if view.is_whole() => found.unchecked("the arguments of the Flux controllers"),
         Some(_) | None => {}
     }
@@ -219,12 +227,52 @@ fn in_flags(lacking: &Lacking) -> String {
     flags.collect::<Vec<_>>().join(", ")
 }
 
-fn finding(tenants: &[&str], place: Span, lacking: &Lacking) -> Finding {
-    let message = format!("the Flux controllers lack {}, and {}", in_flags(lacking), in_words(tenants));
-    let help = "add the arguments with a patch of the Deployments: otherwise an object of a tenant without a service \
-                account runs with the permissions of Flux; if that is intended, set a reason in \
-                `lint.tenancy.lockdown` of .fleetwright.yaml";
-    Finding::error(RULE.id, place, message).help(help)
+/// The missing flags that the controllers of the cluster know: an unknown flag prevents their start.
+///
+/// Source: the change log of kustomize-controller, 0.25.0, which is part of Flux 0.30.0.
+fn known_flags(view: &View<'_>, mut lacking: Lacking) -> Lacking {
+    if view.has_flux((0, 30)) == Some(false) {
+        lacking.remove(REMOTE_BASES);
+    }
+    lacking
+}
+
+fn finding(view: &View<'_>, tenants: &[&str], place: Span, lacking: &Lacking) -> Finding {
+    let flags = in_flags(lacking);
+    let message = format!("the Flux controllers lack {flags}, and {}", in_words(tenants));
+    let effect = if lacking.contains_key(DEFAULT_ACCOUNT) {
+        "an object of a tenant without a service account runs with the permissions of Flux"
+    } else if lacking.contains_key(CROSS_NAMESPACE) {
+        "an object of a tenant can use the sources of other namespaces, with their credentials"
+    } else {
+        "a kustomization.yaml of a tenant can load manifests from any URL"
+    };
+    let policy = policy(view);
+    let otherwise = match &policy {
+        Some(policy) => format!("only {policy} may prevent that {effect}"),
+        None => format!("otherwise {effect}"),
+    };
+    let help = format!(
+        "add the arguments with a patch of the Deployments: {otherwise}; if that is intended, set a reason in \
+         `lint.tenancy.lockdown` of .fleetwright.yaml"
+    );
+    let count = format!(" clusters with tenants run Flux controllers without {flags}");
+    let mut finding = Finding::error(RULE.id, place, message).help(help).caused_by(flags, "", count);
+    let is_guarded = policy.is_some() || lacking.keys().all(|flag| *flag == REMOTE_BASES);
+    if is_guarded {
+        finding.severity = Severity::Warning;
+    }
+    finding
+}
+
+/// The admission policy that may forbid tenants to use the rights of Flux, if none of them can do so without it.
+fn policy(view: &View<'_>) -> Option<ObjectRef> {
+    let is_unnamed =
+        |escape: &Escape<'_>| escape.chain.steps.iter().any(|step| matches!(step.by.method, Method::Controller(_)));
+    let escapes = view.tenants().iter().flat_map(|tenant| tenant.escapes(view.rbac())).filter(is_unnamed);
+    let policies: Vec<Option<&Policy>> = escapes.map(|escape| escape.chain.forbidden_by()).collect();
+    let policies: Option<Vec<&Policy>> = policies.into_iter().collect();
+    policies?.first().map(|policy| policy.reference.clone())
 }
 
 /// The namespaces of tenants that exist on the cluster. The configuration lists the tenants of all clusters.

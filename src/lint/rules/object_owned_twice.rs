@@ -38,7 +38,8 @@ declare! {
     ///   objects that Flux Operator creates and excludes from reconciliation
     ///
     /// If the path of one Kustomization contains the path of another one, both apply the same files. The rule reports
-    /// the outer path once, as a warning, unless the Kustomizations change the objects differently.
+    /// the outer path once. It is a warning if both apply the objects unchanged, and an error if they change them
+    /// differently, for example with patches or labels.
     ///
     /// The severity is warning if no owner prunes the object and all owners define it equally, because nothing breaks
     /// yet.
@@ -197,15 +198,15 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// The two owners of an object, if the directory of the first one contains that of the second one and both apply the same
-/// object of the same file.
+/// The two owners of an object, if the directory of the first one contains that of the second one and both apply the
+/// object of the same file. The Kustomizations may change the object, and may use two sources with the same content.
 fn nested<'a>(owners: &[Applied<'a>]) -> Option<[Applied<'a>; 2]> {
     let [a, b] = owners else { return None };
-    let is_equal = written_position(a.object) == written_position(b.object) && a.object.node == b.object.node;
-    let is_one_source = a.by.source.is_some() && a.by.source == b.by.source;
+    let is_same_file = written_position(a.object) == written_position(b.object);
+    let has_source = a.by.source.is_some() && b.by.source.is_some();
     let (outer, inner) = if is_inside(&b.by.folder, &a.by.folder) { (a, b) } else { (b, a) };
     let is_nested = is_inside(&inner.by.folder, &outer.by.folder) && outer.by.at != inner.by.at;
-    (is_equal && is_one_source && is_nested).then_some([*outer, *inner])
+    (is_same_file && has_source && is_nested).then_some([*outer, *inner])
 }
 
 /// The finding of a Kustomization whose directory contains those of others.
@@ -241,12 +242,21 @@ fn overlap(pairs: &[[Applied<'_>; 2]]) -> Option<Finding> {
             if more == 1 { "that of another one".to_string() } else { format!("those of {more} others") }
         ),
     };
+    let differ = pairs.iter().filter(|[outer, inner]| outer.object.node != inner.object.node).count();
+    let message = match differ {
+        0 => message,
+        all if all == pairs.len() => format!("{message} with different content"),
+        some => format!("{message}, {some} of them with different content"),
+    };
     let help = "apply each directory with one Kustomization: list the directories of the outer one in a \
                 kustomization.yaml, or remove the inner Kustomization. Each one takes over the objects of the other at \
                 every interval, and if one is deleted with `prune: true`, they are missing until the other applies them \
                 again";
     let label = Label::new(path(outer)?, format!("applies `{contains}`"));
-    let mut finding = Finding::warning(RULE.id, label, message).help(help).about(outer.by.reference.clone());
+    let mut finding = Finding::error(RULE.id, label, message).help(help).about(outer.by.reference.clone());
+    if differ == 0 {
+        finding.severity = Severity::Warning;
+    }
     for applied in inner.iter().take(MAX_SHOWN) {
         if let Some(other) = path(applied) {
             finding = finding.related(other, format!("applies `{}`", folder(applied)));

@@ -12,7 +12,8 @@ declare! {
     /// reconciles nothing. Under lockdown, kustomize-controller does not clone repositories, and the whole
     /// Kustomization fails. It still loads single files over HTTP, from any address that a tenant sets.
     ///
-    /// The severity is error if kustomize-controller has `--no-remote-bases`, and warning otherwise. With a copy from
+    /// The severity is error if kustomize-controller has `--no-remote-bases` and must clone a repository, and warning
+    /// otherwise. With a copy from
     /// `--source`, Fleetwright also checks the content; Flux still loads it from the URL. The rule ignores directories
     /// that no cluster reaches.
     ///
@@ -93,14 +94,15 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for brought in &view.receiver.cluster.applied_sets {
         for remote in brought.remote() {
             let message = format!("Flux loads `{}` from its URL at every build", remote.url);
-            let help = if locked {
+            let fails = locked && !is_file(&remote.url);
+            let help = if fails {
                 "copy it into the repository, or add a source and a Kustomization for it: under lockdown, Flux does \
-                 not clone repositories, and it does not verify files that it loads over HTTP"
+                 not clone repositories, and the whole Kustomization fails"
             } else {
                 "copy it into the repository, or add a source and a Kustomization for it: Flux caches and can verify it"
             };
             let mut finding = Finding::error(RULE.id, brought.by.place(&remote.place), message).help(help);
-            if !locked {
+            if !fails {
                 finding.severity = Severity::Warning;
             }
             let file = finding.at.span.file().path().to_owned();
@@ -111,4 +113,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
             ));
         }
     }
+}
+
+/// Whether kustomize loads a URL as a single file. It clones the repository if the response is not a file.
+fn is_file(url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_http = url.starts_with("https://") || url.starts_with("http://");
+    is_http && !url.contains("ref=") && matches!(extension, "yaml" | "yml" | "json")
 }

@@ -16,15 +16,18 @@ declare! {
     /// Without `targetNamespace`, the repository of the tenant selects the namespaces of its objects. Flux rejects an
     /// object without a namespace. Flux tries to apply an object in another namespace, with the permissions that the
     /// account has there. With `targetNamespace`, Flux puts all objects into the namespace of the tenant. The message
-    /// states whether the rights of the account prevent objects in other namespaces.
+    /// states whether the rights of the account prevent objects in other namespaces. `targetNamespace` does not replace
+    /// these rights, so the rule ignores a Kustomization without an account (`missing-service-account`), and one whose
+    /// account has all rights on the cluster (`tenant-cluster-admin`).
     ///
     /// Several namespaces may belong to one tenant. The rule also reports a Kustomization or HelmRelease with a
     /// `targetNamespace` in which its account has no rights: the API server rejects the objects.
     ///
-    /// The severity is error if tenants share the cluster, and pedantic otherwise. The configuration declares a tenant,
-    /// or the rule detects it: a namespace with Flux objects, other than the namespace of Flux, that has the label
-    /// `toolkit.fluxcd.io/tenant` or an account with a RoleBinding there. The rule ignores namespaces from which a hub
-    /// reconciles remote clusters (`kubeConfig`), and platform namespaces, whose account has a ClusterRoleBinding.
+    /// The severity is error if the API server certainly rejects the objects, warning otherwise, and pedantic if no
+    /// tenants share the cluster. The configuration declares a tenant, or the rule detects it: a namespace with Flux
+    /// objects, other than the namespace of Flux, that has the label `toolkit.fluxcd.io/tenant` or an account with a
+    /// RoleBinding there. The rule ignores namespaces from which a hub reconciles remote clusters (`kubeConfig`), and
+    /// platform namespaces, whose account has a ClusterRoleBinding.
     ///
     /// ## How to fix it
     ///
@@ -123,7 +126,7 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
     let place = |span: &Span| applied.by.place(span);
     let wrong = |node: &Node| Label::new(place(node.span()), format!("not its own namespace `{namespace}`"));
     let denied = || denied_account(view, applied, name);
-    let (at, message, help) = match target {
+    let (at, message, help, severity) = match target {
         Some(node) if !name.is_empty() && (is_same_tenant || object.kind() == "HelmRelease") => {
             let account = denied()?;
             let (verb, effect) = match object.kind() {
@@ -136,42 +139,37 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
             );
             let help =
                 format!("bind `{account}` to a role in namespace `{name}`, or set it to `{namespace}`: {effect}");
-            (wrong(node), message, help)
+            (wrong(node), message, help, Severity::Error)
         }
         _ if object.kind() == "HelmRelease" => return None,
         Some(node) if !name.is_empty() => {
-            let rights = match denied() {
-                Some(account) => format!(", where ServiceAccount `{account}` has no rights"),
-                None => String::new(),
+            let (rights, severity) = match denied() {
+                Some(account) => (format!(", where ServiceAccount `{account}` has no rights"), Severity::Error),
+                None => (String::new(), Severity::Warning),
             };
             let message = format!("{} puts its objects into namespace `{name}`{rights}", object.reference());
             let help = format!("set it to `{namespace}`, so that the objects of {owner} stay in its namespace");
-            (wrong(node), message, help)
+            (wrong(node), message, help, severity)
         }
         other => {
             let what = if other.is_some() { "an empty" } else { "no" };
-            let rights = rights(view, applied, namespace);
+            let rights = rights(view, applied, namespace)?;
             let message = format!("{} has {what} `spec.targetNamespace`{rights}", object.reference());
             let missing = missing_in_spec(object, "targetNamespace");
             let missing = Label::new(place(&missing.span), missing.message);
             let help = format!("set it to `{namespace}`, so that the objects of {owner} stay in its namespace");
-            (other.map_or(missing, wrong), message, help)
+            (other.map_or(missing, wrong), message, help, Severity::Warning)
         }
     };
     let mut finding = Finding::error(RULE.id, at, message)
         .related(place(object.span()), format!("this {}", object.kind()))
         .help(help)
         .about(object.reference());
-    if target.is_none() {
-        let summary = format!(
-            " Kustomizations of namespace `{namespace}` have no `spec.targetNamespace`{}",
-            rights(view, applied, namespace)
-        );
+    if let Some(rights) = rights(view, applied, namespace).filter(|_| target.is_none()) {
+        let summary = format!(" Kustomizations of namespace `{namespace}` have no `spec.targetNamespace`{rights}");
         finding = finding.caused_by(summary.clone(), "", summary);
     }
-    if !tenancy.multi_tenant {
-        finding.severity = Severity::Pedantic;
-    }
+    finding.severity = if tenancy.multi_tenant { severity } else { Severity::Pedantic };
     Some(finding)
 }
 
@@ -182,15 +180,16 @@ fn denied_account(view: &View<'_>, applied: &Applied<'_>, namespace: &str) -> Op
     is_denied.then_some(account)
 }
 
-/// What the rights of the account prevent without `targetNamespace`, as a part of a message.
-fn rights(view: &View<'_>, applied: &Applied<'_>, own: &str) -> String {
+/// What the rights of the account prevent without `targetNamespace`, as a part of a message; `None` if nothing confines
+/// the Kustomization, which other rules report.
+fn rights(view: &View<'_>, applied: &Applied<'_>, own: &str) -> Option<String> {
     let named = applied.object.text_at(&["spec", "serviceAccountName"]);
     let Some(account) = acts_as(applied.object, applied.namespace(), view.tenancy()) else {
-        let is_unnamed = named.is_none_or(str::is_empty);
-        return if is_unnamed { ", and Flux applies it with its own rights".to_owned() } else { String::new() };
+        return named.filter(|name| !name.is_empty()).map(|_| String::new());
     };
     // The rights in the whole cluster are unknown if any binding of the account may be unknown.
-    match view.rbac().can_create_in(&account, "") {
+    Some(match view.rbac().can_create_in(&account, "") {
+        _ if view.rbac().may_do_everything(&account) => return None,
         Answer::Allowed(_) => format!(", and ServiceAccount `{account}` can write to every namespace"),
         Answer::Unknown(_) => String::new(),
         Answer::Denied => {
@@ -204,5 +203,5 @@ fn rights(view: &View<'_>, applied: &Applied<'_>, own: &str) -> String {
                 ),
             }
         }
-    }
+    })
 }

@@ -30,7 +30,10 @@ declare! {
     /// - rights that the account of the tenant already has
     /// - a step that an admission policy of the cluster may forbid because it checks `serviceAccountName`
     /// - a step that a policy in an unbuilt input or in a chart of policies may forbid
-    /// - the missing lockdown, if `tenancy.lockdown` is `none`
+    /// - the missing lockdown of Flux's controllers, which `lockdown-missing` reports, or for which `tenancy.lockdown` has
+    ///   a reason
+    /// - the identity of a controller, if the repository does not define how Flux is installed: an extension of a cloud
+    ///   provider may lock Flux down
     ///
     /// The accounts of a tenant's own namespaces are one finding for each binding that grants access to them. A namespace
     /// of Kubernetes or Flux, such as `kube-system`, contains accounts with all rights: a tenant that owns it owns the
@@ -189,6 +192,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
         return;
     }
     let rbac = view.rbac();
+    let is_lockdown_known = view.shows_controllers();
+    // The rule for the missing lockdown reports the controllers once for all tenants.
+    let has_tenant = |namespace: &String| !view.namespace(namespace).is_missing();
+    let is_told =
+        view.tenancy().multi_tenant && view.receiver.target.is_none() && view.tenancy().tenants.keys().any(has_tenant);
     for tenant in tenants.iter() {
         let mut groups: Vec<(Span, String, Vec<EscapeChain<'_>>)> = Vec::new();
         for escape in tenant.escapes(rbac) {
@@ -197,9 +205,18 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 continue;
             }
             let chain = escape.chain;
-            // The configuration accepts Flux without lockdown, with a reason.
-            if view.tenancy().unlocked.is_some() && chain.steps.iter().any(is_unnamed) {
-                continue;
+            if chain.steps.iter().any(is_unnamed) {
+                // The configuration accepts Flux without lockdown, with a reason.
+                if view.tenancy().unlocked.is_some() {
+                    continue;
+                }
+                if !is_lockdown_known {
+                    found.unchecked("the arguments of the Flux controllers");
+                    continue;
+                }
+                if is_told && chain.steps.iter().any(is_of_flux) {
+                    continue;
+                }
             }
             let Some((at, cause)) = place_of(&chain).zip(cause(&chain, tenant)) else { continue };
             match groups.iter_mut().find(|(place, known, _)| *place == at && *known == cause) {
@@ -238,6 +255,12 @@ fn rank(rbac: &Rbac, chain: &EscapeChain<'_>) -> u8 {
 
 fn is_unnamed(step: &ChainStep<'_>) -> bool {
     matches!(step.by.method, Method::Controller(_))
+}
+
+/// Whether a step uses the account of a controller that the lockdown of Flux restricts. Flux Operator has a lockdown of
+/// its own.
+fn is_of_flux(step: &ChainStep<'_>) -> bool {
+    matches!(step.by.method, Method::Controller("Kustomization" | "HelmRelease"))
 }
 
 /// The place where a chain starts: the binding that allows its first step.

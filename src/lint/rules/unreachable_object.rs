@@ -233,6 +233,7 @@ fn finding(folder: &str, objects: &[&Object], top: Option<&str>) -> Option<Findi
             finding.caused_by(references.join(" "), format!("no cluster reaches {what} in "), " directories")
         }
     };
+    let finding = finding.keeping_related();
     let shown = rest.iter().take(MAX_SHOWN);
     Some(shown.fold(finding, |finding, object| finding.related(place(object), object.reference().to_string())))
 }

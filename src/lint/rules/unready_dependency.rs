@@ -237,7 +237,7 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
             "list the important objects in `healthChecks` of each: {consequence}; with `wait: true` it would wait for an \
              applier that waits for it"
         )),
-        None => finding.help_for_all(format!("set `wait: true` in each of them: {consequence}")),
+        None => finding.help_for_all(format!("set `wait: true`: {consequence}")),
     };
     finding.help(match child {
         Some(child) if is_set => {

@@ -158,7 +158,11 @@ impl Comparison {
     }
 
     fn judge_error(&mut self, place: &str, finding: &Finding, answer: &Answer) {
-        let about = verdict::about(finding, answer);
+        let mut about = verdict::about(finding, answer);
+        if about.is_empty() {
+            // The finding is at a base outside of all paths.
+            about.extend(answer.kustomizations.keys().cloned());
+        }
         let states: Vec<&State> = about.iter().filter_map(|name| answer.kustomizations.get(name)).collect();
         let agreement = self.rules.entry(finding.rule).or_default();
         let claim = claim_of(finding);

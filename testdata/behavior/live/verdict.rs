@@ -165,10 +165,6 @@ pub(super) fn about(finding: &Finding, answer: &Answer) -> BTreeSet<String> {
         let of_folder = answer.kustomizations.iter().filter(|(_, state)| deepest.is_some() && depth(state) == deepest);
         names.extend(of_folder.map(|(name, _)| name.clone()));
     }
-    // A base outside of all paths.
-    if names.is_empty() {
-        names.extend(answer.kustomizations.keys().cloned());
-    }
     names
 }
 

@@ -82,7 +82,7 @@ fn told(outcome: &Findings) -> String {
             write!(told, " ({})", finding.clusters.join(", ")).unwrap();
         }
         told.push('\n');
-        for label in &finding.related {
+        for label in finding.all_related() {
             let place = label.span.position();
             let path = label.span.file().path();
             writeln!(told, "    {path}:{}:{} {}", place.line, place.column, label.message).unwrap();

@@ -59,8 +59,8 @@ impl<'a> Coverage<'a> {
     }
 
     /// Adds the directories that roots sync.
-    pub(super) fn add(&mut self, tree: &Tree, roots: &[RootCandidate]) {
-        self.synced.extend(roots.iter().filter_map(|root| root.synced(tree)));
+    pub(super) fn add<'r>(&mut self, tree: &Tree, roots: impl Iterator<Item = &'r RootCandidate>) {
+        self.synced.extend(roots.filter_map(|root| root.synced(tree)));
     }
 
     /// Returns whether a root or a Kustomization elsewhere applies a directory.
@@ -71,6 +71,24 @@ impl<'a> Coverage<'a> {
             self.synced.contains(target) || by.iter().any(is_outside)
         };
         prefixes(folder).any(|target| is_applied(target) && self.includers.reaches(target, folder))
+    }
+
+    /// Returns whether a sync of a directory leads to a file, through Kustomizations that apply each other.
+    pub(super) fn leads(&self, folder: &str, file: &str) -> bool {
+        let mut open: Vec<&str> = vec![file];
+        let mut seen: BTreeSet<&str> = BTreeSet::from([file]);
+        while let Some(path) = open.pop() {
+            if self.includers.reaches(folder, path) {
+                return true;
+            }
+            let tops = self.includers.tops(path);
+            let homes = tops.iter().map(String::as_str).chain([folder_of(path)]);
+            let targets: BTreeSet<&str> = homes.flat_map(prefixes).collect();
+            let targets = targets.into_iter().filter_map(|target| Some((target, self.by_target.get(target)?)));
+            let appliers = targets.filter(|(target, _)| self.includers.reaches(target, path)).flat_map(|(_, by)| by);
+            open.extend(appliers.map(|at| self.syncs[*at].file.as_str()).filter(|file| seen.insert(file)));
+        }
+        false
     }
 
     /// Returns whether a directory contains the directory of a root, or is inside of one.

@@ -35,13 +35,14 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let mut coverage = Coverage::new(files, &includers);
     remove_unused(tree, &mut candidates);
     declare(tree, declared, &mut candidates);
-    coverage.add(tree, &candidates);
+    remove_parked(builder, &includers, &mut coverage, &mut candidates);
+    coverage.add(tree, candidates.iter());
     let mut by_hand = self_applied(builder, &includers, &coverage);
     by_hand.retain(|one| one.synced(tree).is_none_or(|folder| !coverage.overlaps(&folder)));
     candidates.extend(by_hand);
     remove_unused(tree, &mut candidates);
     let overlaps = remove_overlaps(tree, &includers, &mut candidates);
-    coverage.add(tree, &candidates);
+    coverage.add(tree, candidates.iter());
     let is_alone = candidates.is_empty();
     let mut folders = cluster_folders(builder, &includers, &coverage, is_alone);
     // The path of a bootstrap in the directory may be missing.
@@ -50,6 +51,34 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     folders.retain(|folder| !has_other(folder));
     candidates.extend(folders);
     Roots { roots: settle(tree, candidates), overlaps }
+}
+
+/// Removes the FluxInstances that nothing applies yet, if a Kustomization that applies itself contains what they sync.
+///
+/// The user prepares a migration to Flux Operator. Until then, the cluster has the root with which it was bootstrapped.
+fn remove_parked(
+    builder: &Builder,
+    includers: &Includers,
+    coverage: &mut Coverage<'_>,
+    candidates: &mut Vec<RootCandidate>,
+) {
+    let tree = builder.files().tree();
+    let is_parked = |one: &RootCandidate, coverage: &Coverage<'_>| {
+        one.is_of_operator() && one.synced(tree).is_some_and(|folder| !coverage.leads(&folder, one.file.path()))
+    };
+    let parked: Vec<bool> = candidates.iter().map(|one| is_parked(one, coverage)).collect();
+    if !parked.contains(&true) {
+        return;
+    }
+    coverage.add(tree, candidates.iter().zip(&parked).filter(|(_, parked)| !**parked).map(|(one, _)| one));
+    let by_hand = self_applied(builder, includers, coverage);
+    let bootstrapped: Vec<String> =
+        by_hand.iter().filter_map(|one| one.synced(tree)).filter(|folder| !coverage.overlaps(folder)).collect();
+    let is_replaced = |one: &RootCandidate| {
+        one.synced(tree).is_some_and(|synced| bootstrapped.iter().any(|folder| is_inside(&synced, folder)))
+    };
+    let mut parked = parked.into_iter();
+    candidates.retain(|one| !(parked.next() == Some(true) && is_replaced(one)));
 }
 
 /// Resolves the synced directories of candidates, keeps one candidate for each, and names the roots.

@@ -194,6 +194,7 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     let is_string = || matches!(scalar.resolve(Reader::Kustomize), Some(Scalar::String(_)));
     let told = name::of_value(name);
     if told == Name::Neutral
+        || is_query_id(name, among)
         || !is_string()
         || shape::is_placeholder(value)
         || shape::is_public(value)
@@ -220,6 +221,11 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
         has_digit && !value.contains('-')
     };
     is_private.then_some(Evidence::Name)
+}
+
+/// Returns whether a value is the id of a query of a Grafana dashboard: `key: Q-…` beside `refId: A`.
+fn is_query_id(name: &str, among: &Node) -> bool {
+    name == "key" && among.get("refId").is_some()
 }
 
 /// Returns whether a value is a key of a Secret that a sibling entry names, such as `secretKey` beside `existingSecret`.

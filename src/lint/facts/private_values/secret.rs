@@ -65,7 +65,12 @@ fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
         return private(Evidence::Shape(shape.what));
     }
     let is_switch = matches!(value, "true" | "false" | "yes" | "no" | "on" | "off");
-    if shape::is_placeholder(value) || name::is_public(key) || is_switch || shape::is_address(value) {
+    if shape::is_placeholder(value)
+        || name::is_public(key)
+        || is_switch
+        || shape::is_address(value)
+        || shape::is_algorithm(value)
+    {
         return Vec::new();
     }
     match (has_private_name, shape::is_guessable(value)) {

@@ -89,7 +89,9 @@ fn private_key(text: &str) -> Option<Shape> {
     let first = body.trim_start().trim_start_matches("\\n").split(['\n', '\\']).next().unwrap_or_default().trim();
     let is_header = ["Proc-Type:", "Version:", "Comment:"].iter().any(|header| first.starts_with(header));
     let is_encoded = first.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
-    let is_key = !first.is_empty() && (is_header || is_encoded) && !is_placeholder(first);
+    // Each line of a key mixes capitals with small letters; `FAKEPRIVATEKEY` is the name of one.
+    let is_word = first.len() > 6 && first.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_key = !first.is_empty() && (is_header || is_encoded) && !is_word && !is_placeholder(first);
     is_key.then(|| Shape { range: start..start + end, what: "a private key" })
 }
 
@@ -340,6 +342,23 @@ pub(super) fn is_variable_name(text: &str) -> bool {
     text.contains('_') && text.bytes().all(is_letter) && text.starts_with(|letter: char| letter.is_ascii_uppercase())
 }
 
+/// Returns whether a value is the name of an algorithm: `sha256`, `aes-xts-plain64`, `argon2id`, `HS256`.
+pub(super) fn is_algorithm(text: &str) -> bool {
+    let known = [
+        "aes", "argon", "argon2", "bcrypt", "blake", "blowfish", "chacha", "cbc", "ctr", "des", "ecdsa", "ed", "es",
+        "gcm", "hmac", "hs", "md", "pbkdf", "plain", "ps", "rc", "rs", "rsa", "scram", "scrypt", "serpent", "sha",
+        "twofish", "xts",
+    ];
+    let lower = text.to_ascii_lowercase();
+    let mut parts = lower.split(['-', '_', '/', ':']).peekable();
+    let is_known = |part: &str| {
+        let stem = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let stem = stem.strip_suffix("id").or_else(|| stem.strip_suffix('i')).unwrap_or(stem);
+        stem.is_empty() || known.contains(&stem) || known.contains(&part)
+    };
+    lower.len() >= 3 && lower.starts_with(|letter: char| letter.is_ascii_alphabetic()) && parts.all(is_known)
+}
+
 /// Returns whether a value is a certificate or a public key.
 pub(super) fn is_public(text: &str) -> bool {
     let public = ["ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-", "sk-ssh-ed25519", "age1"];
@@ -370,6 +389,7 @@ mod tests {
         for text in [
             "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
             "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+            "-----BEGIN PRIVATE KEY-----\nREPLACEDBYTHEPIPELINE\n-----END PRIVATE KEY-----",
             "-----BEGIN PRIVATE KEY-----\n${KEY}\n-----END PRIVATE KEY-----",
             "https://hooks.slack.com/services/<your-webhook>",
             "https://user:${PASSWORD}@example.com",
@@ -387,6 +407,13 @@ mod tests {
     fn random_texts_mix_letters_and_digits() {
         for text in ["k7Qz-v3LmX0pR9tA", "04561461-0f92-42b3-9328-8b0c1bba4641", "5f4dcc3b5aa765d61d8327deb882cf99"] {
             assert!(looks_random(text), "{text}");
+        }
+        for text in ["sha256", "SHA-512", "aes-xts-plain64", "argon2id", "argon2i", "HS256", "pbkdf2", "scram-sha-256"]
+        {
+            assert!(is_algorithm(text), "{text}");
+        }
+        for text in ["1234", "hunter2", "correct-horse", "k7Qz-v3LmX0pR9tA", "sharon"] {
+            assert!(!is_algorithm(text), "{text}");
         }
         for text in [
             "oauth2-proxy",

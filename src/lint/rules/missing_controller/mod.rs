@@ -1,5 +1,7 @@
 mod controllers;
 
+use std::collections::BTreeSet;
+
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_resource_set};
 use crate::lint::findings::Findings;
@@ -100,22 +102,45 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let Some(installed) = Installed::of(view) else { return };
+    let mut orphans: Vec<(Applied<'_>, &str)> = Vec::new();
     for (group, kind, controller) in KINDS {
         if installed.has(controller) {
             continue;
         }
         for applied in view.of_kind(group, kind) {
-            let object = applied.object;
-            if installed.is_of_shard(object) || waits_for_crd(&applied, group) {
-                continue;
+            if !installed.is_of_shard(applied.object) && !waits_for_crd(&applied, group) {
+                orphans.push((applied, controller));
             }
-            let message = format!("{} has no controller: `{controller}` is not installed", object.reference());
-            let help = format!(
-                "add `{controller}` to the components of Flux, or remove the object: no other controller reconciles it"
-            );
-            let finding = Finding::error(RULE.id, object.span().clone(), message).help(help);
-            found.push(finding.related(installed.place.clone(), "installed controllers").about(object.reference()));
         }
+    }
+    let missing: BTreeSet<&str> = orphans.iter().map(|(_, controller)| *controller).collect();
+    let names = listed(&missing);
+    let verb = if missing.len() == 1 { "is" } else { "are" };
+    let place = &installed.place;
+    for (applied, controller) in orphans {
+        let object = applied.object;
+        let message = format!("{} has no controller: `{controller}` is not installed", object.reference());
+        let help = format!(
+            "add {names} to the components of Flux, or remove what needs {}",
+            match missing.len() {
+                1 => "it: no other controller reconciles these kinds",
+                _ => "them: no other controller reconciles these kinds",
+            }
+        );
+        let summary = format!(" objects have no controller: {names} {verb} not installed");
+        let finding = Finding::error(RULE.id, object.span().clone(), message).help(help).about(object.reference());
+        // One change of the components removes all of them.
+        let key = format!("{}:{}", place.file().path(), place.range().start);
+        found.push(finding.related(place.clone(), "installed controllers").caused_by(key, "", summary));
+    }
+}
+
+/// Names in backticks, as text.
+fn listed(names: &BTreeSet<&str>) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match names.as_slice() {
+        [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        names => names.concat(),
     }
 }
 

@@ -1,6 +1,6 @@
 mod runtime_info;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label, did_you_mean};
@@ -26,6 +26,7 @@ declare! {
     /// - ConfigMaps that are not in the repository, because other tools create them
     /// - keys that a cluster does not read, or for which it has a default
     /// - unread keys, if a source without a local copy may read them
+    /// - unread keys of a file from which kustomize generates several ConfigMaps, if an object reads the key of one of them
     ///
     /// ## How to fix it
     ///
@@ -123,11 +124,20 @@ declare! {
 const MAX_SHOWN: usize = 5;
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
-    for infos in infos(fleet).values() {
-        let left_over = left_over(fleet, infos);
-        missing_keys(infos, &left_over, found);
-        unread_keys(infos, &left_over, found);
+    let all = infos(fleet);
+    let judged: Vec<(&[Info<'_>], BTreeSet<&Name>)> =
+        all.values().map(|infos| (infos.as_slice(), left_over(fleet, infos))).collect();
+    for (infos, left_over) in &judged {
+        missing_keys(infos, left_over, found);
     }
+    unread_keys(&judged, found);
+}
+
+/// The file and the offset of a key, with the key, since a variable may set it differently in each copy.
+type Position = (String, usize, String);
+
+fn position(key: &Name, place: &Span) -> Position {
+    (place.file().path().to_owned(), place.range().start, key.to_string())
 }
 
 /// The keys that no object reads on any cluster, as far as the readers are known.
@@ -198,47 +208,78 @@ fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Fin
     }
 }
 
-/// The findings for keys that no object reads on any cluster.
-fn unread_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
-    let known: Vec<&str> = infos.iter().flat_map(|info| info.missed.iter().map(AsRef::as_ref)).collect();
-    for key in left_over {
-        let mut finding: Option<Finding> = None;
-        for info in infos {
-            let Some(place) = info.keys.get(key) else { continue };
-            let finding = match &mut finding {
-                Some(finding) => {
-                    let is_new = finding.at.span != *place && finding.related.iter().all(|label| label.span != *place);
-                    if is_new && finding.related.len() < MAX_SHOWN {
-                        finding
-                            .related
-                            .push(Label::new(place.clone(), format!("cluster `{}` has it too", info.cluster)));
-                    }
-                    finding
+/// The findings for keys that no object reads on any cluster. ConfigMaps that kustomize generates from one file share its
+/// keys, so that one reader is enough for all.
+fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) {
+    let mut used: BTreeSet<Position> = BTreeSet::new();
+    let mut copies: BTreeMap<Position, BTreeSet<String>> = BTreeMap::new();
+    for (infos, left_over) in judged {
+        for info in *infos {
+            for (key, place) in &info.keys {
+                if left_over.contains(*key) {
+                    copies.entry(position(key, place)).or_default().insert(info.object.reference().to_string());
+                } else {
+                    used.insert(position(key, place));
                 }
-                None => finding.insert(unread(key, place, info, &known)),
-            };
-            finding.clusters.push(info.cluster.clone());
+            }
         }
-        found.extend(finding);
     }
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut known_places: BTreeMap<Position, usize> = BTreeMap::new();
+    for (infos, left_over) in judged {
+        let known: Vec<&str> = infos.iter().flat_map(|info| info.missed.iter().map(AsRef::as_ref)).collect();
+        for key in left_over {
+            let mut current: Option<usize> = None;
+            for info in *infos {
+                let Some(place) = info.keys.get(key) else { continue };
+                let position = position(key, place);
+                if used.contains(&position) {
+                    continue;
+                }
+                let at = match (known_places.get(&position), current) {
+                    (Some(at), _) => *at,
+                    (None, Some(at)) => {
+                        let related = &mut findings[at].related;
+                        if related.len() < MAX_SHOWN {
+                            related.push(Label::new(place.clone(), format!("cluster `{}` has it too", info.cluster)));
+                        }
+                        at
+                    }
+                    (None, None) => {
+                        let others = copies.get(&position).map_or(0, |all| all.len().saturating_sub(1));
+                        findings.push(unread(key, place, info, &known, others));
+                        findings.len() - 1
+                    }
+                };
+                known_places.insert(position, at);
+                current.get_or_insert(at);
+                if !findings[at].clusters.contains(&info.cluster) {
+                    findings[at].clusters.push(info.cluster.clone());
+                }
+            }
+        }
+    }
+    found.extend(findings);
 }
 
-fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str]) -> Finding {
-    let message = format!("no object reads `{key}` of {}", info.object.reference());
+/// The finding for a key; `others` is the number of other ConfigMaps that kustomize generates from the same line.
+fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str], others: usize) -> Finding {
+    let reference = info.object.reference();
+    let maps = match others {
+        0 => reference.to_string(),
+        1 => format!("{reference} and one other ConfigMap of this file"),
+        _ => format!("{reference} and {others} other ConfigMaps of this file"),
+    };
+    let message = format!("no object reads `{key}` of {maps}");
     let meant = did_you_mean(key, known.iter().copied());
     let help = match meant {
         Some(meant) => format!("did you mean `{meant}`, which is read?"),
         None => "remove it, or correct the name of the variable in its reader".to_owned(),
     };
-    let reference = info.object.reference();
-    let finding = Finding::warning(RULE.id, place.clone(), message).about(reference.clone());
+    let finding = Finding::warning(RULE.id, place.clone(), message).about(reference);
     let finding = match meant {
         Some(_) => finding,
-        // One file may become a ConfigMap of each namespace.
-        None => {
-            let file = place.file().path();
-            finding.caused_by(file, "no object reads ", format!(" keys that {} gets from this file", reference.kind))
-        }
+        None => finding.caused_by(maps.clone(), "no object reads ", format!(" keys of {maps}")),
     };
     finding.help(help)
 }
