@@ -1,4 +1,4 @@
-//! Merges findings that say the same, and groups findings that one change removes.
+//! Merges equal findings, and groups findings that one change removes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,7 +164,7 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
     if let Some(help) = finding.cause.as_ref().and_then(|cause| cause.help.clone()) {
         finding.help = Some(help);
     }
-    // The findings of one object may differ in what they say.
+    // The findings of one object may have different messages.
     let is_of_one = others.iter().all(|other| other.object == finding.object);
     let differs = is_of_one && others.iter().any(|other| other.message != own);
     if differs {
@@ -180,7 +180,7 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
             Some(object) => object.to_string(),
             None => "also here".to_owned(),
         };
-        // If one line is at fault, the object itself tells more.
+        // If all findings are at one line, the position of the object is more specific.
         let is_elsewhere = other.at.span != finding.at.span;
         let room = if keeps_related { MAX_PLACES - further.len().min(MAX_PLACES) } else { 0 };
         further.extend(other.related.iter().take(room).filter(|label| !finding.related.contains(label)).cloned());

@@ -22,7 +22,7 @@ pub(super) const NO_CLUSTER: &str = "no cluster was found: there is no FluxInsta
     applies";
 
 /// How to declare a cluster.
-pub(super) const DECLARE: &str = "declare one with `clusters.NAME.root` in .fleetwright.yaml";
+pub(super) const DECLARE: &str = "declare a cluster with `clusters.NAME.root` in .fleetwright.yaml";
 
 /// Options of every command that reads a repository.
 #[derive(Debug, Default, clap::Args)]

@@ -9,8 +9,8 @@ use crate::flux::{Applied, Cluster, Receiver, State};
 /// Parses `Kind/namespace/name` or `Kind/name`.
 pub(super) fn selector(typed: &str) -> Result<Selector, Error> {
     Selector::parse(typed).ok_or_else(|| {
-        let help = "pass for example `Deployment/apps/web` or `Namespace/apps`";
-        Error::with_help(format!("`{typed}` is not a `Kind/namespace/name`"), help)
+        let help = "pass an object, for example `Deployment/apps/web` or `Namespace/apps`";
+        Error::with_help(format!("`{typed}` does not have the form `Kind/namespace/name`"), help)
     })
 }
 

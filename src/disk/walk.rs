@@ -30,7 +30,8 @@ pub(super) enum FoundFile {
 /// Returns the files below a root, in any order.
 ///
 /// Includes hidden files except `.git`. In a Git repository, excludes files that a .gitignore below the root matches,
-/// unless Git tracks them. Without a repository, as in an unpacked archive, only the files themselves tell what Git has. Ignores all other ignore files, so that the result is the same on each machine.
+/// unless Git tracks them. Without a Git repository, as in an unpacked archive, includes ignored files too. Does not
+/// read other ignore files, so that the result is the same on each machine.
 pub(super) fn files(root: &Root) -> Result<Vec<(String, FoundFile)>, DiskError> {
     let (opened, root) = (root, root.path());
     // The walker opens any .gitignore, also a symbolic link, which a pull request may point anywhere.

@@ -53,7 +53,7 @@ pub struct Repo {
     pub unfollowed: BTreeSet<String>,
     /// The directories of Helm charts, whose files belong to the charts.
     pub charts: BTreeSet<String>,
-    /// The reasons why appliers were not built although nothing is wrong, sorted.
+    /// The reasons why appliers were not built, other than failed builds, sorted.
     pub gaps: Vec<Gap>,
     /// The findings in files and builds; each has its rule.
     pub problems: Vec<Finding>,

@@ -19,7 +19,7 @@ pub struct Settings {
 /// The limits of the analysis of a repository, which protect time and memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// The number of appliers of a cluster. Appliers that create further appliers without end have no fixed point.
+    /// The number of appliers of a cluster. Appliers that always create further appliers have no fixed point.
     pub appliers: usize,
     /// The memory that variables may add to one build, in bytes.
     pub grown_by_one: usize,

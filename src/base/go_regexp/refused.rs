@@ -32,15 +32,15 @@ pub enum Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::Escape => "it has an escape sequence that Go does not know",
+            Self::Escape => "it has an escape sequence that Go does not support",
             Self::Class => "it has an invalid range or an unknown character class",
             Self::Bracket => "a `[` is not closed",
             Self::OpenParenthesis => "a `(` is not closed",
-            Self::CloseParenthesis => "a `)` is not opened",
+            Self::CloseParenthesis => "a `)` has no matching `(`",
             Self::Operand => "a repetition has nothing before it",
             Self::Repeated => "a repetition cannot be repeated",
-            Self::Count => "a repetition is limited to 1000",
-            Self::Group => "Go does not know this kind of group or flag",
+            Self::Count => "a repetition has a count above 1000",
+            Self::Group => "Go does not support this kind of group or flag",
             Self::GroupName => "the name of a group is invalid",
             Self::Size => "it is too large",
         })

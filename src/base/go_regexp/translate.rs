@@ -12,7 +12,7 @@ pub(super) const MAX_NESTING: usize = 250;
 /// The maximum number of a repetition, and the maximum product of nested ones.
 const MAX_REPEAT: u32 = 1000;
 
-/// Translates a pattern, or tells why Go refuses it.
+/// Translates a pattern, or returns the reason why Go refuses it.
 pub(super) fn translate(pattern: &str) -> Result<String, Refused> {
     let mut translator = Translator {
         rest: pattern,
@@ -197,7 +197,7 @@ impl Translator<'_> {
                 return Err(Refused::GroupName);
             }
             self.rest = rest;
-            // `regex-lite` has neither names that start with a digit nor two groups of a name.
+            // `regex-lite` does not support group names that start with a digit, or that occur twice.
             let is_unnamed = name.starts_with(|c: char| c.is_ascii_digit()) || !self.names.insert(name);
             return if is_unnamed { self.open("(") } else { self.open(&format!("(?P<{name}>")) };
         }

@@ -14,9 +14,9 @@ use crate::yaml::Name;
 /// The indexes of a cluster and of the clusters that it applies to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lookups {
-    /// The index of the cluster; `None` without a root, when its content is not fully known.
+    /// The index of the cluster; `None` in a repository without a root, whose objects are not all known.
     index: Option<Arc<ClusterIndex>>,
-    /// The indexes of other clusters by name, and under `None` that of a repository without a root.
+    /// The indexes of other clusters by name; in a repository without a root, the key `None` is the cluster of Flux itself.
     sent: Arc<OnceLock<BTreeMap<Option<Name>, ClusterIndex>>>,
 }
 

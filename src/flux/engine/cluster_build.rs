@@ -116,7 +116,7 @@ impl ClusterBuild {
     /// Reports appliers that were not followed, and appliers without a fixed point.
     pub(crate) fn report_unfinished(&mut self) {
         if let Some((spec, why)) = self.first_refusal.take() {
-            let help = "break the cycle, or apply fewer objects: Flux would create appliers without end";
+            let help = "break the cycle, or apply fewer objects: Flux would create more and more appliers";
             let finding = Finding::error(FAILED_BUILD, spec.object.span().clone(), why);
             self.root.findings.push(finding.help(help).about(spec.reference.clone()));
         }

@@ -31,7 +31,7 @@ pub(crate) struct Outcome {
     pub(crate) gaps: Vec<Gap>,
 }
 
-/// A reason why appliers were not built although nothing is wrong, such as a source without a copy.
+/// A reason why appliers were not built, other than a failed build, such as a source without a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     /// The reason.

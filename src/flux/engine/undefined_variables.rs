@@ -47,7 +47,7 @@ impl<'a> Definitions<'a> {
     }
 
     fn undefined(&self, undefined: &UndefinedVariable, cluster: &ClusterBuild, slot: &Slot) -> Finding {
-        let Some((name, place)) = undefined.uses.first() else { unreachable!("an undefined variable has a use") };
+        let Some((name, place)) = undefined.uses.first() else { unreachable!("an undefined variable is used") };
         let known = slot.variables.values.keys().map(|name| &**name);
         let fix = match did_you_mean(name, known) {
             Some(meant) => format!("did you mean `{meant}`? "),
@@ -186,7 +186,7 @@ fn sources(name: &Name, slot: &Slot) -> Vec<(Span, String)> {
 
 /// The finding of variables that belong to another program.
 fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: &Slot) -> Finding {
-    let Some((first, place)) = undefined.uses.first() else { unreachable!("an undefined variable has a use") };
+    let Some((first, place)) = undefined.uses.first() else { unreachable!("an undefined variable is used") };
     let names: Vec<String> = undefined.uses.iter().take(MAX_SHOWN).map(|(name, _)| format!("`${{{name}}}`")).collect();
     let more = undefined.uses.len() - names.len();
     let (names, belong, them) = match (names.as_slice(), more) {

@@ -53,7 +53,7 @@ const POLICIES: [&str; 3] = ["allow-egress", "allow-scraping", "allow-webhooks"]
 
 /// The patches of a FluxInstance with a target, and whether each selects one of Flux's own objects.
 ///
-/// Empty if a value is unknown that decides which objects there are.
+/// Empty if a value that determines the objects is unknown.
 pub(crate) fn patch_targets(instance: &Object, builder: &Builder) -> Vec<PatchTarget> {
     let own = instance.node.at_keys(&["spec", "kustomize", "patches"]).filter(|own| !own.items().is_empty());
     let Some((own, objects)) = own.and_then(|own| Some((own, outline(instance)?))) else { return Vec::new() };

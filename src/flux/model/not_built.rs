@@ -1,10 +1,10 @@
-//! The reasons why an applier is not built although nothing is wrong.
+//! The reasons why an applier is not built, other than a failed build.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// The reason why an applier is not built although nothing is wrong. Reasons are ordered by their text.
+/// The reason why an applier is not built, other than a failed build. Reasons are ordered by their text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum NotBuiltReason {
     /// No copy of the artifact of its source is known: the URL, with `#` and the reference if it has one.

@@ -1,4 +1,4 @@
-//! The answer to the question whether an unknown producer creates an object.
+//! Whether an unknown producer creates an object.
 
 use super::known_contents::{KnownContents, Purpose, is_of_project, known};
 use super::publisher::public_owner;
@@ -39,7 +39,7 @@ const RIGHTS: [&str; 6] = ["access", "permission", "rbac", "role", "tenant", "us
 #[derive(Debug, Clone, Copy)]
 enum Contents {
     Known(&'static KnownContents),
-    /// A public project, which does not know the objects of any fleet.
+    /// A public project, whose contents do not depend on any fleet.
     Public,
     /// CRDs and nothing else.
     Definitions,
@@ -116,12 +116,12 @@ impl UnknownProducer {
                 if installs(home, id.group, id.kind, id.namespace, id.name) {
                     return Creates::Certainly;
                 }
-                // Flux Operator names the sync of a FluxInstance after its namespace, or as the values tell.
+                // Flux Operator names the sync of a FluxInstance after its namespace, or as its values specify.
                 let is_sync = || contains_instance(known) && (*id.name == *home || self.mentions(id.name));
                 possibly(if id.is_flux() { is_sync() } else { is_related() })
             }
             Some(Purpose::Manifests) => possibly(self.has_more_values || is_related()),
-            // The name of an object in a fleet is not known to a public chart. It is known to the values.
+            // A public chart does not contain the name of an object of a fleet, but its values may.
             _ if id.is_flux() => possibly(self.mentions(id.name)),
             _ if is_of_rights(id) && !is_role(id) => possibly(is_related()),
             _ => Creates::Possibly,

@@ -164,7 +164,7 @@ pub(crate) fn installs_flux(name: &str) -> bool {
     known(name).is_some_and(|known| known.purpose == Purpose::Flux)
 }
 
-/// The owners of repositories on GitHub whose manifests are for everybody.
+/// The owners of GitHub repositories whose manifests are for any cluster.
 ///
 /// A repository of any other owner may belong to the fleet.
 const PROJECTS: &[&str] = &[
@@ -194,7 +194,7 @@ const PROJECTS: &[&str] = &[
     "volsync",
 ];
 
-/// Returns whether the manifests at an address are those of a public project, which does not know any fleet.
+/// Returns whether the manifests at an address are those of a public project, not of a fleet.
 pub(super) fn is_of_project(address: &str) -> bool {
     let mut segments = address.split('/');
     let host = segments.next().unwrap_or_default();

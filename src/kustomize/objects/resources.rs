@@ -173,7 +173,7 @@ impl Resource {
         self.node.with(metadata.with_node(metadata.node.with(entry)))
     }
 
-    /// Sets the patched object, and tells whether it still has the history annotation.
+    /// Sets the patched object, and returns whether it still has the history annotation.
     pub(crate) fn set_patched(&mut self, node: &Node) -> bool {
         let metadata = node.entry("metadata");
         let annotations = metadata.and_then(|metadata| metadata.node.entry("annotations"));

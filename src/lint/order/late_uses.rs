@@ -69,7 +69,7 @@ impl<'a> LateUses<'a> {
         search.add_resources_of_charts();
         let mut pairs = search.pairs;
         if !pairs.is_empty() {
-            // An object that a second applier applies too does not require the first one.
+            // An object that a second applier also applies does not require the first one.
             let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
             pairs.retain(|_, one| !twice.contains(&memory_address(one.thing.object)));
         }

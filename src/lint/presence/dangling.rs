@@ -49,7 +49,7 @@ impl<'a> References<'a> {
 }
 
 impl Dangling<'_> {
-    /// The finding at the first reference, with the others as related places. `verb` says what the users do with the
+    /// The finding at the first reference, with the others as related places. `verb` states what the users do with the
     /// object, and `otherwise` is the help if no similar object exists.
     pub(crate) fn finding(&self, rule: &'static str, verb: &str, otherwise: &str) -> Finding {
         let Self { target, missing, users } = self;
@@ -64,7 +64,7 @@ impl Dangling<'_> {
         let finding = Finding::error(rule, first.by.place(node.span()), message).about(by);
         let finding = missing.explain(finding, otherwise);
         users.iter().skip(1).take(MAX_LISTED).fold(finding, |finding, (user, node)| {
-            finding.related(user.by.place(node.span()), format!("referenced by {} too", user.object.reference()))
+            finding.related(user.by.place(node.span()), format!("also referenced by {}", user.object.reference()))
         })
     }
 }

@@ -149,7 +149,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
 }
 
 impl Missing<'_> {
-    /// Returns whether an existing object is probably meant.
+    /// Returns whether the reference is probably meant for an existing object.
     pub(crate) fn is_mistake(&self) -> bool {
         self.suggestion.is_some()
     }

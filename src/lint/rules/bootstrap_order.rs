@@ -237,7 +237,7 @@ fn is_gated(appliers: &[Arc<Applier>], at: usize, need: &Need<'_>) -> bool {
 
 /// The findings for custom resources that one Kustomization applies together with the chart that installs their CRDs.
 ///
-/// They are warnings: whatever bootstraps the cluster may have installed the CRDs.
+/// They are warnings: the program that bootstraps the cluster may have installed the CRDs.
 fn beside_their_chart(view: &View<'_>, tree: &ApplierTree) -> Vec<Finding> {
     let mut findings: BTreeMap<(usize, usize), (Finding, usize)> = BTreeMap::new();
     for ChartUse { user, charts } in uses_of_charts(view) {
@@ -272,7 +272,7 @@ fn beside_their_chart(view: &View<'_>, tree: &ApplierTree) -> Vec<Finding> {
         };
         format!(
             "move the custom resources to a Kustomization that depends on the one of the release: Flux does not apply a \
-             Kustomization with an unknown kind, so the release never comes{others}"
+             Kustomization with an unknown kind, so it never applies the release{others}"
         )
     };
     findings.into_values().map(|(finding, count)| finding.help(help(count))).collect()

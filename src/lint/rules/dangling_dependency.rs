@@ -10,7 +10,7 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux waits for the dependency without end. It applies nothing of the Kustomization, HelmRelease or ResourceSet,
+    /// Flux waits for the dependency indefinitely. It applies nothing of the Kustomization, HelmRelease or ResourceSet,
     /// and no new version either. Often the dependency was renamed, or it is in another namespace: without `namespace`,
     /// Flux searches the namespace of the object itself. A ResourceSet must always set the namespace.
     ///
@@ -101,7 +101,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 let by = applied.object.reference();
                 let message = format!("{by} depends on {wanted}, which the cluster does not receive");
                 let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).about(by);
-                found.push(missing.explain(finding, "add it, or remove the entry: Flux waits for it without end"));
+                found.push(missing.explain(finding, "add it, or remove the entry: Flux waits for it indefinitely"));
             }
         }
     }

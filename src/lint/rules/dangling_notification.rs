@@ -12,7 +12,7 @@ use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
 declare! {
-    /// An Alert references a Provider or an object that the cluster does not receive, or a Provider such a Secret.
+    /// An Alert or a Provider references an object that the cluster does not receive.
     ///
     /// ## Why
     ///

@@ -20,7 +20,7 @@ declare! {
     /// When a Kustomization is deleted, Flux deletes the objects that it applied, and must connect to the remote
     /// cluster to do so. If a commit removes the whole cluster from the repository, the Secret with the kubeconfig is
     /// deleted at the same time: `dependsOn` does not define an order of deletion. Without the Secret the deletion
-    /// fails, and Flux retries it without end. The Kustomization stays, and so does every object that waits for its
+    /// fails, and Flux retries it indefinitely. The Kustomization stays, and so does every object that waits for its
     /// deletion.
     ///
     /// The rule knows these origins of a kubeconfig: a Secret in the repository; an ExternalSecret, a SealedSecret or a
@@ -209,14 +209,14 @@ fn remedy(view: &View<'_>) -> &'static str {
     match view.has_flux(DELETION_POLICY_SINCE) {
         Some(false) => {
             "suspend it before you remove it, so that its deletion leaves its objects: without the kubeconfig its deletion \
-             fails, and Flux retries it without end"
+             fails, and Flux retries it indefinitely"
         }
         Some(true) => {
-            "set `spec.deletionPolicy: Orphan`: without the kubeconfig its deletion fails, and Flux retries it without end"
+            "set `spec.deletionPolicy: Orphan`: without the kubeconfig its deletion fails, and Flux retries it indefinitely"
         }
         None => {
             "set `spec.deletionPolicy: Orphan` (since Flux 2.5): without the kubeconfig its deletion fails, and Flux retries \
-             it without end"
+             it indefinitely"
         }
     }
 }

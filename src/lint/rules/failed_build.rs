@@ -9,8 +9,8 @@ declare! {
     /// errors are a patch without a target, a duplicate object, directories that include each other, an unknown field,
     /// and an empty kustomization.yaml.
     ///
-    /// This build does not support every field yet (generators, replacements and others, which are counted). Such a
-    /// field may create objects and fields, so nothing is reported as missing where one is used.
+    /// The build omits remote files without a local copy, encrypted files, and Helm charts. The linter does not report
+    /// objects as missing that these may contain. `--verbose` shows the number of omissions.
     ///
     /// ## How to fix it
     ///

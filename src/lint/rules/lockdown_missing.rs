@@ -27,7 +27,7 @@ declare! {
     /// kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller.
     ///
     /// Flux Operator applies the patches of a FluxInstance after those for `multitenant: true`, and the last of two flags
-    /// counts. So a patch can take the lockdown back, and the rule reports the argument.
+    /// counts. So a patch can revert the lockdown, and the rule reports the argument.
     ///
     /// The severity is warning if only `--no-remote-bases` is missing, or if an admission policy of the cluster that checks
     /// `serviceAccountName` may restrict the tenants. Flux has `--no-remote-bases` since version 0.30.
@@ -203,7 +203,7 @@ fn judge_instance(tenants: &[&str], applied: &Applied<'_>) -> Option<Finding> {
     Some(Finding::error(RULE.id, label, message).help(help).about(instance.reference()))
 }
 
-/// The finding for patches of a FluxInstance that take its lockdown back.
+/// The finding for patches of a FluxInstance that revert its lockdown.
 fn reverted(tenants: &[&str], applied: &Applied<'_>, names: &[&str], lacking: &Lacking) -> Finding {
     let instance = applied.object;
     let mut places: Vec<Span> =
@@ -213,7 +213,7 @@ fn reverted(tenants: &[&str], applied: &Applied<'_>, names: &[&str], lacking: &L
     let mut places = places.into_iter().map(|place| applied.by.place(&place));
     let first = places.next().unwrap_or_else(|| applied.by.place(instance.span()));
     let reference = instance.reference();
-    let message = format!("a patch of {reference} takes {} away again, and {}", in_flags(lacking), in_words(tenants));
+    let message = format!("a patch of {reference} disables {}, and {}", in_flags(lacking), in_words(tenants));
     let help = "remove the argument: patches come after the arguments of `multitenant: true`, and the last one counts; \
                 otherwise tenants are not restricted; if that is intended, set a reason in `lint.tenancy.lockdown` of \
                 .fleetwright.yaml";

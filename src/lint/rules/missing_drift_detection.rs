@@ -75,7 +75,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             Some(_) => continue,
         };
         let message = format!("{} does not detect drift", release.reference());
-        let help = "set `spec.driftDetection.mode` to `enabled` or `warn`: otherwise Flux does not notice changes on the \
+        let help = "set `spec.driftDetection.mode` to `enabled` or `warn`: otherwise Flux ignores changes on the \
                     cluster";
         found.push(pedantic(RULE.id, place, message).help(help).about(release.reference()));
     }

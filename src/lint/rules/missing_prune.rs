@@ -13,7 +13,7 @@ declare! {
     /// RoleBinding still grants permissions, and no tool lists the leftovers. Clusters that were set up at different
     /// times drift apart.
     ///
-    /// `prune` is a required field, so `false` is a decision. For CRDs, namespaces and volumes it is a careful one.
+    /// `prune` is a required field, so `false` is a deliberate setting. It can protect CRDs, namespaces and volumes.
     /// Therefore, the severity is pedantic.
     ///
     /// To keep a single object, annotate it with `kustomize.toolkit.fluxcd.io/prune: disabled`.

@@ -161,7 +161,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
     let mut owned: BTreeMap<Id<'_>, Vec<Applied<'_>>> = BTreeMap::new();
     for (first, again) in view.duplicates() {
-        // `twice` compares hashes, which may collide.
+        // `View::duplicates` compares hashes, which may collide.
         if first.object.name() != again.object.name() || first.object.kind() != again.object.kind() {
             continue;
         }
@@ -250,7 +250,7 @@ fn overlap(pairs: &[[Applied<'_>; 2]]) -> Option<Finding> {
     };
     let help = "apply each directory with one Kustomization: list the directories of the outer one in a \
                 kustomization.yaml, or remove the inner Kustomization. Each one takes over the objects of the other at \
-                every interval, and if one is deleted with `prune: true`, they are gone until the other one applies them \
+                every interval, and if one is deleted with `prune: true`, they are missing until the other applies them \
                 again";
     let label = Label::new(path(outer)?, format!("applies `{contains}`"));
     let mut finding = Finding::error(RULE.id, label, message).help(help).about(outer.by.reference.clone());

@@ -23,7 +23,7 @@ declare! {
     /// and other files in these values. If a variable sets a value, the finding points at the value of the variable.
     ///
     /// The severity is error for a value that is private because of its form: a private key, a token with a known
-    /// prefix, an address with a password, or the address of a webhook. It is also error for a value of a Secret with a
+    /// prefix, a URL with a password, or the URL of a webhook. It is also error for a value of a Secret with a
     /// key such as `password`. It is warning where only the name indicates that a value is private: a password in a
     /// ConfigMap, in chart values or in an environment variable, and a random value in a Secret. It is pedantic for a
     /// well-known password such as `changeme`: nothing is disclosed, but if nothing replaces it, it is the password.
@@ -127,14 +127,14 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
     let all = in_secret(object);
     let severity_of_all = all.iter().map(|one| severity(one.evidence)).max();
     let Some(severity_of_all) = severity_of_all else { return };
-    // A well-known password beside a private value needs no remark.
+    // If a Secret has a private value, its well-known passwords are not listed.
     let counts = |one: &&Private| severity(one.evidence) >= severity_of_all.min(Severity::Warning);
     let Some(first) = all.iter().find(|one| severity(one.evidence) == severity_of_all) else { return };
     let keys: Vec<String> = all.iter().filter(counts).map(|one| format!("`{}`", one.name)).collect();
     let (message, help) = match first.evidence {
         Evidence::Guessable => (
             format!("{} has a well-known value in {}", object.reference(), keys.join(", ")),
-            "let something else create the Secret: if nothing replaces the value, it is the password",
+            "create the Secret outside of Git, or encrypt another value: if nothing replaces this one, it is the password",
         ),
         _ => (
             format!("{} contains {} in plain text", object.reference(), keys.join(", ")),

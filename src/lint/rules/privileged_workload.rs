@@ -20,7 +20,7 @@ declare! {
     ///
     /// The severity is warning for a permission that the manifest adds: `privileged: true`, `hostNetwork`, `hostPID`,
     /// `hostIPC`, a volume of type `hostPath`, `runAsUser: 0`, and each capability that the baseline of the Pod Security
-    /// Standards forbids to add, such as `NET_ADMIN`, `NET_RAW` and `SYS_ADMIN`. It is pedantic for a restriction that
+    /// Standards does not allow, such as `NET_ADMIN`, `NET_RAW` and `SYS_ADMIN`. It is pedantic for a restriction that
     /// the manifest does not set, because the image may run as another user. `runAsNonRoot: false` and
     /// `readOnlyRootFilesystem: false` are the defaults of Kubernetes, so they count as not set. The time zone of the
     /// node does not count.
@@ -149,7 +149,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
 const HELP: &str = "remove the permissions that the program does not need, and set `runAsNonRoot` and \
                     `readOnlyRootFilesystem`; if it needs them, add an exception with its reason";
 
-/// The capabilities that the baseline of the Pod Security Standards allows to add.
+/// The capabilities that the baseline of the Pod Security Standards allows containers to add.
 ///
 /// Source: `check_capabilities_baseline.go` of `k8s.io/pod-security-admission`.
 const BASELINE: [&str; 13] = [
@@ -168,7 +168,7 @@ const BASELINE: [&str; 13] = [
     "SYS_CHROOT",
 ];
 
-/// Returns whether the baseline forbids to add a capability. Container runtimes also accept the prefix `CAP_`.
+/// Returns whether the baseline forbids a capability. Container runtimes also accept the prefix `CAP_`.
 fn is_beyond_baseline(capability: &str) -> bool {
     let name = capability.strip_prefix("CAP_").unwrap_or(capability);
     !name.is_empty() && !name.contains('$') && !BASELINE.contains(&name)

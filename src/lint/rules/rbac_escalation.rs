@@ -186,7 +186,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
         }
     }
-    // A chain that starts with the binding says what the accounts there allow.
+    // The finding of a chain that starts with the binding states the rights of the accounts.
     let has_shipped = faults.values().any(|fault| fault.is_shipped);
     let starts = if has_shipped { chain_starts(view, tenants) } else { Vec::new() };
     for fault in faults.into_values() {

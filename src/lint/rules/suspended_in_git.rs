@@ -81,8 +81,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let reference = object.reference();
     if let Some(place) = suspension(applied) {
         let message = format!("{reference} is suspended");
-        let help = "remove this setting: changes do not reach the cluster, and `flux resume` is reverted by the next \
-                    reconciliation";
+        let help = "remove this setting: changes do not reach the cluster, and the next reconciliation reverts \
+                    `flux resume`";
         found.push(Finding::warning(RULE.id, place.span().clone(), message).help(help).about(reference));
     } else if let Some(place) = exclusion(applied) {
         let message = format!("{reference} is excluded from reconciliation by `{EXCLUDED}: disabled`");

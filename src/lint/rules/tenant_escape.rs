@@ -35,7 +35,7 @@ declare! {
     /// - the identity of a controller, if the repository does not define how Flux is installed: an extension of a cloud
     ///   provider may lock Flux down
     ///
-    /// The accounts of a tenant's own namespaces are one finding for each binding that allows to act as them. A namespace
+    /// The accounts of a tenant's own namespaces are one finding for each binding that grants access to them. A namespace
     /// of Kubernetes or Flux, such as `kube-system`, contains accounts with all rights: a tenant that owns it owns the
     /// cluster.
     ///

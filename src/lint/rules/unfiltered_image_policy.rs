@@ -81,7 +81,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             let pushing = pushing.iter().find(|automation| updates(automation, applied.object));
             let reference = applied.object.reference();
             let reach = match pushing {
-                Some(_) => "production receives it without a review",
+                Some(_) => "production deploys it without review",
                 None => "any pushed tag may be selected",
             };
             let help = format!(

@@ -23,7 +23,7 @@ declare! {
     /// dependents start before its controllers run: webhooks reject requests, custom resources are unknown, and the first
     /// installation fails and is retried with increasing delays. The fault is hidden on an existing cluster and appears
     /// when a new one is set up. The same is true for a ResourceSet without `wait`. `healthCheckExprs` define the health
-    /// of a kind, and alone they check nothing.
+    /// of a kind. Without `wait` and `healthChecks`, they have no effect.
     ///
     /// The rule ignores a dependent that defines readiness with `readyExpr`, and a dependent that the object applies
     /// itself, directly or not: the object comes first in any case, and with `wait` the two would wait for each other.
@@ -223,7 +223,7 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
     }
     if let Some(expressions) = spec.and_then(|spec| spec.entry("healthCheckExprs")) {
         let place = applied.by.place(&expressions.key_span());
-        finding = finding.related(place, "these define the health of a kind, and check nothing");
+        finding = finding.related(place, "these define the health of a kind, but have no effect without health checks");
     }
     let others = count.saturating_sub(by.len());
     let more = if others > 0 { format!("; {others} more wait for it") } else { String::new() };

@@ -20,7 +20,8 @@ pub(super) struct ErrorContext {
     pub(super) block_seq: bool,
 }
 
-/// Explains a syntax error: from its position and kind, which the event parser reports, and from the text around it.
+/// Returns the finding for a syntax error. The event parser reports the position and the kind; the text around the
+/// position shows the cause.
 pub(super) fn explain(file: &File, at: usize, kind: &ErrorKind, context: &ErrorContext) -> Finding {
     let text = file.text();
     let at = text.floor_char_boundary(at.min(text.len()));

@@ -22,7 +22,7 @@ use crate::text::{File, Index, Tree, folder_of, is_inside};
 /// Names of directories with parts of clusters.
 const PARTS: &[&str] = &["base", "bases", "common", "components", "shared"];
 
-/// A directory whose Kustomizations no other one applies, with the numbers of these.
+/// The Kustomizations of each directory that no Kustomization applies.
 type Units<'a> = BTreeMap<&'a str, Vec<&'a WrittenSync>>;
 
 /// The directories of clusters: those below `clusters`, and, in a repository without any other root, sibling directories

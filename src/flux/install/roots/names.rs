@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Names of directories that say what they contain and not which cluster they belong to.
+/// Names of directories that describe their contents, not their cluster.
 const GENERIC: &[&str] = &[
     "apps",
     "base",
@@ -32,7 +32,7 @@ pub(super) const CLUSTERS: &str = "clusters";
 /// The name of a cluster whose directory has only generic segments.
 const ONLY: &str = "cluster";
 
-/// Returns whether the name of a directory says what it contains and not which cluster it belongs to.
+/// Returns whether the name of a directory describes its contents, not its cluster.
 pub(super) fn is_generic(segment: &str) -> bool {
     GENERIC.contains(&segment)
 }

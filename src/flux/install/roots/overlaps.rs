@@ -128,7 +128,7 @@ fn copies(tree: &Tree, candidates: &mut Vec<RootCandidate>) -> Vec<Overlap> {
             name(&folder)
         );
         let help = format!(
-            "set `./{own}`, or delete the directory if `{}` is to be a copy of the other cluster: both clusters apply \
+            "set `./{own}`, or delete the directory if `{}` is a copy of the other cluster: both clusters apply \
             everything in `{folder}`",
             name(own)
         );

@@ -1,7 +1,7 @@
 //! Roots without the tools of Flux: a Kustomization that applies the directory that contains it.
 //!
-//! A user applied it once, and since then it applies itself. So nothing else has to lead to the directory. A Kustomization
-//! of the whole source does not count: a tenant's may do so with another repository.
+//! A user applied it once, and since then it applies itself. So no other object needs to reference the directory. A
+//! Kustomization of the whole source does not count: a tenant's may do so with another repository.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! Substitution of the known variables in an object that Flux fails to substitute.
 //!
-//! Flux applies nothing of it. The linter still reads the object, as it will be after the fault is corrected.
+//! Flux does not apply the object. The linter still reads it, as it will be after the fault is corrected.
 
 use super::canonical::canonical;
 use super::origin;

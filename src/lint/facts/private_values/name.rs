@@ -1,13 +1,13 @@
-//! The names of values: which of them tell that a value is private.
+//! The names of values: which of them indicate that a value is private.
 
-/// What the name of a value tells about it.
+/// Whether the name of a value indicates that the value is private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
     /// The value is private: `password`, `apiKey`, `client_secret`.
     Private,
     /// The value is private if it looks random. The names `token`, `secret` and `auth` also denote references.
     Ambiguous,
-    /// The name tells nothing.
+    /// The name does not indicate it.
     Neutral,
 }
 
@@ -43,7 +43,7 @@ const AMBIGUOUS: [&str; 7] = ["token", "secret", "auth", "credential", "credenti
 const OF_PLACE: [&str; 10] =
     ["existing", "ref", "file", "path", "name", "public", "env", "pull", "location", "template"];
 
-/// What a name in chart values, in a ConfigMap or in an environment tells.
+/// Classifies a name in chart values, in a ConfigMap or in an environment.
 pub(super) fn of_value(name: &str) -> Name {
     let words = words(name);
     let Some(last) = words.last().map(|last| last.trim_end_matches(|c: char| c.is_ascii_digit())) else {
@@ -145,8 +145,8 @@ const PUBLIC: [&str; 71] = [
     "username",
 ];
 
-/// Returns whether a key of a Secret tells that its value is private. More keys tell than in chart values, since the
-/// author meant to hide something.
+/// Returns whether a key of a Secret indicates that its value is private. More keys do so than in chart values, since
+/// the author stored the value in a Secret.
 pub(super) fn of_secret(key: &str) -> bool {
     let words = words(key);
     let tells = |word: &String| {

@@ -30,14 +30,14 @@ const KEY_STORES: [&str; 6] = [".jks", ".p12", ".pfx", ".keystore", ".kdbx", ".k
 /// The private parts of a value of a Secret. `text` is the decoded value; `None` if it is not text.
 fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
     let (key, node) = (&*entry.key, &entry.node);
-    let is_told = name::of_secret(key);
+    let has_private_name = name::of_secret(key);
     let private = |evidence: Evidence| vec![Private::new(node, key, evidence)];
     if matches!(node.value, Value::Scalar(_, Style::Unknown)) || key.starts_with("sops_") {
         return Vec::new();
     }
     let Some(text) = text else {
         let is_store = KEY_STORES.iter().any(|end| key.to_ascii_lowercase().ends_with(end));
-        return if is_store || is_told { private(Evidence::Secret) } else { Vec::new() };
+        return if is_store || has_private_name { private(Evidence::Secret) } else { Vec::new() };
     };
     let value = text.trim();
     if is_encrypted_file(value) || shape::is_public(value) {
@@ -45,9 +45,9 @@ fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
     }
     if search::is_structured(value) {
         let mut found = search::in_text(node, text);
-        // The format of the file is unknown, but its name tells.
+        // The format of the file is unknown, but its name indicates a private key.
         let looks_random = || value.split_whitespace().any(shape::looks_random);
-        if found.is_empty() && is_told && !search::is_mapping(value) && looks_random() {
+        if found.is_empty() && has_private_name && !search::is_mapping(value) && looks_random() {
             found = private(Evidence::Secret);
         }
         let is_registry = matches!(key, ".dockerconfigjson" | ".dockercfg");
@@ -73,7 +73,7 @@ fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
     {
         return Vec::new();
     }
-    match (is_told, shape::is_guessable(value)) {
+    match (has_private_name, shape::is_guessable(value)) {
         (true, true) => private(Evidence::Guessable),
         (true, false) => private(Evidence::Secret),
         (false, _) if shape::looks_random(value) => private(Evidence::Name),

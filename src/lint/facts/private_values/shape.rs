@@ -17,53 +17,53 @@ pub(super) struct Shape {
 ///
 /// Sources: the documentation of the issuers; GitHub's list of secret scanning patterns.
 const TOKENS: [(&str, usize, &str); 30] = [
-    ("ghp_", 36, "a token of GitHub"),
-    ("gho_", 36, "a token of GitHub"),
-    ("ghu_", 36, "a token of GitHub"),
-    ("ghs_", 36, "a token of GitHub"),
-    ("ghr_", 36, "a token of GitHub"),
-    ("github_pat_", 40, "a token of GitHub"),
-    ("glpat-", 26, "a token of GitLab"),
-    ("gldt-", 25, "a token of GitLab"),
-    ("glrt-", 25, "a token of GitLab"),
-    ("xoxb-", 30, "a token of Slack"),
-    ("xoxp-", 30, "a token of Slack"),
-    ("xapp-", 30, "a token of Slack"),
-    ("sk_live_", 24, "a key of Stripe"),
-    ("rk_live_", 24, "a key of Stripe"),
-    ("AIza", 39, "a key of Google"),
-    ("GOCSPX-", 30, "a client secret of Google"),
-    ("npm_", 40, "a token of npm"),
-    ("dop_v1_", 60, "a token of DigitalOcean"),
-    ("hvs.", 28, "a token of Vault"),
-    ("SG.", 60, "a key of SendGrid"),
-    ("tskey-auth-", 24, "a key of Tailscale"),
-    ("tskey-client-", 24, "a key of Tailscale"),
-    ("dckr_pat_", 30, "a token of Docker Hub"),
-    ("pypi-AgEIcHlwaS5vcmc", 60, "a token of PyPI"),
-    ("sk-ant-", 40, "a key of Anthropic"),
-    ("sk-proj-", 40, "a key of OpenAI"),
-    ("glsa_", 40, "a token of Grafana"),
-    ("ATATT3", 60, "a token of Atlassian"),
-    ("AGE-SECRET-KEY-1", 60, "a key of age"),
-    ("AGE-SECRET-KEY-PQ-1", 60, "a key of age"),
+    ("ghp_", 36, "a GitHub token"),
+    ("gho_", 36, "a GitHub token"),
+    ("ghu_", 36, "a GitHub token"),
+    ("ghs_", 36, "a GitHub token"),
+    ("ghr_", 36, "a GitHub token"),
+    ("github_pat_", 40, "a GitHub token"),
+    ("glpat-", 26, "a GitLab token"),
+    ("gldt-", 25, "a GitLab token"),
+    ("glrt-", 25, "a GitLab token"),
+    ("xoxb-", 30, "a Slack token"),
+    ("xoxp-", 30, "a Slack token"),
+    ("xapp-", 30, "a Slack token"),
+    ("sk_live_", 24, "a Stripe key"),
+    ("rk_live_", 24, "a Stripe key"),
+    ("AIza", 39, "a Google key"),
+    ("GOCSPX-", 30, "a Google client secret"),
+    ("npm_", 40, "an npm token"),
+    ("dop_v1_", 60, "a DigitalOcean token"),
+    ("hvs.", 28, "a Vault token"),
+    ("SG.", 60, "a SendGrid key"),
+    ("tskey-auth-", 24, "a Tailscale key"),
+    ("tskey-client-", 24, "a Tailscale key"),
+    ("dckr_pat_", 30, "a Docker Hub token"),
+    ("pypi-AgEIcHlwaS5vcmc", 60, "a PyPI token"),
+    ("sk-ant-", 40, "an Anthropic key"),
+    ("sk-proj-", 40, "an OpenAI key"),
+    ("glsa_", 40, "a Grafana token"),
+    ("ATATT3", 60, "an Atlassian token"),
+    ("AGE-SECRET-KEY-1", 60, "an age secret key"),
+    ("AGE-SECRET-KEY-PQ-1", 60, "an age secret key"),
 ];
 
 /// The hosts and paths of webhooks whose last segment is the credential.
 const WEBHOOKS: [(&str, &str); 13] = [
-    ("hooks.slack.com/services/", "a webhook of Slack"),
-    ("hooks.slack.com/workflows/", "a webhook of Slack"),
-    ("hooks.slack.com/triggers/", "a webhook of Slack"),
-    ("discord.com/api/webhooks/", "a webhook of Discord"),
-    ("discordapp.com/api/webhooks/", "a webhook of Discord"),
-    (".webhook.office.com/", "a webhook of Microsoft Teams"),
-    ("outlook.office.com/webhook/", "a webhook of Microsoft Teams"),
-    ("webexapis.com/v1/webhooks/incoming/", "a webhook of Webex"),
-    ("open.larksuite.com/open-apis/bot/v2/hook/", "a webhook of Lark"),
-    ("open.feishu.cn/open-apis/bot/v2/hook/", "a webhook of Lark"),
-    ("hooks.zapier.com/hooks/catch/", "a webhook of Zapier"),
-    ("api.telegram.org/bot", "a token of Telegram"),
-    ("hc-ping.com/", "a ping address"),
+    ("hooks.slack.com/services/", "a Slack webhook URL"),
+    ("hooks.slack.com/workflows/", "a Slack webhook URL"),
+    ("hooks.slack.com/triggers/", "a Slack webhook URL"),
+    ("discord.com/api/webhooks/", "a Discord webhook URL"),
+    ("discordapp.com/api/webhooks/", "a Discord webhook URL"),
+    (".webhook.office.com/", "a Microsoft Teams webhook URL"),
+    ("outlook.office.com/webhook/", "a Microsoft Teams webhook URL"),
+    ("webexapis.com/v1/webhooks/incoming/", "a Webex webhook URL"),
+    ("open.larksuite.com/open-apis/bot/v2/hook/", "a Lark webhook URL"),
+    ("open.feishu.cn/open-apis/bot/v2/hook/", "a Lark webhook URL"),
+    ("hooks.zapier.com/hooks/catch/", "a Zapier webhook URL"),
+    ("api.telegram.org/bot", "a Telegram token"),
+    ("hc-ping.com/", "a ping URL"),
 ];
 
 /// The parameters of addresses whose value is a credential.
@@ -137,7 +137,7 @@ fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
         && !is_placeholder(password)
         && !is_guessable(password)
     {
-        return Some(Shape { range, what: "an address with a password" });
+        return Some(Shape { range, what: "a URL with a password" });
     }
     let path = rest.split(['?', '#']).next().unwrap_or_default();
     let hook = WEBHOOKS.iter().find(|(place, _)| path.contains(place));
@@ -152,7 +152,7 @@ fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
     let is_private = query.split('&').filter_map(|pair| pair.split_once('=')).any(|(name, value)| {
         PARAMETERS.contains(&name.to_ascii_lowercase().as_str()) && value.len() >= 12 && is_random(value)
     });
-    is_private.then_some(Shape { range, what: "an address with a token" })
+    is_private.then_some(Shape { range, what: "a URL with a token" })
 }
 
 /// Returns whether the last segment of an address looks like the credential of a webhook.
@@ -212,9 +212,9 @@ pub(super) fn is_address(text: &str) -> bool {
     text.contains("://") || text.starts_with(['/', '~']) || text.starts_with("./") || is_host(text) || is_email
 }
 
-/// Returns whether a value contains no secret: it is empty, a variable, encrypted, a reference, or meant to be replaced.
+/// Returns whether a value contains no secret: it is empty, a variable, encrypted, a reference, or a placeholder.
 ///
-/// `changeme` is no placeholder: if nothing replaces it, it is the password.
+/// `changeme` is not a placeholder: if nothing replaces it, it is the password.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let text = text.trim().trim_matches(['"', '\'']);
     let lower = text.to_ascii_lowercase();
@@ -298,7 +298,7 @@ fn is_reference(text: &str) -> bool {
         || stores.iter().any(|store| text.starts_with(store))
 }
 
-/// Returns whether a value is a password that everyone tries first. Examples contain them, and some are never replaced.
+/// Returns whether a value is a password that attackers try first. Examples contain such values, and some stay in use.
 pub(super) fn is_guessable(text: &str) -> bool {
     let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     let known = [
@@ -374,11 +374,11 @@ mod tests {
     fn tokens_and_keys_are_private_under_any_name() {
         let token = ["ghp", "_", "k7Qzv3LmX0pR9tAk7Qzv3LmX0pR9tAbC12dE"].concat();
         for (text, what) in [
-            (token.as_str(), "a token of GitHub"),
+            (token.as_str(), "a GitHub token"),
             ("-----BEGIN EC PRIVATE KEY-----\nMHcCAQ\n-----END EC PRIVATE KEY-----\n", "a private key"),
-            ("postgres://shop:correcthorse@db/shop", "an address with a password"),
-            ("https://discord.com/api/webhooks/123456789/k7Qz-v3LmX0pR9tA", "a webhook of Discord"),
-            ("https://prod.logic.azure.com/triggers?api-version=1&sig=k7Qzv3LmX0pR9tA", "an address with a token"),
+            ("postgres://shop:correcthorse@db/shop", "a URL with a password"),
+            ("https://discord.com/api/webhooks/123456789/k7Qz-v3LmX0pR9tA", "a Discord webhook URL"),
+            ("https://prod.logic.azure.com/triggers?api-version=1&sig=k7Qzv3LmX0pR9tA", "a URL with a token"),
         ] {
             assert_eq!(find(text).map(|shape| shape.what), Some(what), "{text}");
         }
