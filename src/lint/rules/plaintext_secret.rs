@@ -165,12 +165,5 @@ fn finding(applied: &Applied<'_>, one: &Private, severity: Severity, message: St
     if variable.is_some() {
         finding = finding.related(one.span.clone(), "the variable is used here");
     }
-    // A change encrypts or moves all values of a file.
-    let file = place.file().path();
-    let before = match one.evidence {
-        Evidence::Guessable => "this file contains well-known values at ",
-        _ => "this file contains private values in plain text at ",
-    };
-    let finding = finding.caused_by(format!("{file} {help}"), before, " places").keeping_related();
     Finding { severity, ..finding }
 }
