@@ -11,7 +11,8 @@ declare! {
     /// ## How to fix it
     ///
     /// Correct the path, or remove the entry. If two entries reference the same file, remove the second one. The rule
-    /// ignores a missing `gotk-components.yaml`, because `flux bootstrap` writes it.
+    /// ignores a missing `gotk-components.yaml`, because `flux bootstrap` writes it, and the missing directory
+    /// `flux-system` of a directory that no cluster reaches.
     ///
     /// ## Bad
     ///

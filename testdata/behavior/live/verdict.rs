@@ -189,7 +189,10 @@ fn named(finding: &Finding) -> BTreeSet<String> {
 
 /// Whether a finding may be the reason why a Kustomization is not ready.
 pub(super) fn explains(finding: &Finding, name: &str, answer: &Answer) -> bool {
-    !matches!(claim_of(finding), Claim::LetsIn | Claim::Elsewhere) && is_about(finding, name, answer)
+    // Without an account, Flux uses its own rights, or those of the default account.
+    finding.rule != "missing-service-account"
+        && !matches!(claim_of(finding), Claim::LetsIn | Claim::Elsewhere)
+        && is_about(finding, name, answer)
 }
 
 /// Whether a finding is about a Kustomization, in the widest sense: it names or applies it, or a related place is in its
