@@ -12,9 +12,9 @@ use super::error::{DiskError, missing, reason};
 use super::place::{is_git, is_plain, refuse_leaving_link};
 use crate::text::LoadError;
 
-/// The maximal number of links in one path, as in Linux.
+/// The maximum number of links in one path, as in Linux.
 const MAX_LINKS: usize = 40;
-/// The maximal number of components in one path, including those of its links.
+/// The maximum number of components in one path, including those of its links.
 const MAX_STEPS: usize = 1024;
 
 /// A directory that confines all paths.

@@ -14,9 +14,9 @@ use crate::base::finding::{Finding, Label, Severity};
 use crate::lint::PLAINTEXT_SECRET;
 use crate::text::{File, Position};
 
-/// The maximal number of listed clusters; the rest is counted.
+/// The maximum number of listed clusters; the others are counted.
 const CLUSTERS_SHOWN: usize = 5;
-/// The maximal distance in lines between labels of one snippet.
+/// The maximum distance in lines between labels of one snippet.
 const NEAR: u32 = 12;
 
 /// Writes one block per finding, followed by an empty line.

@@ -18,11 +18,11 @@ use crate::yaml::{Node, Reader, Style as Written, Value, to_json};
 
 /// The version of the document format; an incompatible change increments it.
 const VERSION: u32 = 1;
-/// The maximal width of a column; a longer cell shifts its own line only.
+/// The maximum width of a column; a longer cell shifts its own line only.
 const WIDEST: usize = 60;
-/// The maximal number of listed clusters; the rest is counted.
+/// The maximum number of listed clusters; the others are counted.
 const CLUSTERS_SHOWN: usize = 8;
-/// The maximal number of displayed characters of a value.
+/// The maximum number of displayed characters of a value.
 const VALUE_SHOWN: usize = 100;
 
 const HEADING: Style = Style::new().bold();

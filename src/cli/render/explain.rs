@@ -9,7 +9,7 @@ use crate::fleet::{Explained, Provenance, explain};
 use crate::report::mask::Mask;
 use crate::report::printable;
 
-/// The maximal width of a column; a longer cell shifts its own line only.
+/// The maximum width of a column; a longer cell shifts its own line only.
 const WIDEST: usize = 48;
 
 /// Writes every setting of every cluster and tenant, grouped by cluster and tenant.

@@ -289,7 +289,7 @@ fn note(change: &Change) -> String {
     change.note.map_or(String::new(), |note| format!(": {note}"))
 }
 
-/// The maximal number of listed objects of one directory; the rest is counted.
+/// The maximum number of listed objects of one directory; the others are counted.
 const OBJECTS_SHOWN: usize = 10;
 
 /// Prints the objects that clusters no longer receive.

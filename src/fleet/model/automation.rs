@@ -91,7 +91,7 @@ pub struct Alert {
 /// The severity of an Alert.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names describe the values")]
 pub enum AlertSeverity {
     Info,
     Error,

@@ -89,7 +89,7 @@ pub struct Flux {
 /// A Flux controller.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names describe the values")]
 pub enum Controller {
     SourceController,
     KustomizeController,
@@ -113,7 +113,7 @@ pub enum Install {
 /// The type of a cluster, with the values of a FluxInstance.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names describe the values")]
 pub enum ClusterType {
     Kubernetes,
     Openshift,
@@ -125,7 +125,7 @@ pub enum ClusterType {
 /// The size of a FluxInstance.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names describe the values")]
 pub enum Size {
     Small,
     Medium,

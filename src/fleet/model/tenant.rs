@@ -243,7 +243,7 @@ pub struct PodSecurity {
 /// A Pod Security level.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names describe the values")]
 pub enum PodSecurityLevel {
     Privileged,
     Baseline,

@@ -97,7 +97,7 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut references = References::default();
-    // Without its source, Flux applies nothing of a Kustomization and does not get to its health checks.
+    // Without its source, Flux applies nothing of a Kustomization and never reaches its health checks.
     let is_sourceless =
         |applier: &&Arc<Applier>| matches!(applier.state, State::NotBuilt(NotBuiltReason::MissingSource(_)));
     let sourceless: BTreeSet<String> =

@@ -265,7 +265,7 @@ fn finding(view: &View<'_>, tenants: &[&str], place: Span, lacking: &Lacking) ->
     finding
 }
 
-/// The admission policy that may forbid tenants to use the rights of Flux, if none of them can do so without it.
+/// The admission policy that may prevent tenants from using the rights of Flux, if none of them can do so without it.
 fn policy(view: &View<'_>) -> Option<ObjectRef> {
     let is_unnamed =
         |escape: &Escape<'_>| escape.chain.steps.iter().any(|step| matches!(step.by.method, Method::Controller(_)));

@@ -14,11 +14,11 @@ use crate::yaml::Name;
 const HEADING: Style = Style::new().bold();
 const QUIET: Style = Style::new().dimmed();
 
-/// The maximal number of listed clusters; the rest is counted.
+/// The maximum number of listed clusters; the others are counted.
 const CLUSTERS_SHOWN: usize = 8;
 /// The width at which lists of resources wrap.
 const WIDTH: usize = 110;
-/// The maximal width of a column; a longer cell shifts its own line only.
+/// The maximum width of a column; a longer cell shifts its own line only.
 const WIDEST: usize = 44;
 
 /// The verbs that are abbreviated as `read`.

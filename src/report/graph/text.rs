@@ -12,7 +12,7 @@ use crate::base::finding::ObjectRef;
 use crate::flux::{NotBuiltReason, State};
 use crate::graph::{EdgeKind, Graph, GraphNode, Role};
 
-/// The minimal width of a shortened path.
+/// The minimum width of a shortened path.
 const SHORTEST: usize = 12;
 
 const HEADING: Style = Style::new().bold();
