@@ -23,8 +23,7 @@ declare! {
     /// Several namespaces may belong to one tenant. The rule also reports a Kustomization or HelmRelease with a
     /// `targetNamespace` in which its account has no rights: the API server rejects the objects.
     ///
-    /// The severity is error if the API server certainly rejects the objects, warning otherwise, and pedantic if no
-    /// tenants share the cluster. The configuration declares a tenant, or the rule detects it: a namespace with Flux
+    /// The severity is error, and pedantic if no tenants share the cluster. The configuration declares a tenant, or the rule detects it: a namespace with Flux
     /// objects, other than the namespace of Flux, that has the label `toolkit.fluxcd.io/tenant` or an account with a
     /// RoleBinding there. The rule ignores namespaces from which a hub reconciles remote clusters (`kubeConfig`), and
     /// platform namespaces, whose account has a ClusterRoleBinding.
@@ -126,7 +125,7 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
     let place = |span: &Span| applied.by.place(span);
     let wrong = |node: &Node| Label::new(place(node.span()), format!("not its own namespace `{namespace}`"));
     let denied = || denied_account(view, applied, name);
-    let (at, message, help, severity) = match target {
+    let (at, message, help) = match target {
         Some(node) if !name.is_empty() && (is_same_tenant || object.kind() == "HelmRelease") => {
             let account = denied()?;
             let (verb, effect) = match object.kind() {
@@ -139,17 +138,15 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
             );
             let help =
                 format!("bind `{account}` to a role in namespace `{name}`, or set it to `{namespace}`: {effect}");
-            (wrong(node), message, help, Severity::Error)
+            (wrong(node), message, help)
         }
         _ if object.kind() == "HelmRelease" => return None,
         Some(node) if !name.is_empty() => {
-            let (rights, severity) = match denied() {
-                Some(account) => (format!(", where ServiceAccount `{account}` has no rights"), Severity::Error),
-                None => (String::new(), Severity::Warning),
-            };
+            let rights = denied().map(|account| format!(", where ServiceAccount `{account}` has no rights"));
+            let rights = rights.unwrap_or_default();
             let message = format!("{} puts its objects into namespace `{name}`{rights}", object.reference());
             let help = format!("set it to `{namespace}`, so that the objects of {owner} stay in its namespace");
-            (wrong(node), message, help, severity)
+            (wrong(node), message, help)
         }
         other => {
             let what = if other.is_some() { "an empty" } else { "no" };
@@ -158,7 +155,7 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
             let missing = missing_in_spec(object, "targetNamespace");
             let missing = Label::new(place(&missing.span), missing.message);
             let help = format!("set it to `{namespace}`, so that the objects of {owner} stay in its namespace");
-            (other.map_or(missing, wrong), message, help, Severity::Warning)
+            (other.map_or(missing, wrong), message, help)
         }
     };
     let mut finding = Finding::error(RULE.id, at, message)
@@ -169,7 +166,7 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
         let summary = format!(" Kustomizations of namespace `{namespace}` have no `spec.targetNamespace`{rights}");
         finding = finding.caused_by(summary.clone(), "", summary);
     }
-    finding.severity = if tenancy.multi_tenant { severity } else { Severity::Pedantic };
+    finding.severity = if tenancy.multi_tenant { Severity::Error } else { Severity::Pedantic };
     Some(finding)
 }
 
