@@ -18,7 +18,7 @@ pub(crate) enum Located {
     /// A directory, with its path in the tree.
     Folder(String),
     /// A remote resource without a copy; the finding reports it.
-    NotFetched(Finding),
+    NotFetched(Box<Finding>),
 }
 
 impl Files {
@@ -40,7 +40,7 @@ impl Files {
     pub(super) fn locate_text(&self, folder: &str, text: &str, span: &Span) -> Result<String, Finding> {
         match self.find(folder, text, span)? {
             Located::File(path) => Ok(path),
-            Located::NotFetched(finding) => Err(finding),
+            Located::NotFetched(finding) => Err(*finding),
             Located::Folder(_) => {
                 let message = format!("`{text}` is a directory, but a file is expected");
                 Err(Finding::error(FAILED_BUILD, span.clone(), message).help("reference a file in it"))
@@ -81,7 +81,7 @@ impl Files {
         let Some((copy, path)) = remote.find(self.copies()) else {
             let message = format!("`{text}` is remote and was not fetched");
             let help = "provide a copy with `--source URL=DIR`";
-            return Ok(Located::NotFetched(Finding::error(FAILED_BUILD, span.clone(), message).help(help)));
+            return Ok(Located::NotFetched(Box::new(Finding::error(FAILED_BUILD, span.clone(), message).help(help))));
         };
         let copy_root = copy_folder(copy);
         let whole = if path.is_empty() { copy_root.clone() } else { format!("{copy_root}/{path}") };

@@ -116,7 +116,7 @@ fn load(files: &Files, folder: &str, source: &Node, path: &str, accumulator: &mu
     let joined = match files.find(folder, path, source.span()) {
         Ok(Located::File(joined)) => joined,
         Ok(Located::NotFetched(finding)) => {
-            accumulator.leave_out(Omission::RemoteFile, finding);
+            accumulator.leave_out(Omission::RemoteFile, *finding);
             return None;
         }
         Ok(Located::Folder(_)) => {

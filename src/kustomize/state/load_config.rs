@@ -55,7 +55,7 @@ fn read_file(
     let path = match definition.find(files, item) {
         Ok(Located::File(path)) => path,
         Ok(Located::NotFetched(finding)) => {
-            accumulator.leave_out(Omission::RemoteConfiguration, finding);
+            accumulator.leave_out(Omission::RemoteConfiguration, *finding);
             return None;
         }
         Ok(Located::Folder(_)) => {

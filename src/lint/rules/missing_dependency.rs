@@ -215,9 +215,9 @@ fn finding(one: &LateUse<'_>) -> Option<Finding> {
     let finding = Finding::warning(RULE.id, place_in(by, consumer), message).help(help).about(by.reference.clone());
     let finding = finding.related(at.clone(), "used here");
     let summary = match custom_resource {
-        Some(user) => format!(
+        Some(resource) => format!(
             " appliers apply objects of kind {}, whose CRD the chart of {used} installs, and do not depend on {provider}",
-            user.object.kind()
+            resource.object.kind()
         ),
         None => format!(" appliers use {used} of {provider} and do not depend on it"),
     };

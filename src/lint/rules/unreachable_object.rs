@@ -158,11 +158,15 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
     folders.retain(|_, objects| !objects.is_empty());
     let tops: Vec<&str> = folders.keys().map(|folder| top(folder, &folders)).collect();
+    let mut below: Index<&str, usize> = Index::default();
+    for top in &tops {
+        *below.entry_or(top, || 0) += 1;
+    }
     let missing = missing_folders(fleet);
     for ((folder, objects), top) in folders.iter().zip(&tops) {
         let objects: Vec<&Object> = objects.values().copied().collect();
-        let is_parted = tops.iter().filter(|other| *other == top).count() > 1;
-        let Some(finding) = finding(folder, &objects, is_parted.then_some(*top)) else { continue };
+        let shared_top = Some(*top).filter(|top| below.get(top).is_some_and(|count| *count > 1));
+        let Some(finding) = finding(folder, &objects, shared_top) else { continue };
         let cause = missing.iter().find(|(meant, _)| is_meant(folder, meant));
         found.push(match cause {
             Some((_, cause)) => finding.following(MISSING_PATH, (*cause).clone()),
@@ -221,17 +225,13 @@ fn finding(folder: &str, objects: &[&Object], top: Option<&str>) -> Option<Findi
                 or remove it: Flux does not apply it";
     let finding =
         Finding::warning(RULE.id, Label::new(place(first), "not reached"), message).help(help).about(first.reference());
-    let finding = match top {
-        Some(top) => finding.caused_by(
-            format!("below {top}"),
-            "no cluster reaches the objects of ",
-            format!(" directories in `{top}`"),
-        ),
+    let finding = if let Some(top) = top {
+        let summary = format!(" directories in `{top}`");
+        finding.caused_by(format!("below {top}"), "no cluster reaches the objects of ", summary)
+    } else {
         // The environments of an application have the same objects.
-        None => {
-            let references: Vec<String> = objects.iter().map(|object| object.reference().to_string()).collect();
-            finding.caused_by(references.join(" "), format!("no cluster reaches {what} in "), " directories")
-        }
+        let references: Vec<String> = objects.iter().map(|object| object.reference().to_string()).collect();
+        finding.caused_by(references.join(" "), format!("no cluster reaches {what} in "), " directories")
     };
     let finding = finding.keeping_related();
     let shown = rest.iter().take(MAX_SHOWN);
