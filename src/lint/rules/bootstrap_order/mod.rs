@@ -1,9 +1,11 @@
+mod absent_definitions;
+mod needs;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::{Applied, AppliedSet, Applier, ApplierKind, ApplyMode, CONTROLLERS, DEFAULT_CONTROLLERS};
-use crate::kube::{Object, groups};
+use crate::flux::{Applied, Applier, ApplierKind};
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
 use crate::lint::facts::own_position::own_position;
@@ -12,11 +14,11 @@ use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::order::apply_order::{ApplyOrder, CycleStep, EventCycle, Reason, applied, ready, waits_for};
 use crate::lint::order::chart_uses::{ChartUse, uses_of_charts};
 use crate::lint::order::late_uses::LateUses;
-use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::text::{Index, Span};
-use crate::yaml::{Name, Node};
+use crate::yaml::Node;
+use absent_definitions::absent_definitions;
+use needs::{ITS_DEFINITION, Need, needs};
 
 declare! {
     /// An object is applied before its dependencies, or never becomes ready.
@@ -153,28 +155,11 @@ declare! {
     Check::Cluster(check),
 }
 
-/// The text for a CRD in a message.
-const ITS_DEFINITION: &str = "its CRD";
-
-/// A dependency of an object: a CRD, a Namespace or a Secret that must exist before it.
-struct Need<'a> {
-    /// The object that has the dependency.
-    object: Applied<'a>,
-    /// The place of the reference to the dependency.
-    place: Span,
-    /// The dependency as text for a message.
-    what: String,
-    /// Whether the API server rejects the object without the dependency. Otherwise the object only stays unready.
-    refused: bool,
-    /// The appliers that apply the dependency.
-    providers: Vec<usize>,
-}
-
 fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
     }
-    found.extend(absent_definitions(view));
+    found.extend(absent_definitions(RULE.id, view));
     let tree = ApplierTree::at_cold_start(view);
     found.extend(beside_their_chart(view, &tree));
     let mut order = ApplyOrder::new(view, &tree);
@@ -326,70 +311,6 @@ fn own_input(by: &Applier, node: &Node, thing: &Applied<'_>) -> Finding {
         .about(by.reference.clone())
 }
 
-/// The dependencies of objects that neither their own applier nor one of its ancestors applies.
-fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
-    let mut defined: Index<u64, Vec<usize>> = Index::default();
-    let mut namespaces: Index<Name, Vec<usize>> = Index::default();
-    for (brought, listing) in &view.lists {
-        let needs = listing.needs(&brought.objects);
-        needs.defined_kinds.iter().for_each(|print| defined.entry(*print).push(brought.by.at));
-        needs.namespaces.iter().for_each(|name| namespaces.entry(name.clone()).push(brought.by.at));
-    }
-    let mut found = Vec::new();
-    for (brought, listing) in view.by_flux().filter(|(brought, _)| !brought.by.is_suspended()) {
-        let brought: &'a AppliedSet = brought;
-        let is_above = |provider: &usize| tree.applies(*provider, brought);
-        let mut add = |at: usize,
-                       providers: &[usize],
-                       refused: bool,
-                       node: &dyn Fn(&'a Object) -> Option<&'a Node>,
-                       what: &dyn Fn() -> String| {
-            if providers.is_empty() || providers.iter().any(is_above) {
-                return;
-            }
-            let Some(object) = brought.at(at).filter(|object| object.apply_mode() != ApplyMode::Ignored) else {
-                return;
-            };
-            let span = node(object.object).map_or_else(|| object.object.span(), Node::span);
-            let (place, providers) = (object.by.place(span), providers.to_vec());
-            found.push(Need { object, place, what: what(), refused, providers });
-        };
-        let needs = listing.needs(&brought.objects);
-        for (print, at) in &needs.custom_kinds {
-            let providers = defined.get(print).map_or(&[][..], Vec::as_slice);
-            add(*at, providers, true, &|object| object.node.get("kind"), &|| ITS_DEFINITION.to_owned());
-        }
-        for (namespace, at) in &listing.namespaces {
-            let providers = namespaces.get(namespace).filter(|_| !view.has_namespace_without_applier(namespace));
-            let node = |object: &'a Object| object.node.at_keys(&["metadata", "namespace"]);
-            add(*at, providers.map_or(&[][..], Vec::as_slice), true, &node, &|| format!("namespace `{namespace}`"));
-        }
-        for (namespace, name, node, at) in &needs.secrets {
-            let provider = provider_of_secret(view, namespace, name);
-            let Some(object) = brought.at(*at).filter(|_| provider.is_some_and(|provider| !is_above(&provider))) else {
-                continue;
-            };
-            let (place, what) = (object.by.place(node.span()), format!("Secret `{name}`"));
-            found.push(Need { object, place, what, refused: false, providers: provider.into_iter().collect() });
-        }
-    }
-    found
-}
-
-/// The applier of a Secret, or of the object that creates the Secret.
-fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<usize> {
-    match view.presence("", "Secret", namespace, name) {
-        Presence::Received(applied) => Some(applied.by.at),
-        Presence::Produced(produced) => {
-            let by = produced.by?;
-            let group = by.api_version.split_once('/').map_or("", |(group, _)| group);
-            let maker = view.find(group, &by.kind, by.namespace.as_deref().unwrap_or_default(), &by.name)?;
-            Some(maker.by.at)
-        }
-        Presence::BuiltIn | Presence::Unknown(_) | Presence::Missing => None,
-    }
-}
-
 fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bool) -> Option<Finding> {
     let (first, rest) = needs.split_first()?;
     let provider = view.receiver.cluster.appliers.get(provider)?;
@@ -500,62 +421,4 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> O
         }
     }
     Some(finding)
-}
-
-/// The findings for each ResourceSet that waits for CRDs that the FluxInstance does not install.
-fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
-    let mut sets = view.of_kind(groups::FLUX_OPERATOR, "ResourceSet").peekable();
-    if sets.peek().is_none() {
-        return Vec::new();
-    }
-    let mut instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");
-    let (Some(instance), None) = (instances.next(), instances.next()) else { return Vec::new() };
-    let listed = instance.object.node.at_keys(&["spec", "components"]).filter(|list| !list.items().is_empty());
-    let installs = |controller: &str| match listed {
-        Some(list) => list.items().iter().any(|item| item.text() == Some(controller)),
-        None => DEFAULT_CONTROLLERS.contains(&controller),
-    };
-    let mut findings = Vec::new();
-    for set in sets {
-        let depends = set.object.node.at_keys(&["spec", "dependsOn"]).map_or(&[][..], Node::items);
-        for item in
-            depends.iter().filter(|item| item.get("kind").and_then(Node::text) == Some("CustomResourceDefinition"))
-        {
-            let Some(node) = item.get("name") else { continue };
-            let name = node.text().unwrap_or_default();
-            let Some(controller) = controller_of(name).filter(|controller| !installs(controller)) else { continue };
-            if view.find("apiextensions.k8s.io", "CustomResourceDefinition", "", name).is_some() {
-                continue;
-            }
-            let place = set.by.place(node.span());
-            let message = format!(
-                "{} never becomes ready: it waits for CRD `{name}`, which is not installed",
-                set.object.reference()
-            );
-            let help =
-                format!("add `{controller}` to the components of {}: it installs the CRD", instance.object.reference());
-            let list = listed.unwrap_or(&instance.object.node);
-            let finding = Finding::warning(RULE.id, Label::new(place, "not installed"), message)
-                .related(instance.by.place(list.span()), format!("`{controller}` is not among these components"))
-                .help(help)
-                .about(set.object.reference());
-            findings.push(finding);
-        }
-    }
-    findings
-}
-
-/// The Flux controller that a CRD is installed with.
-fn controller_of(name: &str) -> Option<&'static str> {
-    let (plural, group) = name.split_once('.')?;
-    let controller = match (group, plural) {
-        (groups::IMAGE, "imageupdateautomations") => "image-automation-controller",
-        (groups::IMAGE, _) => "image-reflector-controller",
-        (groups::SOURCE_EXTENSIONS, _) => "source-watcher",
-        _ => {
-            let stem = group.strip_suffix(groups::TOOLKIT)?;
-            return CONTROLLERS.into_iter().find(|controller| controller.strip_suffix("-controller") == Some(stem));
-        }
-    };
-    Some(controller)
 }

@@ -1,0 +1,65 @@
+//! ResourceSets that wait for CRDs that the FluxInstance does not install.
+
+use crate::base::finding::{Finding, Label};
+use crate::flux::{CONTROLLERS, DEFAULT_CONTROLLERS};
+use crate::kube::groups;
+use crate::lint::view::View;
+use crate::yaml::Node;
+
+/// The findings of the rule for ResourceSets that wait for CRDs that the FluxInstance does not install.
+pub(super) fn absent_definitions(rule: &'static str, view: &View<'_>) -> Vec<Finding> {
+    let mut sets = view.of_kind(groups::FLUX_OPERATOR, "ResourceSet").peekable();
+    if sets.peek().is_none() {
+        return Vec::new();
+    }
+    let mut instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");
+    let (Some(instance), None) = (instances.next(), instances.next()) else { return Vec::new() };
+    let listed = instance.object.node.at_keys(&["spec", "components"]).filter(|list| !list.items().is_empty());
+    let installs = |controller: &str| match listed {
+        Some(list) => list.items().iter().any(|item| item.text() == Some(controller)),
+        None => DEFAULT_CONTROLLERS.contains(&controller),
+    };
+    let mut findings = Vec::new();
+    for set in sets {
+        let depends = set.object.node.at_keys(&["spec", "dependsOn"]).map_or(&[][..], Node::items);
+        for item in
+            depends.iter().filter(|item| item.get("kind").and_then(Node::text) == Some("CustomResourceDefinition"))
+        {
+            let Some(node) = item.get("name") else { continue };
+            let name = node.text().unwrap_or_default();
+            let Some(controller) = controller_of(name).filter(|controller| !installs(controller)) else { continue };
+            if view.find("apiextensions.k8s.io", "CustomResourceDefinition", "", name).is_some() {
+                continue;
+            }
+            let place = set.by.place(node.span());
+            let message = format!(
+                "{} never becomes ready: it waits for CRD `{name}`, which is not installed",
+                set.object.reference()
+            );
+            let help =
+                format!("add `{controller}` to the components of {}: it installs the CRD", instance.object.reference());
+            let list = listed.unwrap_or(&instance.object.node);
+            let finding = Finding::warning(rule, Label::new(place, "not installed"), message)
+                .related(instance.by.place(list.span()), format!("`{controller}` is not among these components"))
+                .help(help)
+                .about(set.object.reference());
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+/// The Flux controller that a CRD is installed with.
+fn controller_of(name: &str) -> Option<&'static str> {
+    let (plural, group) = name.split_once('.')?;
+    let controller = match (group, plural) {
+        (groups::IMAGE, "imageupdateautomations") => "image-automation-controller",
+        (groups::IMAGE, _) => "image-reflector-controller",
+        (groups::SOURCE_EXTENSIONS, _) => "source-watcher",
+        _ => {
+            let stem = group.strip_suffix(groups::TOOLKIT)?;
+            return CONTROLLERS.into_iter().find(|controller| controller.strip_suffix("-controller") == Some(stem));
+        }
+    };
+    Some(controller)
+}

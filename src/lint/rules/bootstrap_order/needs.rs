@@ -1,0 +1,90 @@
+//! Dependencies that must exist before an object: its CRD, its Namespace and its Secrets.
+
+use crate::flux::{Applied, AppliedSet, ApplyMode};
+use crate::kube::Object;
+use crate::lint::order::applier_tree::ApplierTree;
+use crate::lint::presence::on_cluster::Presence;
+use crate::lint::view::View;
+use crate::text::{Index, Span};
+use crate::yaml::{Name, Node};
+
+/// The text for a CRD in a message.
+pub(super) const ITS_DEFINITION: &str = "its CRD";
+
+/// A dependency of an object: a CRD, a Namespace or a Secret that must exist before it.
+pub(super) struct Need<'a> {
+    /// The object that has the dependency.
+    pub(super) object: Applied<'a>,
+    /// The place of the reference to the dependency.
+    pub(super) place: Span,
+    /// The dependency as text for a message.
+    pub(super) what: String,
+    /// Whether the API server rejects the object without the dependency. Otherwise the object only stays unready.
+    pub(super) refused: bool,
+    /// The appliers that apply the dependency.
+    pub(super) providers: Vec<usize>,
+}
+
+/// The dependencies of objects that neither their own applier nor one of its ancestors applies.
+pub(super) fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
+    let mut defined: Index<u64, Vec<usize>> = Index::default();
+    let mut namespaces: Index<Name, Vec<usize>> = Index::default();
+    for (brought, listing) in &view.lists {
+        let needs = listing.needs(&brought.objects);
+        needs.defined_kinds.iter().for_each(|print| defined.entry(*print).push(brought.by.at));
+        needs.namespaces.iter().for_each(|name| namespaces.entry(name.clone()).push(brought.by.at));
+    }
+    let mut found = Vec::new();
+    for (brought, listing) in view.by_flux().filter(|(brought, _)| !brought.by.is_suspended()) {
+        let brought: &'a AppliedSet = brought;
+        let is_above = |provider: &usize| tree.applies(*provider, brought);
+        let mut add = |at: usize,
+                       providers: &[usize],
+                       refused: bool,
+                       node: &dyn Fn(&'a Object) -> Option<&'a Node>,
+                       what: &dyn Fn() -> String| {
+            if providers.is_empty() || providers.iter().any(is_above) {
+                return;
+            }
+            let Some(object) = brought.at(at).filter(|object| object.apply_mode() != ApplyMode::Ignored) else {
+                return;
+            };
+            let span = node(object.object).map_or_else(|| object.object.span(), Node::span);
+            let (place, providers) = (object.by.place(span), providers.to_vec());
+            found.push(Need { object, place, what: what(), refused, providers });
+        };
+        let needs = listing.needs(&brought.objects);
+        for (print, at) in &needs.custom_kinds {
+            let providers = defined.get(print).map_or(&[][..], Vec::as_slice);
+            add(*at, providers, true, &|object| object.node.get("kind"), &|| ITS_DEFINITION.to_owned());
+        }
+        for (namespace, at) in &listing.namespaces {
+            let providers = namespaces.get(namespace).filter(|_| !view.has_namespace_without_applier(namespace));
+            let node = |object: &'a Object| object.node.at_keys(&["metadata", "namespace"]);
+            add(*at, providers.map_or(&[][..], Vec::as_slice), true, &node, &|| format!("namespace `{namespace}`"));
+        }
+        for (namespace, name, node, at) in &needs.secrets {
+            let provider = provider_of_secret(view, namespace, name);
+            let Some(object) = brought.at(*at).filter(|_| provider.is_some_and(|provider| !is_above(&provider))) else {
+                continue;
+            };
+            let (place, what) = (object.by.place(node.span()), format!("Secret `{name}`"));
+            found.push(Need { object, place, what, refused: false, providers: provider.into_iter().collect() });
+        }
+    }
+    found
+}
+
+/// The applier of a Secret, or of the object that creates the Secret.
+fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<usize> {
+    match view.presence("", "Secret", namespace, name) {
+        Presence::Received(applied) => Some(applied.by.at),
+        Presence::Produced(produced) => {
+            let by = produced.by?;
+            let group = by.api_version.split_once('/').map_or("", |(group, _)| group);
+            let maker = view.find(group, &by.kind, by.namespace.as_deref().unwrap_or_default(), &by.name)?;
+            Some(maker.by.at)
+        }
+        Presence::BuiltIn | Presence::Unknown(_) | Presence::Missing => None,
+    }
+}
