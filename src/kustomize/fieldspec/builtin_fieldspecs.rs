@@ -218,8 +218,8 @@ const AUTOSCALERS: &[Row] = &[("", "", "HorizontalPodAutoscaler", "spec/scaleTar
 /// The built-in configuration, merged and sorted.
 pub(crate) fn built_in() -> &'static Arc<TransformerConfig> {
     static BUILT_IN: LazyLock<Arc<TransformerConfig>> = LazyLock::new(|| {
-        let merged = TransformerConfig::default().merge(&default_fieldspecs());
-        Arc::new(merged.expect("the built-in configuration has no conflicts"))
+        let merged = Arc::new(TransformerConfig::default()).merge(&default_fieldspecs());
+        merged.expect("the built-in configuration has no conflicts")
     });
     &BUILT_IN
 }
@@ -230,7 +230,7 @@ pub(crate) fn merged(
     from: &Arc<TransformerConfig>,
 ) -> Result<Arc<TransformerConfig>, Conflict> {
     let is_first = into.is_empty() && Arc::ptr_eq(from, built_in());
-    if is_first || Arc::ptr_eq(into, from) { Ok(from.clone()) } else { into.merge(from).map(Arc::new) }
+    if is_first || Arc::ptr_eq(into, from) { Ok(from.clone()) } else { into.merge(from) }
 }
 
 /// The built-in configuration, in kustomize's order.

@@ -4,6 +4,7 @@
 //! that of its overlay, so its references and variables also apply there.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::field_spec::{FieldSpec, Gvk};
 use crate::base::finding::Finding;
@@ -75,56 +76,85 @@ impl TransformerConfig {
     }
 
     /// Merges two configurations, sorted by kind and without duplicates. `self` is empty or the result of a merge.
-    pub(crate) fn merge(&self, other: &Self) -> Result<Self, Conflict> {
-        let mut all = self.clone();
-        for (config_field, added) in &other.fields {
-            let specs = all.fields.entry(*config_field).or_default();
-            merge_specs(specs, added)?;
-            specs.sort_by_cached_key(|spec| order(&spec.gvk));
+    pub(crate) fn merge(self: &Arc<Self>, other: &Self) -> Result<Arc<Self>, Conflict> {
+        let added = self.additions(other)?;
+        if added.is_empty() {
+            return Ok(self.clone());
         }
-        for NameReference { target, referrers } in &other.references {
-            all.refer(target, referrers)?;
+        let mut all = Self::clone(self);
+        for (config_field, specs) in added.fields {
+            let known = all.fields.entry(config_field).or_default();
+            known.extend(specs);
+            known.sort_by_cached_key(|spec| order(&spec.gvk));
         }
-        if !other.references.is_empty() {
-            all.references.sort_by_cached_key(|reference| order(&reference.target));
+        for NameReference { target, referrers } in added.references {
+            match all.references.iter_mut().find(|known| known.target == target) {
+                Some(known) => known.referrers.extend(referrers),
+                None => all.references.push(NameReference { target, referrers }),
+            }
         }
-        Ok(all)
+        all.references.sort_by_cached_key(|reference| order(&reference.target));
+        Ok(Arc::new(all))
     }
 
-    /// Adds fields that refer to a target.
-    fn refer(&mut self, target: &Gvk, referrers: &[FieldSpec]) -> Result<(), Conflict> {
-        if let Some(known) = self.references.iter_mut().find(|known| known.target == *target) {
-            return merge_specs(&mut known.referrers, referrers);
+    /// Returns what another configuration adds.
+    fn additions(&self, other: &Self) -> Result<Self, Conflict> {
+        let mut added = Self::default();
+        for (config_field, specs) in &other.fields {
+            let new = new_specs(self.specs(*config_field), specs)?;
+            if !new.is_empty() {
+                added.fields.insert(*config_field, new);
+            }
         }
-        // kustomize does not compare the first field specs of a target with each other.
-        self.references.push(NameReference { target: target.clone(), referrers: referrers.to_vec() });
-        Ok(())
+        for NameReference { target, referrers } in &other.references {
+            let referrers = match self.references.iter().find(|known| known.target == *target) {
+                Some(known) => Some(new_specs(&known.referrers, referrers)?).filter(|new| !new.is_empty()),
+                // kustomize does not compare the first field specs of a target with each other.
+                None => Some(referrers.clone()),
+            };
+            if let Some(referrers) = referrers {
+                added.references.push(NameReference { target: target.clone(), referrers });
+            }
+        }
+        Ok(added)
     }
 
     /// Adds a field spec, unless it exists.
     pub(crate) fn add(&mut self, config_field: ConfigField, spec: &FieldSpec) -> Result<(), Conflict> {
-        merge_specs(self.fields.entry(config_field).or_default(), std::slice::from_ref(spec))
+        let specs = self.fields.entry(config_field).or_default();
+        let new = new_specs(specs, std::slice::from_ref(spec))?;
+        specs.extend(new);
+        Ok(())
     }
 
-    /// Adds a field that refers to a target.
+    /// Adds a field that refers to a target, unless it exists.
     pub(super) fn add_reference(&mut self, target: &Gvk, referrer: FieldSpec) -> Result<(), Conflict> {
-        self.refer(target, &[referrer])
+        if let Some(known) = self.references.iter_mut().find(|known| known.target == *target) {
+            let new = new_specs(&known.referrers, &[referrer])?;
+            known.referrers.extend(new);
+        } else {
+            self.references.push(NameReference { target: target.clone(), referrers: vec![referrer] });
+        }
+        Ok(())
     }
 }
 
-fn merge_specs(into: &mut Vec<FieldSpec>, from: &[FieldSpec]) -> Result<(), Conflict> {
-    for spec in from {
+/// The field specs of a list that neither `known` nor the list before them contains.
+fn new_specs(known: &[FieldSpec], list: &[FieldSpec]) -> Result<Vec<FieldSpec>, Conflict> {
+    let mut new: Vec<FieldSpec> = Vec::new();
+    for spec in list {
         // kustomize accepts a new field spec that covers an existing one as equal.
-        match into.iter().find(|known| spec.path == known.path && spec.gvk.covers(&known.gvk)) {
+        let mut before = known.iter().chain(&new);
+        match before.find(|known| spec.path == known.path && spec.gvk.covers(&known.gvk)) {
             Some(known) if known.create != spec.create => {
                 let (span, other) = (spec.span.clone(), known.span.clone());
                 return Err(Conflict { path: spec.path.clone(), span, other });
             }
             Some(_) => {}
-            None => into.push(spec.clone()),
+            None => new.push(spec.clone()),
         }
     }
-    Ok(())
+    Ok(new)
 }
 
 /// The sort key of a kind, as for objects: by rank, then group, version and kind.

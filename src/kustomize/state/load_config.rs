@@ -17,7 +17,7 @@ use crate::yaml::{Node, Parsed};
 /// Merges the built-in configuration and that of the kustomization into the accumulated one.
 pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accumulator) {
     let mut base_config = built_in().clone();
-    let mut added_config = TransformerConfig::default();
+    let mut added_config = Arc::<TransformerConfig>::default();
     for item in definition.items("configurations") {
         let Some(parsed) = read_file(files, definition, item, accumulator) else { continue };
         let Some(document) = parsed.documents.first() else { continue };
@@ -29,7 +29,7 @@ pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accu
     }
     if let Some(entry) = definition.entry("configurations").filter(|_| !added_config.is_empty()) {
         match base_config.merge(&added_config) {
-            Ok(merged) => base_config = Arc::new(merged),
+            Ok(merged) => base_config = merged,
             Err(conflict) => accumulator.fail(conflict.finding(entry.node.span())),
         }
     }

@@ -4,6 +4,7 @@
 //! because of its name. Names are less certain.
 
 pub(super) mod encoding;
+mod markers;
 mod name;
 pub(crate) mod private;
 mod shape;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::encoding::is_encrypted_file;
+use super::markers::may_name_secrets;
 use super::name::{self, Name};
 use super::private::{Evidence, Private};
 use super::shape;
@@ -239,27 +240,4 @@ fn is_key_of_secret(name: &str, among: &Node) -> bool {
                 && is_named
                 && ["secret", "secretname", "secretref"].iter().any(|end| other.ends_with(end))
         })
-}
-
-/// A fast check for texts that may contain names of private values. Most texts do not.
-fn may_name_secrets(text: &str) -> bool {
-    let parts = [
-        "pass",
-        "PASS",
-        "Pass",
-        "oken",
-        "OKEN",
-        "ecret",
-        "ECRET",
-        "key",
-        "KEY",
-        "Key",
-        "auth",
-        "AUTH",
-        "Auth",
-        "pwd",
-        "PWD",
-        "redential",
-    ];
-    parts.iter().any(|part| text.contains(part))
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::markers::{Marker, markers};
 use super::name::words;
 
 /// A part of a text that is private whatever its name is.
@@ -12,42 +13,6 @@ pub(super) struct Shape {
     /// A noun with its article.
     pub(super) what: &'static str,
 }
-
-/// The prefixes of tokens, the minimum length with the prefix, and the kind of the token.
-///
-/// Sources: the documentation of the issuers; GitHub's list of secret scanning patterns.
-const TOKENS: [(&str, usize, &str); 30] = [
-    ("ghp_", 36, "a GitHub token"),
-    ("gho_", 36, "a GitHub token"),
-    ("ghu_", 36, "a GitHub token"),
-    ("ghs_", 36, "a GitHub token"),
-    ("ghr_", 36, "a GitHub token"),
-    ("github_pat_", 40, "a GitHub token"),
-    ("glpat-", 26, "a GitLab token"),
-    ("gldt-", 25, "a GitLab token"),
-    ("glrt-", 25, "a GitLab token"),
-    ("xoxb-", 30, "a Slack token"),
-    ("xoxp-", 30, "a Slack token"),
-    ("xapp-", 30, "a Slack token"),
-    ("sk_live_", 24, "a Stripe key"),
-    ("rk_live_", 24, "a Stripe key"),
-    ("AIza", 39, "a Google key"),
-    ("GOCSPX-", 30, "a Google client secret"),
-    ("npm_", 40, "an npm token"),
-    ("dop_v1_", 60, "a DigitalOcean token"),
-    ("hvs.", 28, "a Vault token"),
-    ("SG.", 60, "a SendGrid key"),
-    ("tskey-auth-", 24, "a Tailscale key"),
-    ("tskey-client-", 24, "a Tailscale key"),
-    ("dckr_pat_", 30, "a Docker Hub token"),
-    ("pypi-AgEIcHlwaS5vcmc", 60, "a PyPI token"),
-    ("sk-ant-", 40, "an Anthropic key"),
-    ("sk-proj-", 40, "an OpenAI key"),
-    ("glsa_", 40, "a Grafana token"),
-    ("ATATT3", 60, "an Atlassian token"),
-    ("AGE-SECRET-KEY-1", 60, "an age secret key"),
-    ("AGE-SECRET-KEY-PQ-1", 60, "an age secret key"),
-];
 
 /// The hosts and paths of webhooks whose last segment is the credential.
 const WEBHOOKS: [(&str, &str); 13] = [
@@ -72,7 +37,18 @@ const PARAMETERS: [&str; 9] =
 
 /// The first part of a text that is private under any name.
 pub(super) fn find(text: &str) -> Option<Shape> {
-    private_key(text).or_else(|| token(text)).or_else(|| addresses(text).find_map(|place| private_address(text, place)))
+    let (mut has_key, mut has_address, mut tokens) = (false, false, Vec::new());
+    for (at, marker) in markers(text) {
+        match marker {
+            Marker::Key => has_key = true,
+            Marker::Address => has_address = true,
+            Marker::Token(prefix, length, what) => tokens.push((at, prefix, length, what)),
+        }
+    }
+    let key = has_key.then(|| private_key(text)).flatten();
+    let token = || tokens.into_iter().find_map(|(at, prefix, length, what)| token(text, at, prefix, length, what));
+    let address = || addresses(text).find_map(|place| private_address(text, place));
+    key.or_else(token).or_else(|| has_address.then(address).flatten())
 }
 
 /// A private key in PEM format.
@@ -95,22 +71,16 @@ fn private_key(text: &str) -> Option<Shape> {
     is_key.then(|| Shape { range: start..start + end, what: "a private key" })
 }
 
-/// A token with a known prefix.
-fn token(text: &str) -> Option<Shape> {
-    for (prefix, length, what) in TOKENS {
-        for (at, _) in text.match_indices(prefix) {
-            let before = text.get(..at).and_then(|text| text.chars().next_back());
-            if before.is_some_and(|before| before.is_ascii_alphanumeric() || before == '_') {
-                continue;
-            }
-            let rest = text.get(at..).unwrap_or_default();
-            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).unwrap_or(rest.len());
-            if end >= length && is_random(rest.get(prefix.len()..end).unwrap_or_default()) {
-                return Some(Shape { range: at..at + end, what });
-            }
-        }
+/// A token that starts with a known prefix at a position.
+fn token(text: &str, at: usize, prefix: &str, length: usize, what: &'static str) -> Option<Shape> {
+    let before = text.get(..at).and_then(|text| text.chars().next_back());
+    if before.is_some_and(|before| before.is_ascii_alphanumeric() || before == '_') {
+        return None;
     }
-    None
+    let rest = text.get(at..).unwrap_or_default();
+    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).unwrap_or(rest.len());
+    let is_token = end >= length && is_random(rest.get(prefix.len()..end).unwrap_or_default());
+    is_token.then_some(Shape { range: at..at + end, what })
 }
 
 /// The ranges of the addresses in a text.

@@ -1,0 +1,86 @@
+//! The words that private values contain, and the search for all of them at once.
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+/// A word that a private value contains.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Marker {
+    /// The start of a key in PEM format.
+    Key,
+    /// The `://` of an address.
+    Address,
+    /// The prefix of a token, with its minimum length and its kind.
+    Token(&'static str, usize, &'static str),
+}
+
+/// The prefixes of tokens, the minimum length with the prefix, and the kind of the token.
+///
+/// Sources: the documentation of the issuers; GitHub's list of secret scanning patterns.
+const TOKENS: [(&str, usize, &str); 30] = [
+    ("ghp_", 36, "a GitHub token"),
+    ("gho_", 36, "a GitHub token"),
+    ("ghu_", 36, "a GitHub token"),
+    ("ghs_", 36, "a GitHub token"),
+    ("ghr_", 36, "a GitHub token"),
+    ("github_pat_", 40, "a GitHub token"),
+    ("glpat-", 26, "a GitLab token"),
+    ("gldt-", 25, "a GitLab token"),
+    ("glrt-", 25, "a GitLab token"),
+    ("xoxb-", 30, "a Slack token"),
+    ("xoxp-", 30, "a Slack token"),
+    ("xapp-", 30, "a Slack token"),
+    ("sk_live_", 24, "a Stripe key"),
+    ("rk_live_", 24, "a Stripe key"),
+    ("AIza", 39, "a Google key"),
+    ("GOCSPX-", 30, "a Google client secret"),
+    ("npm_", 40, "an npm token"),
+    ("dop_v1_", 60, "a DigitalOcean token"),
+    ("hvs.", 28, "a Vault token"),
+    ("SG.", 60, "a SendGrid key"),
+    ("tskey-auth-", 24, "a Tailscale key"),
+    ("tskey-client-", 24, "a Tailscale key"),
+    ("dckr_pat_", 30, "a Docker Hub token"),
+    ("pypi-AgEIcHlwaS5vcmc", 60, "a PyPI token"),
+    ("sk-ant-", 40, "an Anthropic key"),
+    ("sk-proj-", 40, "an OpenAI key"),
+    ("glsa_", 40, "a Grafana token"),
+    ("ATATT3", 60, "an Atlassian token"),
+    ("AGE-SECRET-KEY-1", 60, "an age secret key"),
+    ("AGE-SECRET-KEY-PQ-1", 60, "an age secret key"),
+];
+
+/// The start of a key in PEM format.
+const KEY: &str = "-----BEGIN ";
+
+/// The separator of the scheme of an address.
+const ADDRESS: &str = "://";
+
+/// Parts of the names of private values, in lower case.
+const NAMES: [&str; 7] = ["pass", "oken", "ecret", "key", "auth", "pwd", "redential"];
+
+/// The markers in a text with their positions, in order. Markers may overlap.
+pub(super) fn markers(text: &str) -> impl Iterator<Item = (usize, Marker)> {
+    static MARKERS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        let prefixes = TOKENS.iter().map(|(prefix, ..)| *prefix);
+        AhoCorasick::new(prefixes.chain([KEY, ADDRESS])).expect("the markers are few and short")
+    });
+    MARKERS.find_overlapping_iter(text).map(|found| {
+        let marker = match TOKENS.get(found.pattern().as_usize()) {
+            Some((prefix, length, what)) => Marker::Token(prefix, *length, what),
+            None if found.len() == KEY.len() => Marker::Key,
+            None => Marker::Address,
+        };
+        (found.start(), marker)
+    })
+}
+
+/// A fast check for texts that may contain names of private values. Most texts do not.
+pub(super) fn may_name_secrets(text: &str) -> bool {
+    static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(NAMES);
+        finder.expect("the names are few and short")
+    });
+    FINDER.is_match(text)
+}
