@@ -24,6 +24,10 @@ pub enum UnknownSource {
     Chart(ObjectRef),
     /// A controller may create the object for this policy or template.
     Controller(ObjectRef),
+    /// A role names the object, and lets an account write it.
+    Account(ObjectRef),
+    /// This file of another program, such as a script, creates an object of this name.
+    Program(Arc<str>),
 }
 
 impl fmt::Display for UnknownSource {
@@ -35,6 +39,8 @@ impl fmt::Display for UnknownSource {
             Self::FailedBuild(applier) => write!(f, "{applier}, which does not build,"),
             Self::Chart(release) => write!(f, "the chart of {release}"),
             Self::Controller(object) => write!(f, "the controller of {object}"),
+            Self::Account(role) => write!(f, "an account with {role}"),
+            Self::Program(path) => write!(f, "the program of `{path}`"),
         }
     }
 }

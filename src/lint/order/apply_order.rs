@@ -37,7 +37,16 @@ pub(crate) enum Reason {
     /// `wait` or a health check, at this position.
     HealthCheck(Span),
     /// An object, at this position, needs one that the other applier applies, with a description.
-    Needs(Span, String),
+    Needs(Span, String, Certainty),
+}
+
+/// Whether a need is certain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Certainty {
+    /// Only the applier creates the needed object.
+    Certain,
+    /// A user or another program may create it before Flux starts.
+    Likely,
 }
 
 /// Events that all wait for each other.
@@ -51,7 +60,10 @@ pub(crate) struct EventCycle {
 impl EventCycle {
     /// Returns whether the events certainly never happen. An expression may be true before its object is ready.
     pub(crate) fn is_certain(&self) -> bool {
-        !self.steps.iter().any(|step| matches!(step.reason, Reason::DependsOn(_, Condition::Expression)))
+        let is_open = |reason: &Reason| {
+            matches!(reason, Reason::DependsOn(_, Condition::Expression) | Reason::Needs(_, _, Certainty::Likely))
+        };
+        !self.steps.iter().any(|step| is_open(&step.reason))
     }
 }
 
@@ -156,8 +168,9 @@ impl<'a> ApplyOrder<'a> {
     }
 
     /// Adds the need of an event for an object that another applier applies.
-    pub(crate) fn add_need(&mut self, event: usize, provider: usize, position: Span, description: String) {
-        self.graph.add_edge(event, applied(provider), Reason::Needs(position, description));
+    pub(crate) fn add_need(&mut self, event: usize, provider: usize, need: (Span, String), certainty: Certainty) {
+        let (position, description) = need;
+        self.graph.add_edge(event, applied(provider), Reason::Needs(position, description, certainty));
     }
 
     /// The appliers that are certainly applied before another one, regardless of needs.

@@ -95,7 +95,9 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => Answer::Exists,
             Presence::Missing => Answer::Missing(Missing { wanted, suggestion: self.suggestion(wanted) }),
             Presence::Unknown(UnknownSource::NoRoot | UnknownSource::VariableInName) => Answer::Unknown,
-            Presence::Unknown(source @ UnknownSource::Controller(_)) => {
+            Presence::Unknown(
+                source @ (UnknownSource::Controller(_) | UnknownSource::Program(_) | UnknownSource::Account(_)),
+            ) => {
                 found.unchecked(format!("{wanted}, which {source} may create"));
                 Answer::Unknown
             }

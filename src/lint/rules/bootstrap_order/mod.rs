@@ -5,18 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::{Applied, Applier, ApplierKind};
+use crate::flux::{Applied, Applier, ApplierKind, is_flux};
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
 use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
 use crate::lint::order::applier_tree::ApplierTree;
-use crate::lint::order::apply_order::{ApplyOrder, CycleStep, EventCycle, Reason, applied, ready, waits_for};
+use crate::lint::order::apply_order::{
+    ApplyOrder, Certainty, CycleStep, EventCycle, Reason, applied, ready, waits_for,
+};
 use crate::lint::order::chart_uses::{ChartUse, uses_of_charts};
 use crate::lint::order::late_uses::LateUses;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::yaml::Node;
 use absent_definitions::absent_definitions;
 use needs::{ITS_DEFINITION, Need, needs};
 
@@ -161,8 +162,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
     found.extend(absent_definitions(RULE.id, view));
     let tree = ApplierTree::at_cold_start(view);
-    found.extend(beside_their_chart(view, &tree));
     let mut order = ApplyOrder::new(view, &tree);
+    let of_charts = uses_of_charts(view);
+    found.extend(beside_their_chart(&of_charts, &tree));
     let appliers = &view.receiver.cluster.appliers;
     // An applier with unknown contents may apply anything that a cycle waits for.
     let severity = if view.unknown_sources().may_contain_namespaces() { Severity::Warning } else { Severity::Error };
@@ -181,11 +183,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
             let event = if need.refused { applied(*at) } else { ready(*at) };
             if need.refused || is_gated {
                 let what = format!("{} needs {}", need.object.object.reference(), need.what);
-                order.add_need(event, *provider, need.place.clone(), what);
+                order.add_need(event, *provider, (need.place.clone(), what), Certainty::Certain);
             }
         }
     }
-    found.extend(add_inputs(view, &tree, &mut order).into_iter().map(|finding| Finding { severity, ..finding }));
+    add_charts_after(&of_charts, &tree, &mut order);
+    found.extend(add_inputs(view, &tree, &mut order, severity));
     let cycles = order.cycles();
     for cycle in &cycles {
         let severity = if cycle.is_certain() { severity } else { Severity::Warning };
@@ -223,9 +226,9 @@ fn is_gated(appliers: &[Arc<Applier>], at: usize, need: &Need<'_>) -> bool {
 /// The findings for custom resources that one Kustomization applies together with the chart that installs their CRDs.
 ///
 /// They are warnings: the program that bootstraps the cluster may have installed the CRDs.
-fn beside_their_chart(view: &View<'_>, tree: &ApplierTree) -> Vec<Finding> {
+fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding> {
     let mut findings: BTreeMap<(usize, usize), (Finding, usize)> = BTreeMap::new();
-    for ChartUse { user, charts } in uses_of_charts(view) {
+    for ChartUse { user, charts } in uses {
         // A child is not applied before all kinds of its parent are known.
         let is_below = |chart: &&Applied<'_>| tree.lineage(chart.by.at).any(|at| at == user.by.at);
         let Some(chart) = charts.iter().find(is_below) else { continue };
@@ -263,14 +266,34 @@ fn beside_their_chart(view: &View<'_>, tree: &ApplierTree) -> Vec<Finding> {
     findings.into_values().map(|(finding, count)| finding.help(help(count))).collect()
 }
 
+/// Adds the custom resources whose appliers come before all releases whose charts install their CRDs to the order.
+fn add_charts_after(uses: &[ChartUse<'_>], tree: &ApplierTree, order: &mut ApplyOrder<'_>) {
+    for ChartUse { user, charts } in uses.iter().filter(|one| !makes_roots(one.user.by)) {
+        let at = user.by.at;
+        let is_after = |chart: &Applied<'_>| {
+            !tree.lineage(chart.by.at).any(|above| above == at) && order.is_before(at, chart.by.at)
+        };
+        let Some(chart) = charts.first().filter(|_| charts.iter().all(is_after)) else { continue };
+        let what = format!(
+            "{} needs its CRD of the chart of {}",
+            user.object.reference(),
+            chart.object.reference()
+        );
+        let place = user.object.node.get("kind").unwrap_or(&user.object.node);
+        let need = (user.by.place(place.span()), what);
+        order.add_need(applied(at), chart.by.at, need, Certainty::Likely);
+    }
+}
+
 /// Adds the inputs that Kustomizations and releases read from other appliers to the order. Returns the findings for
 /// appliers that apply their own inputs.
 ///
 /// Only inputs that never arrive are reported here: `missing-dependency` reports inputs that arrive late.
-fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>) -> Vec<Finding> {
+fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, severity: Severity) -> Vec<Finding> {
     let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
-    let mut findings = Vec::new();
-    for Input { user, by, is_itself, node, thing } in view.inputs() {
+    let mut own: BTreeMap<(usize, bool), Vec<&Input<'_>>> = BTreeMap::new();
+    for input in view.inputs() {
+        let Input { user, by, is_itself, node, thing } = input;
         let provider = thing.by.at;
         let is_above = || tree.is_ancestor(provider, by.at);
         // If several appliers apply an input, it exists as soon as one of them is applied.
@@ -278,19 +301,23 @@ fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>) -
             continue;
         }
         let what = || format!("{} needs {}", user.reference(), thing.object.reference());
+        // Users often create Secrets by hand, and so the key of SOPS.
+        let certainty = if thing.object.kind() == "Secret" { Certainty::Likely } else { Certainty::Certain };
         if !*is_itself {
-            if provider != by.at && waits_for(by, user) {
-                order.add_need(ready(by.at), provider, by.place(node.span()), what());
+            if provider != by.at && waits_for(by, user) && !view.may_exist_before_flux(thing.object) {
+                order.add_need(ready(by.at), provider, (by.place(node.span()), what()), certainty);
             }
         } else if by.parent_applier.as_ref().is_none_or(|parent| makes_roots(parent)) {
             // The user that applies a root by hand also applies its inputs.
+        } else if view.may_exist_before_flux(thing.object) {
+            // A script creates it first.
         } else if provider == by.at {
-            findings.push(own_input(by, node, thing));
+            own.entry((by.at, is_flux(thing.object))).or_default().push(input);
         } else {
-            order.add_need(applied(by.at), provider, own_position(by, node.span()), what());
+            order.add_need(applied(by.at), provider, (own_position(by, node.span()), what()), certainty);
         }
     }
-    findings
+    own.into_values().filter_map(|inputs| own_inputs(&inputs, severity)).collect()
 }
 
 /// Returns whether the Kustomizations that an applier applies are roots.
@@ -298,17 +325,38 @@ fn makes_roots(applier: &Applier) -> bool {
     matches!(applier.kind, ApplierKind::Bootstrap | ApplierKind::FluxInstance)
 }
 
-/// The finding for an applier that applies its own input.
-fn own_input(by: &Applier, node: &Node, thing: &Applied<'_>) -> Finding {
-    let wanted = thing.object.reference();
+/// The finding for an applier that applies its own inputs: its source, or its variables.
+fn own_inputs(inputs: &[&Input<'_>], severity: Severity) -> Option<Finding> {
+    let is_secret = |input: &Input<'_>| input.thing.object.kind() == "Secret";
+    let first = inputs.iter().find(|input| !is_secret(input)).or(inputs.first())?;
+    // Users often create Secrets by hand.
+    let severity = if is_secret(first) { Severity::Warning } else { severity };
+    let (by, wanted) = (first.by, first.thing.object.reference());
+    let others: Vec<&&Input<'_>> =
+        inputs.iter().filter(|input| memory_address(input.thing.object) != memory_address(first.thing.object)).collect();
+    let more = match others.len() {
+        0 => String::new(),
+        1 => " and one more object".to_owned(),
+        more => format!(" and {more} more objects"),
+    };
+    let condition = if is_secret(first) { ", unless it exists before Flux starts" } else { "" };
+    let never = never(severity);
     let message =
-        format!("in a cold start, {} never becomes ready: it needs {wanted}, which it applies itself", by.reference);
+        format!("in a cold start, {} {never}{condition}: it needs {wanted}{more}, which it applies itself", by.reference);
     let help = "move the object to another Kustomization, or to the parent of this one: Flux needs it before it applies \
                 anything";
-    Finding::warning(RULE.id, Label::new(own_position(by, node.span()), "needed first"), message)
-        .related(thing.by.place(thing.object.span()), "applied here")
-        .help(help)
-        .about(by.reference.clone())
+    let place = own_position(by, first.node.span());
+    let mut finding = Finding::warning(RULE.id, Label::new(place, "needed first"), message);
+    finding.severity = severity;
+    for input in std::iter::once(first).chain(others) {
+        finding = finding.related(input.thing.by.place(input.thing.object.span()), "applied here");
+    }
+    Some(finding.help(help).about(by.reference.clone()))
+}
+
+/// Whether an object never becomes ready, as text for a message.
+fn never(severity: Severity) -> &'static str {
+    if severity == Severity::Error { "never becomes ready" } else { "may never become ready" }
 }
 
 fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bool) -> Option<Finding> {
@@ -378,11 +426,11 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
 }
 
 fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> Option<Finding> {
-    let never = if severity == Severity::Error { "never becomes ready" } else { "may never become ready" };
+    let never = never(severity);
     let (first, rest) = cycle.steps.split_first()?;
     let (waiting, wanted) = (order.name(first.from), order.name(first.to));
     let (place, message) = match &first.reason {
-        Reason::Needs(place, what) => (
+        Reason::Needs(place, what, _) => (
             place.clone(),
             format!(
                 "in a cold start, {waiting} {never}: {what}, which {wanted} applies, and {wanted} waits for \
@@ -405,7 +453,7 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> O
     for CycleStep { from, to, reason } in rest {
         let (one, other) = (order.name(*from), order.name(*to));
         match reason {
-            Reason::Needs(place, what) => {
+            Reason::Needs(place, what, _) => {
                 finding = finding.related(place.clone(), format!("{what}, which {other} applies"));
             }
             Reason::HealthCheck(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),

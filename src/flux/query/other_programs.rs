@@ -1,0 +1,316 @@
+//! What the files of other programs show about the objects that these create: scripts, Taskfiles, Ansible, Terraform,
+//! helmfiles, and machine configurations of Talos.
+//!
+//! Nothing is run, and nobody knows when such a program runs. A file proves therefore no object: rules do not report
+//! what another program may create.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+
+use crate::flux::classify::{claims_to_be_manifest, is_chart_template};
+use crate::flux::install::kustomizations::is_kustomization_name;
+use crate::flux::unknown::known_contents::groups_of_chart;
+use crate::kustomize::is_yaml;
+use crate::text::{File, Tree};
+
+/// The maximum number of files that are read.
+const MAX_FILES: usize = 5_000;
+/// The maximum length of a file that is read.
+const MAX_LEN: usize = 512 * 1024;
+
+/// The extensions of scripts, and of templates from which programs create manifests.
+const EXTENSIONS: [&str; 16] = [
+    "bash", "fish", "hcl", "j2", "jinja", "jinja2", "just", "mk", "nu", "ps1", "py", "sh", "tf", "tmpl", "tpl", "zsh",
+];
+/// The starts of the names of files with tasks.
+const TASK_FILES: [&str; 5] = ["justfile", ".justfile", "makefile", "taskfile", ".taskfile"];
+/// The flags of kubectl and helm whose value is the next word.
+const FLAGS_WITH_VALUE: [&str; 10] = [
+    "-n", "--namespace", "--context", "--kube-context", "--kubeconfig", "--from-literal", "--from-file",
+    "--from-env-file", "-o", "--output",
+];
+
+/// The objects that other programs may create. The files are read when the first question is asked.
+#[derive(Debug, Clone, Default)]
+pub struct OtherPrograms {
+    tree: Tree,
+    charts: Arc<BTreeSet<String>>,
+    evidence: OnceLock<Evidence>,
+}
+
+/// What the files of a repository show, each with the path of the first file.
+#[derive(Debug, Clone, Default)]
+struct Evidence {
+    /// The names of releases and charts.
+    charts: BTreeMap<String, Arc<str>>,
+    /// The API groups of CRDs.
+    groups: BTreeMap<String, Arc<str>>,
+    /// The names of Secrets, ConfigMaps and Namespaces, by kind.
+    objects: BTreeMap<(&'static str, String), Arc<str>>,
+    /// A file that creates namespaces whose names it computes.
+    any_namespace: Option<Arc<str>>,
+    /// The files that run kubectl.
+    with_kubectl: Vec<File>,
+}
+
+impl OtherPrograms {
+    /// The programs in a tree; `charts` are the directories of Helm charts, which contain no programs.
+    pub(in crate::flux) fn of(tree: &Tree, charts: &BTreeSet<String>) -> Self {
+        Self { tree: tree.clone(), charts: Arc::new(charts.clone()), evidence: OnceLock::new() }
+    }
+
+    /// Returns whether a program may install a release, or another release of its chart.
+    pub fn installs(&self, chart: &str, release: &str) -> bool {
+        let charts = &self.evidence().charts;
+        charts.contains_key(chart) || charts.contains_key(release)
+    }
+
+    /// Returns whether a program may install the CRDs of an API group.
+    pub fn defines(&self, group: &str) -> bool {
+        self.evidence().groups.contains_key(group)
+    }
+
+    /// The file of a program that may create a Secret, ConfigMap or Namespace with a name.
+    pub fn creator(&self, kind: &str, name: &str) -> Option<&str> {
+        let kind = created_kind(kind)?;
+        self.evidence().objects.get(&(kind, name.to_owned())).map(|path| &**path)
+    }
+
+    /// Returns whether a program may create a namespace, under a name that it may compute.
+    pub fn creates_namespace(&self, name: &str) -> bool {
+        self.evidence().any_namespace.is_some() || self.creator("Namespace", name).is_some()
+    }
+
+    /// Returns whether a program with kubectl names the file of an object.
+    pub fn names_file(&self, path: &str, object: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let with_folder = path.rmatch_indices('/').nth(1).map_or(path, |(at, _)| &path[at + 1..]);
+        let is_named = |text: &str| text.contains(with_folder) || (name.starts_with(object) && text.contains(name));
+        self.evidence().with_kubectl.iter().any(|file| is_named(file.text()))
+    }
+
+    fn evidence(&self) -> &Evidence {
+        self.evidence.get_or_init(|| {
+            let mut evidence = Evidence::default();
+            let paths = self.tree.entries().map(|(path, _)| path).filter(|path| may_be_program(path));
+            let paths = paths.filter(|path| !is_chart_template(path, &self.charts)).take(MAX_FILES);
+            for file in paths.filter_map(|path| self.tree.file(path).ok()) {
+                let is_manifest = is_yaml(file.path()) && claims_to_be_manifest(file.text());
+                if file.text().len() <= MAX_LEN && !is_manifest {
+                    evidence.read(&file);
+                }
+            }
+            evidence
+        })
+    }
+}
+
+impl Evidence {
+    fn read(&mut self, file: &File) {
+        let path: Arc<str> = file.path().into();
+        let (text, is_helmfile) = (file.text(), is_helmfile(file.path()));
+        if text.contains("kubectl") {
+            self.with_kubectl.push(file.clone());
+        }
+        let mut manifest = Manifest::default();
+        let mut resource: Option<&'static str> = None;
+        let mut command = String::new();
+        for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+            self.read_addresses(line, &path);
+            if let Some((kind, name)) = manifest.read(line) {
+                self.add(kind, name, &path);
+            }
+            // Terraform: `resource "kubernetes_secret" "vars" { metadata { name = "vars"`.
+            resource = resource_of(line).or(resource);
+            if let Some((key, value)) = line.split_once('=')
+                && key.trim() == "name"
+                && let Some(kind) = resource.take()
+            {
+                self.add(kind, value, &path);
+            }
+            if is_helmfile {
+                self.read_helmfile(line, &path);
+            }
+            match line.strip_suffix('\\') {
+                Some(start) => {
+                    command.push_str(start);
+                    command.push(' ');
+                }
+                None => {
+                    command.push_str(line);
+                    self.read_command(&command, &path);
+                    command.clear();
+                }
+            }
+        }
+    }
+
+    /// Reads a line of a helmfile. It is often a template, so it is read by line.
+    fn read_helmfile(&mut self, line: &str, path: &Arc<str>) {
+        let line = line.trim_start_matches("- ");
+        if let Some(namespace) = line.strip_prefix("namespace:") {
+            self.add("Namespace", namespace, path);
+        }
+        if let Some(value) = ["name:", "chart:"].into_iter().find_map(|key| line.strip_prefix(key)) {
+            self.add_chart(trimmed(value), path);
+        }
+    }
+
+    /// Reads a command of kubectl, flux or helm.
+    fn read_command(&mut self, command: &str, path: &Arc<str>) {
+        if !command.contains("create") && !command.contains("helm") {
+            return;
+        }
+        let words: Vec<&str> = command.split_whitespace().map(trimmed).filter(|word| !word.is_empty()).collect();
+        for (at, _) in words.iter().enumerate().filter(|(_, word)| **word == "create") {
+            let rest = words.get(at + 1..).unwrap_or_default();
+            let (kind, rest) = match rest.split_first() {
+                Some((&("secret" | "secrets"), rest)) => ("Secret", rest.get(1..).unwrap_or_default()),
+                Some((&("configmap" | "cm"), rest)) => ("ConfigMap", rest),
+                Some((&("namespace" | "ns"), rest)) => ("Namespace", rest),
+                _ => continue,
+            };
+            if let Some(name) = arguments(rest).next() {
+                self.add(kind, name, path);
+            }
+        }
+        let is_helm = |word: &&str| word.rsplit('/').next() == Some("helm");
+        if words.iter().any(is_helm) && ["install", "upgrade", "template"].iter().any(|word| words.contains(word)) {
+            arguments(&words).for_each(|word| self.add_chart(word, path));
+            let namespace = words.iter().position(|word| matches!(*word, "-n" | "--namespace"));
+            let namespace = namespace.and_then(|at| words.get(at + 1));
+            let namespace = namespace.copied().or_else(|| words.iter().find_map(|word| word.strip_prefix("--namespace=")));
+            if let Some(namespace) = namespace.filter(|_| words.contains(&"--create-namespace")) {
+                self.add("Namespace", namespace, path);
+            }
+        }
+    }
+
+    /// Reads the addresses of manifests of public projects.
+    fn read_addresses(&mut self, line: &str, path: &Arc<str>) {
+        for (at, _) in line.match_indices("https://") {
+            let address = address(&line[at..]);
+            let (file, query) = address.split_once('?').unwrap_or((address, ""));
+            if !is_yaml(file) && !query.contains("ref=") {
+                continue;
+            }
+            for segment in file.split('/').skip(3) {
+                self.add_groups(segment, path);
+            }
+            let name = file.rsplit('/').next().unwrap_or(file);
+            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+            // The files of single CRDs: `GROUP_PLURAL.yaml`, or `PLURAL.GROUP.yaml`.
+            let group = stem.split_once('_').map(|(group, _)| group).or(stem.split_once('.').map(|(_, group)| group));
+            if let Some(group) = group.filter(|group| group.contains('.')) {
+                self.groups.entry(group.to_owned()).or_insert_with(|| path.clone());
+            }
+        }
+    }
+
+    fn add_chart(&mut self, chart: &str, path: &Arc<str>) {
+        let name = chart.rsplit('/').next().unwrap_or(chart);
+        self.charts.entry(name.to_owned()).or_insert_with(|| path.clone());
+        self.add_groups(name, path);
+    }
+
+    fn add_groups(&mut self, name: &str, path: &Arc<str>) {
+        let project = match name {
+            "prometheus-operator" => "prometheus-operator-crds",
+            "external-snapshotter" => "snapshot-controller",
+            _ => name,
+        };
+        let base = project.strip_suffix("-crds").or(project.strip_suffix("-crd")).unwrap_or(project);
+        for group in groups_of_chart(project).iter().chain(groups_of_chart(base)) {
+            self.groups.entry((*group).to_owned()).or_insert_with(|| path.clone());
+        }
+    }
+
+    fn add(&mut self, kind: &'static str, name: &str, path: &Arc<str>) {
+        let name = trimmed(name);
+        if !name.contains(['$', '{', '}', '<']) {
+            self.objects.entry((kind, name.to_owned())).or_insert_with(|| path.clone());
+        } else if kind == "Namespace" {
+            self.any_namespace.get_or_insert_with(|| path.clone());
+        }
+    }
+}
+
+/// A manifest inside of another file, which is read by line.
+#[derive(Default)]
+struct Manifest {
+    is_core: bool,
+    kind: Option<&'static str>,
+    in_metadata: bool,
+}
+
+impl Manifest {
+    /// Reads a line, and returns the object whose name it contains.
+    fn read<'a>(&mut self, line: &'a str) -> Option<(&'static str, &'a str)> {
+        let line = line.trim_start_matches("- ");
+        if let Some(version) = line.strip_prefix("apiVersion:") {
+            *self = Self { is_core: trimmed(version) == "v1", ..Self::default() };
+        } else if let Some(kind) = line.strip_prefix("kind:").filter(|_| self.is_core && !self.in_metadata) {
+            self.kind = created_kind(trimmed(kind));
+        } else if line.starts_with("metadata:") {
+            self.in_metadata = true;
+        } else if let Some(name) = line.strip_prefix("name:").filter(|_| self.in_metadata) {
+            return Some((std::mem::take(self).kind?, name));
+        }
+        None
+    }
+}
+
+/// The kinds of the objects that commands create.
+fn created_kind(kind: &str) -> Option<&'static str> {
+    ["Secret", "ConfigMap", "Namespace"].into_iter().find(|known| *known == kind)
+}
+
+/// The kind of the object of a Terraform resource.
+fn resource_of(line: &str) -> Option<&'static str> {
+    let name = line.strip_prefix("resource")?.trim_start().strip_prefix("\"kubernetes_")?;
+    let kinds = [("secret", "Secret"), ("config_map", "ConfigMap"), ("namespace", "Namespace")];
+    kinds.into_iter().find(|(start, _)| name.starts_with(start)).map(|(_, kind)| kind)
+}
+
+/// The arguments of a command, without flags and their values.
+fn arguments<'a>(words: &[&'a str]) -> impl Iterator<Item = &'a str> {
+    let mut is_value = false;
+    words.iter().copied().filter(move |word| {
+        let is_argument = !is_value && !word.starts_with('-');
+        is_value = FLAGS_WITH_VALUE.contains(word);
+        is_argument
+    })
+}
+
+/// The address at the start of a text. It may contain variables in braces, with spaces.
+fn address(text: &str) -> &str {
+    let mut depth = 0_usize;
+    let is_end = |c: char| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && (c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | ']' | '>' | ',' | ';' | '|'))
+    };
+    &text[..text.find(is_end).unwrap_or(text.len())]
+}
+
+/// A word without quotes, and without the punctuation of lists and commands.
+fn trimmed(word: &str) -> &str {
+    word.trim().trim_matches(['"', '\'', '`', ',', ';', '[', ']', '(', ')'])
+}
+
+fn is_helmfile(path: &str) -> bool {
+    path.split('/').any(|segment| segment.starts_with("helmfile"))
+}
+
+fn may_be_program(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_task_file = || {
+        let lower = name.to_ascii_lowercase();
+        TASK_FILES.iter().any(|start| lower.starts_with(start))
+    };
+    (is_yaml(path) && !is_kustomization_name(name)) || EXTENSIONS.contains(&extension) || is_helmfile(path) || is_task_file()
+}
