@@ -1,5 +1,5 @@
-mod absent_definitions;
 mod needs;
+mod absent_definitions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::lint::order::late_uses::LateUses;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use absent_definitions::absent_definitions;
-use needs::{ITS_DEFINITION, Need, needs};
+use needs::{ITS_DEFINITION, Need, needs, never};
 
 declare! {
     /// An object is applied before its dependencies, or never becomes ready.
@@ -28,7 +28,7 @@ declare! {
     ///
     /// On a long-running cluster all objects already exist, so a wrong order stays hidden. A new cluster, or a cluster
     /// that is restored after a disaster, starts empty. A Kustomization fails until the Namespace of each of its objects
-    /// exists, and tries again after its interval. Some waits never end:
+    /// exists, and tries again after its `retryInterval` or `interval`. Some waits never end:
     ///
     /// - A parent waits for a child that depends on the parent.
     /// - A Kustomization contains custom resources, and one of its own children applies their CRD. Flux applies nothing
@@ -156,6 +156,9 @@ declare! {
     Check::Cluster(check),
 }
 
+/// The number of objects that a message lists.
+const MAX_LISTED: usize = 5;
+
 fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
@@ -194,6 +197,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let severity = if cycle.is_certain() { severity } else { Severity::Warning };
         found.extend(deadlock(&order, cycle, severity));
     }
+    let mut early: BTreeMap<usize, Vec<(usize, Vec<&Need<'_>>)>> = BTreeMap::new();
     let elsewhere = if open.is_empty() { LateUses::default() } else { LateUses::of(view) };
     for ((at, provider), needs) in &open {
         let contains_both = |cycle: &EventCycle| {
@@ -206,12 +210,22 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let is_after = order.is_before(*at, *provider);
         let (refused, others): (Vec<&Need<'_>>, Vec<&Need<'_>>) = needs.iter().partition(|need| need.refused);
         if !refused.is_empty() {
-            found.extend(too_early(view, *provider, &refused, is_after));
+            if is_after {
+                found.extend(too_early(view, *provider, &refused, is_after));
+            } else {
+                early.entry(*at).or_default().push((*provider, refused));
+            }
             continue;
         }
         // The kubelet retries: without a wait, nothing fails.
         let gated: Vec<&Need<'_>> = others.into_iter().filter(|need| is_gated(appliers, *at, need)).collect();
         found.extend(too_early(view, *provider, &gated, is_after));
+    }
+    for of_one in early.values() {
+        found.extend(match of_one.as_slice() {
+            [(provider, needs)] => too_early(view, *provider, needs, false),
+            several => earlier_than_several(view, several),
+        });
     }
 }
 
@@ -354,11 +368,6 @@ fn own_inputs(inputs: &[&Input<'_>], severity: Severity) -> Option<Finding> {
     Some(finding.help(help).about(by.reference.clone()))
 }
 
-/// Whether an object never becomes ready, as text for a message.
-fn never(severity: Severity) -> &'static str {
-    if severity == Severity::Error { "never becomes ready" } else { "may never become ready" }
-}
-
 fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bool) -> Option<Finding> {
     let (first, rest) = needs.split_first()?;
     let provider = view.receiver.cluster.appliers.get(provider)?;
@@ -380,7 +389,8 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
     );
     let (provider_name, user_name) = (&provider.reference, &user.reference);
     let consequence = if first.refused {
-        format!("until it exists, Flux applies nothing else of {user_name}, and tries again after its interval")
+        let retry = retry_of(user);
+        format!("until it exists, Flux applies nothing else of {user_name}, and tries again after {retry}")
     } else {
         format!("until it exists, the pods of the object do not start, and {user_name} is not ready")
     };
@@ -400,10 +410,7 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
         finding.severity = Severity::Pedantic;
     }
     let before = "in a cold start, ";
-    let what = match first.what.as_str() {
-        ITS_DEFINITION => format!("the CRD of {}", first.object.object.kind()),
-        what => what.to_owned(),
-    };
+    let what = missing_thing(first);
     let summary = format!(" appliers may apply objects before {what} exists, which {provider_name} applies");
     let consequence = if first.refused {
         "until it exists, Flux applies nothing else of them, and tries again after their intervals"
@@ -423,6 +430,73 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
         finding = finding.related(own_position(provider, own.span()), format!("{} applies it", provider.reference));
     }
     Some(finding)
+}
+
+/// The finding for an applier that must wait for several others: one list of dependencies is incomplete.
+fn earlier_than_several(view: &View<'_>, several: &[(usize, Vec<&Need<'_>>)]) -> Option<Finding> {
+    let first = several.first()?.1.first()?;
+    let user = first.object.by;
+    let appliers = several.iter().filter_map(|(at, _)| view.receiver.cluster.appliers.get(*at));
+    let providers: Vec<&Arc<Applier>> = appliers.collect();
+    let names: Vec<String> = providers.iter().map(|provider| provider.reference.to_string()).collect();
+    let needed: BTreeSet<String> = several.iter().flat_map(|(_, needs)| needs).map(|need| missing_thing(need)).collect();
+    let (names, needed) = (listed(&names), listed(&needed.into_iter().collect::<Vec<_>>()));
+    let user_name = &user.reference;
+    let message =
+        format!("in a cold start, {user_name} may apply objects before {needed} exist, which {names} apply");
+    let help = format!(
+        "add {names} to `dependsOn` of {user_name}: until they exist, Flux applies nothing else of {user_name}, and \
+         tries again after {}",
+        retry_of(user)
+    );
+    let summary = format!(" appliers may apply objects before {needed} exist, which {names} apply");
+    let help_for_all = format!(
+        "add {names} to `dependsOn` of each of them: until they exist, Flux applies nothing else of them, and tries \
+         again after their intervals"
+    );
+    let mut finding =
+        Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
+            .help(help)
+            .about(first.object.object.reference())
+            .caused_by(format!("{needed} {names}"), "in a cold start, ", summary)
+            .help_for_all(help_for_all);
+    if let Some(own) = &user.object {
+        finding = finding.related(own_position(user, own.span()), format!("{user_name} does not wait for them"));
+    }
+    for provider in providers.iter().take(MAX_LISTED) {
+        if let Some(own) = &provider.object {
+            let place = own_position(provider, own.span());
+            finding = finding.related(place, format!("{} applies one of them", provider.reference));
+        }
+    }
+    Some(finding)
+}
+
+/// The dependency of an object as text for a message about several objects.
+fn missing_thing(need: &Need<'_>) -> String {
+    match need.what.as_str() {
+        ITS_DEFINITION => format!("the CRD of {}", need.object.object.kind()),
+        what => what.to_owned(),
+    }
+}
+
+/// The first items of a list as text for a message.
+fn listed(items: &[String]) -> String {
+    let shown = items.get(..MAX_LISTED).unwrap_or(items);
+    match (shown, items.len() - shown.len()) {
+        ([.., _], rest @ 1..) => format!("{} and {rest} more", shown.join(", ")),
+        ([start @ .., last], 0) if !start.is_empty() => format!("{} and {last}", start.join(", ")),
+        _ => shown.join(", "),
+    }
+}
+
+/// When Flux tries to apply a Kustomization again, as text for a message.
+fn retry_of(user: &Applier) -> String {
+    match user.object.as_ref().and_then(|object| object.text_at(&["spec", "retryInterval"])) {
+        Some(interval) if !interval.contains('$') => format!("{interval} (`retryInterval`)"),
+        Some(_) => "its `retryInterval`".to_owned(),
+        None => "its interval".to_owned(),
+    }
 }
 
 fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> Option<Finding> {
@@ -445,7 +519,7 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> O
             };
             (place.clone(), message)
         }
-        Reason::Applied | Reason::AppliedByParent => return None,
+        Reason::Applied | Reason::AppliedByParent | Reason::MayCreate => return None,
     };
     let help = "break one step of the cycle: remove a wait, or move the dependency to another Kustomization";
     let mut finding = Finding::warning(RULE.id, Label::new(place, "waits here"), message).help(help);
@@ -465,7 +539,7 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> O
                     finding = finding.related(place, format!("{other} applies {one}"));
                 }
             }
-            Reason::Applied => {}
+            Reason::Applied | Reason::MayCreate => {}
         }
     }
     Some(finding)

@@ -1,5 +1,6 @@
 //! Dependencies that must exist before an object: its CRD, its Namespace and its Secrets.
 
+use crate::base::finding::Severity;
 use crate::flux::{Applied, AppliedSet, ApplyMode};
 use crate::kube::Object;
 use crate::lint::order::applier_tree::ApplierTree;
@@ -92,4 +93,9 @@ fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<us
         }
         Presence::BuiltIn | Presence::Unknown(_) | Presence::Missing => None,
     }
+}
+
+/// Whether an object never becomes ready, as text for a message.
+pub(super) fn never(severity: Severity) -> &'static str {
+    if severity == Severity::Error { "never becomes ready" } else { "may never become ready" }
 }
