@@ -7,8 +7,8 @@ use super::context::Context;
 use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{
-    Applied, AppliedSet, Applier, ApplierKind, CONTROLLERS, FluxVersion, Installation, OtherPrograms, Producers, Receiver, Settings,
-    Tenancy, repository_owner,
+    Applied, AppliedSet, Applier, ApplierKind, CONTROLLERS, FluxVersion, Installation, OtherPrograms, Producers,
+    Receiver, Settings, Tenancy, repository_owner,
 };
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::artifacts::may_be_generated;

@@ -19,15 +19,22 @@ const MAX_FILES: usize = 5_000;
 const MAX_LEN: usize = 512 * 1024;
 
 /// The extensions of scripts, and of templates from which programs create manifests.
-const EXTENSIONS: [&str; 16] = [
-    "bash", "fish", "hcl", "j2", "jinja", "jinja2", "just", "mk", "nu", "ps1", "py", "sh", "tf", "tmpl", "tpl", "zsh",
-];
+const EXTENSIONS: [&str; 16] =
+    ["bash", "fish", "hcl", "j2", "jinja", "jinja2", "just", "mk", "nu", "ps1", "py", "sh", "tf", "tmpl", "tpl", "zsh"];
 /// The starts of the names of files with tasks.
 const TASK_FILES: [&str; 5] = ["justfile", ".justfile", "makefile", "taskfile", ".taskfile"];
 /// The flags of kubectl and helm whose value is the next word.
 const FLAGS_WITH_VALUE: [&str; 10] = [
-    "-n", "--namespace", "--context", "--kube-context", "--kubeconfig", "--from-literal", "--from-file",
-    "--from-env-file", "-o", "--output",
+    "-n",
+    "--namespace",
+    "--context",
+    "--kube-context",
+    "--kubeconfig",
+    "--from-literal",
+    "--from-file",
+    "--from-env-file",
+    "-o",
+    "--output",
 ];
 
 /// The objects that other programs may create. The files are read when the first question is asked.
@@ -47,8 +54,8 @@ struct Evidence {
     groups: BTreeMap<String, Arc<str>>,
     /// The names of Secrets, ConfigMaps and Namespaces, by kind.
     objects: BTreeMap<(&'static str, String), Arc<str>>,
-    /// A file that creates namespaces whose names it computes.
-    any_namespace: Option<Arc<str>>,
+    /// Whether a script creates a namespace for each item of a list.
+    creates_namespaces: bool,
     /// The files that run kubectl.
     with_kubectl: Vec<File>,
 }
@@ -76,9 +83,9 @@ impl OtherPrograms {
         self.evidence().objects.get(&(kind, name.to_owned())).map(|path| &**path)
     }
 
-    /// Returns whether a program may create a namespace, under a name that it may compute.
+    /// Returns whether a program may create a namespace, such as a script with a loop over many.
     pub fn creates_namespace(&self, name: &str) -> bool {
-        self.evidence().any_namespace.is_some() || self.creator("Namespace", name).is_some()
+        self.evidence().creates_namespaces || self.creator("Namespace", name).is_some()
     }
 
     /// Returns whether a program with kubectl names the file of an object.
@@ -114,7 +121,7 @@ impl Evidence {
         }
         let mut manifest = Manifest::default();
         let mut resource: Option<&'static str> = None;
-        let mut command = String::new();
+        let (mut command, mut loops) = (String::new(), 0_usize);
         for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
             self.read_addresses(line, &path);
             if let Some((kind, name)) = manifest.read(line) {
@@ -131,6 +138,7 @@ impl Evidence {
             if is_helmfile {
                 self.read_helmfile(line, &path);
             }
+            loops += usize::from(line.starts_with("for ") || line.starts_with("while "));
             match line.strip_suffix('\\') {
                 Some(start) => {
                     command.push_str(start);
@@ -138,10 +146,11 @@ impl Evidence {
                 }
                 None => {
                     command.push_str(line);
-                    self.read_command(&command, &path);
+                    self.read_command(&command, loops > 0, &path);
                     command.clear();
                 }
             }
+            loops = loops.saturating_sub(usize::from(line.starts_with("done") || line.ends_with("done")));
         }
     }
 
@@ -157,7 +166,7 @@ impl Evidence {
     }
 
     /// Reads a command of kubectl, flux or helm.
-    fn read_command(&mut self, command: &str, path: &Arc<str>) {
+    fn read_command(&mut self, command: &str, in_loop: bool, path: &Arc<str>) {
         if !command.contains("create") && !command.contains("helm") {
             return;
         }
@@ -170,16 +179,17 @@ impl Evidence {
                 Some((&("namespace" | "ns"), rest)) => ("Namespace", rest),
                 _ => continue,
             };
-            if let Some(name) = arguments(rest).next() {
-                self.add(kind, name, path);
-            }
+            let Some(name) = arguments(rest).next() else { continue };
+            self.add(kind, name, path);
+            self.creates_namespaces |= in_loop && kind == "Namespace" && is_computed(name);
         }
         let is_helm = |word: &&str| word.rsplit('/').next() == Some("helm");
         if words.iter().any(is_helm) && ["install", "upgrade", "template"].iter().any(|word| words.contains(word)) {
             arguments(&words).for_each(|word| self.add_chart(word, path));
             let namespace = words.iter().position(|word| matches!(*word, "-n" | "--namespace"));
             let namespace = namespace.and_then(|at| words.get(at + 1));
-            let namespace = namespace.copied().or_else(|| words.iter().find_map(|word| word.strip_prefix("--namespace=")));
+            let namespace =
+                namespace.copied().or_else(|| words.iter().find_map(|word| word.strip_prefix("--namespace=")));
             if let Some(namespace) = namespace.filter(|_| words.contains(&"--create-namespace")) {
                 self.add("Namespace", namespace, path);
             }
@@ -227,10 +237,8 @@ impl Evidence {
 
     fn add(&mut self, kind: &'static str, name: &str, path: &Arc<str>) {
         let name = trimmed(name);
-        if !name.contains(['$', '{', '}', '<']) {
+        if !is_computed(name) {
             self.objects.entry((kind, name.to_owned())).or_insert_with(|| path.clone());
-        } else if kind == "Namespace" {
-            self.any_namespace.get_or_insert_with(|| path.clone());
         }
     }
 }
@@ -301,6 +309,11 @@ fn trimmed(word: &str) -> &str {
     word.trim().trim_matches(['"', '\'', '`', ',', ';', '[', ']', '(', ')'])
 }
 
+/// Returns whether a name contains a variable.
+fn is_computed(name: &str) -> bool {
+    name.contains(['$', '{', '}', '<'])
+}
+
 fn is_helmfile(path: &str) -> bool {
     path.split('/').any(|segment| segment.starts_with("helmfile"))
 }
@@ -312,5 +325,8 @@ fn may_be_program(path: &str) -> bool {
         let lower = name.to_ascii_lowercase();
         TASK_FILES.iter().any(|start| lower.starts_with(start))
     };
-    (is_yaml(path) && !is_kustomization_name(name)) || EXTENSIONS.contains(&extension) || is_helmfile(path) || is_task_file()
+    (is_yaml(path) && !is_kustomization_name(name))
+        || EXTENSIONS.contains(&extension)
+        || is_helmfile(path)
+        || is_task_file()
 }

@@ -222,8 +222,9 @@ impl<'a> ApplyOrder<'a> {
             self.graph.cyclic_components(|edge| matches!(edge.label, Reason::Applied | Reason::DependsOn(..)));
         dependencies.iter().flatten().for_each(|event| is_reported[*event] = true);
         // A cycle without needs is a fault by itself. Needs that lead through it are not reported again.
-        let without_needs =
-            self.graph.cyclic_components(|edge| !is_reported[edge.to] && edge.label.is_of_cycle() && !matches!(edge.label, Reason::Needs(..)));
+        let without_needs = self.graph.cyclic_components(|edge| {
+            !is_reported[edge.to] && edge.label.is_of_cycle() && !matches!(edge.label, Reason::Needs(..))
+        });
         without_needs.iter().flatten().for_each(|event| is_reported[*event] = true);
         let with_needs = self.graph.cyclic_components(|edge| !is_reported[edge.to] && edge.label.is_of_cycle());
         without_needs.into_iter().chain(with_needs).filter_map(|component| self.cycle(&component)).collect()
@@ -243,9 +244,10 @@ impl<'a> ApplyOrder<'a> {
         let (from, (at, first)) = inner.min_by_key(|(from, (_, edge))| (rank(&edge.label), *from, edge.to))?;
         let mut steps = vec![(from, at)];
         if first.to != from {
-            steps.extend(self.graph.shortest_path(first.to, from, |edge| {
-                events.contains(&edge.to) && edge.label.is_of_cycle()
-            })?);
+            steps.extend(
+                self.graph
+                    .shortest_path(first.to, from, |edge| events.contains(&edge.to) && edge.label.is_of_cycle())?,
+            );
         }
         let step = |(from, at): (usize, usize)| {
             let edge = self.graph.edges(from).get(at)?;

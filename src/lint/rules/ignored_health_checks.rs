@@ -113,12 +113,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
             .related(applied.by.place(wait.span()), "it waits for its own objects")
             .about(object.reference());
         if let Some(other) = other {
-            finding = finding
-                .related(applied.by.place(other.span()), "it does not apply this object")
-                .help(
-                    "with `wait: true` Flux checks only the objects that it applies; to wait for other objects too, remove \
+            finding = finding.related(applied.by.place(other.span()), "it does not apply this object").help(
+                "with `wait: true` Flux checks only the objects that it applies; to wait for other objects too, remove \
                      `wait` and list the own objects in `healthChecks`",
-                );
+            );
         } else {
             finding.severity = Severity::Pedantic;
             finding = finding.help("remove `healthChecks`: with `wait: true` Flux checks all objects that it applies");

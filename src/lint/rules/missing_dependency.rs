@@ -230,7 +230,9 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
             1 => ", as does a Kustomization that it applies".to_owned(),
             more => format!(", as do {more} Kustomizations that it applies"),
         };
-        format!("add {wanted} to `dependsOn`: on a new cluster it may be applied later, and this fails until then{follow}")
+        format!(
+            "add {wanted} to `dependsOn`: on a new cluster it may be applied later, and this fails until then{follow}"
+        )
     };
     let finding = Finding::warning(RULE.id, place_in(by, consumer), message).help(help).about(by.reference.clone());
     let finding = finding.related(at.clone(), "used here");

@@ -128,8 +128,14 @@ fn views<'a>(
         let is_production = options.lint.production.has(&receiver.to_string());
         let context = Context { tenancy, lint: &options.lint, is_production };
         let installations = installations.of_receiver(receiver);
-        let view =
-            View::new((*receiver).clone(), context, lists.collect(), installations, &options.settings, &repo.other_programs);
+        let view = View::new(
+            (*receiver).clone(),
+            context,
+            lists.collect(),
+            installations,
+            &options.settings,
+            &repo.other_programs,
+        );
         views.push(view);
     }
     views

@@ -37,8 +37,7 @@ pub(super) fn absent_definitions(rule: &'static str, view: &View<'_>) -> Vec<Fin
             let place = set.by.place(node.span());
             let id = ObjectId { group: "apiextensions.k8s.io", kind: "CustomResourceDefinition", namespace: "", name };
             let group = name.split_once('.').map_or("", |(_, group)| group);
-            let may_exist =
-                view.unknown_sources().of(id).next().is_some() || view.before_flux.programs.defines(group);
+            let may_exist = view.unknown_sources().of(id).next().is_some() || view.before_flux.programs.defines(group);
             let severity = if may_exist { Severity::Warning } else { Severity::Error };
             let message = format!(
                 "{} {}: it waits for CRD `{name}`, which is not installed",

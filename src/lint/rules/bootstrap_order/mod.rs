@@ -37,13 +37,15 @@ declare! {
     /// - A Kustomization applies its own variables or its own source.
     ///
     /// The severity is error if the wait certainly never ends, and warning if it ends by itself, or if an unknown object
-    /// may end it: a chart, an expression in `readyExpr`, or an applier without a copy. If a Kustomization waits for pods
-    /// whose Secret is applied later, the severity is pedantic, because the pods start as soon as the Secret exists.
+    /// may end it: a chart, an expression in `readyExpr`, an applier without a copy, or a Secret, since users often create
+    /// these by hand. If a Kustomization waits for pods whose Secret is applied later, the severity is pedantic, because
+    /// the pods start as soon as the Secret exists.
     ///
     /// A Kustomization comes after the object that applies it, after its dependencies, and after the objects that those
     /// wait for. Within one Kustomization, Flux applies CRDs, Namespaces and ClusterRoles first. The rule ignores cycles
     /// of `dependsOn` alone, which [dependency-cycle](dependency-cycle.md) reports, and pairs of Kustomizations that
-    /// [missing-dependency](missing-dependency.md) reports.
+    /// [missing-dependency](missing-dependency.md) reports. It also ignores what another program of the repository may
+    /// create before Flux starts: a script, a Taskfile, a helmfile, Ansible, Terraform, or Talos.
     ///
     /// ## How to fix it
     ///
@@ -288,11 +290,7 @@ fn add_charts_after(uses: &[ChartUse<'_>], tree: &ApplierTree, order: &mut Apply
             !tree.lineage(chart.by.at).any(|above| above == at) && order.is_before(at, chart.by.at)
         };
         let Some(chart) = charts.first().filter(|_| charts.iter().all(is_after)) else { continue };
-        let what = format!(
-            "{} needs its CRD of the chart of {}",
-            user.object.reference(),
-            chart.object.reference()
-        );
+        let what = format!("{} needs its CRD of the chart of {}", user.object.reference(), chart.object.reference());
         let place = user.object.node.get("kind").unwrap_or(&user.object.node);
         let need = (user.by.place(place.span()), what);
         order.add_need(applied(at), chart.by.at, need, Certainty::Likely);
@@ -346,19 +344,27 @@ fn own_inputs(inputs: &[&Input<'_>], severity: Severity) -> Option<Finding> {
     // Users often create Secrets by hand.
     let severity = if is_secret(first) { Severity::Warning } else { severity };
     let (by, wanted) = (first.by, first.thing.object.reference());
-    let others: Vec<&&Input<'_>> =
-        inputs.iter().filter(|input| memory_address(input.thing.object) != memory_address(first.thing.object)).collect();
+    let others: Vec<&&Input<'_>> = inputs
+        .iter()
+        .filter(|input| memory_address(input.thing.object) != memory_address(first.thing.object))
+        .collect();
     let more = match others.len() {
         0 => String::new(),
         1 => " and one more object".to_owned(),
         more => format!(" and {more} more objects"),
     };
-    let condition = if is_secret(first) { ", unless it exists before Flux starts" } else { "" };
-    let never = never(severity);
-    let message =
-        format!("in a cold start, {} {never}{condition}: it needs {wanted}{more}, which it applies itself", by.reference);
-    let help = "move the object to another Kustomization, or to the parent of this one: Flux needs it before it applies \
-                anything";
+    let message = format!(
+        "in a cold start, {} {}: it needs {wanted}{more}, which it applies itself",
+        by.reference,
+        never(severity)
+    );
+    let help = if is_secret(first) {
+        "move the object to another Kustomization, or to the parent of this one: unless it exists before Flux starts, \
+         Flux applies nothing"
+    } else {
+        "move the object to another Kustomization, or to the parent of this one: Flux needs it before it applies \
+         anything"
+    };
     let place = own_position(by, first.node.span());
     let mut finding = Finding::warning(RULE.id, Label::new(place, "needed first"), message);
     finding.severity = severity;
@@ -439,11 +445,11 @@ fn earlier_than_several(view: &View<'_>, several: &[(usize, Vec<&Need<'_>>)]) ->
     let appliers = several.iter().filter_map(|(at, _)| view.receiver.cluster.appliers.get(*at));
     let providers: Vec<&Arc<Applier>> = appliers.collect();
     let names: Vec<String> = providers.iter().map(|provider| provider.reference.to_string()).collect();
-    let needed: BTreeSet<String> = several.iter().flat_map(|(_, needs)| needs).map(|need| missing_thing(need)).collect();
-    let (names, needed) = (listed(&names), listed(&needed.into_iter().collect::<Vec<_>>()));
+    let needed: BTreeSet<String> =
+        several.iter().flat_map(|(_, needs)| needs).map(|need| missing_thing(need)).collect();
+    let (names, needed) = (listed(&names, "Kustomization"), listed(&Vec::from_iter(needed), "namespace"));
     let user_name = &user.reference;
-    let message =
-        format!("in a cold start, {user_name} may apply objects before {needed} exist, which {names} apply");
+    let message = format!("in a cold start, {user_name} may apply objects before {needed} exist, which {names} apply");
     let help = format!(
         "add {names} to `dependsOn` of {user_name}: until they exist, Flux applies nothing else of {user_name}, and \
          tries again after {}",
@@ -480,14 +486,20 @@ fn missing_thing(need: &Need<'_>) -> String {
     }
 }
 
-/// The first items of a list as text for a message.
-fn listed(items: &[String]) -> String {
-    let shown = items.get(..MAX_LISTED).unwrap_or(items);
-    match (shown, items.len() - shown.len()) {
-        ([.., _], rest @ 1..) => format!("{} and {rest} more", shown.join(", ")),
-        ([start @ .., last], 0) if !start.is_empty() => format!("{} and {last}", start.join(", ")),
-        _ => shown.join(", "),
-    }
+/// The first items of a list as text for a message. `noun` may be the first word of all items.
+fn listed(items: &[String], noun: &str) -> String {
+    let names: Option<Vec<&str>> = items.iter().map(|item| item.strip_prefix(noun)?.strip_prefix(' ')).collect();
+    let (start, items) = match names.filter(|names| names.len() > 1) {
+        Some(names) => (format!("{noun}s "), names),
+        None => (String::new(), items.iter().map(String::as_str).collect()),
+    };
+    let shown = items.get(..MAX_LISTED).unwrap_or(&items);
+    let list = match (shown, items.len() - shown.len()) {
+        (shown, rest @ 1..) => format!("{} and {rest} more", shown.join(", ")),
+        ([first @ .., last], 0) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        (shown, 0) => shown.join(", "),
+    };
+    format!("{start}{list}")
 }
 
 /// When Flux tries to apply a Kustomization again, as text for a message.
