@@ -106,7 +106,6 @@ impl Repo {
         let charts = chart_folders(tree);
         let files = Files::read(tree, |file| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts));
         repo.count_unread(tree, &charts);
-        repo.other_programs = OtherPrograms::of(tree, &charts);
         repo.charts = charts;
         let kustomizations = kustomizations(&files);
         let named = NamedPaths::new(&kustomizations);
@@ -144,6 +143,8 @@ impl Repo {
             repo.unfollowed.insert(overlap.folder);
         }
         sort(&mut repo.problems);
+        let clusters = repo.clusters.iter().map(|cluster| cluster.name.clone()).collect();
+        repo.other_programs = OtherPrograms::of(tree, &repo.charts, clusters);
         repo
     }
 

@@ -7,7 +7,7 @@ use super::context::Context;
 use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{
-    Applied, AppliedSet, Applier, ApplierKind, CONTROLLERS, FluxVersion, Installation, OtherPrograms, Producers,
+    Applied, AppliedSet, Applier, ApplierKind, CONTROLLERS, ClusterPrograms, FluxVersion, Installation, Producers,
     Receiver, Settings, Tenancy, repository_owner,
 };
 use crate::kube::{Object, ObjectId, groups};
@@ -52,7 +52,7 @@ pub(super) struct BeforeFlux<'a> {
     /// The objects that the configuration declares.
     pub(super) external: &'a [config::Declared],
     /// The programs whose files are in the repository.
-    pub(super) programs: &'a OtherPrograms,
+    pub(super) programs: ClusterPrograms<'a>,
 }
 
 /// The position of an object: the list, and the position in the list.
@@ -73,7 +73,7 @@ impl<'a> View<'a> {
         lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
         installations: Vec<&'a Installation>,
         settings: &'a Settings,
-        programs: &'a OtherPrograms,
+        programs: ClusterPrograms<'a>,
     ) -> Self {
         Self {
             receiver,

@@ -28,7 +28,7 @@ impl Fetched {
     }
 
     /// Adds the keys to an object of the same name.
-    pub(super) fn added_to(&self, object: Object) -> Produced {
+    pub(super) fn added_to(&self, object: &Object) -> Produced {
         let place = object.span().clone();
         let empty = || Node::at(Value::Map([].into()), place.clone());
         let mut data = object.node.get("data").filter(|data| data.is_map()).cloned().unwrap_or_else(empty);
@@ -99,7 +99,7 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
             let keys = ["tls.crt", "tls.key", "ca.crt"].map(|key| (Name::from(key), name.span().clone()));
             secret(name.text(), made().with_keys(keys.into()))
         }
-        ("onepassword.com", "OnePasswordItem") => secret(None, made()),
+        ("onepassword.com", "OnePasswordItem") | ("kafka.strimzi.io", "KafkaUser") => secret(None, made()),
         (
             "secrets.hashicorp.com",
             "VaultStaticSecret" | "VaultDynamicSecret" | "VaultPKISecret" | "HCPVaultSecretsApp",
@@ -124,14 +124,13 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
         ("postgres-operator.crunchydata.com", "PostgresCluster") => {
             let users = object.node.at_keys(&["spec", "users"]).map_or(&[][..], Node::items);
             let names = users.iter().filter_map(|user| user.get("name")?.text()).chain([object.name()]);
-            let named = names.map(|user| format!("{}-pguser-{user}", object.name()));
-            named.flat_map(|name| secret(Some(&name), made())).collect()
+            names.flat_map(|user| secret(Some(&format!("{}-pguser-{user}", object.name())), made())).collect()
         }
         ("acid.zalan.do", "postgresql") => {
             let users = object.node.at_keys(&["spec", "users"]).map_or(&[][..], Node::entries);
             let names = users.iter().map(|user| user.key.replace('_', "-")).chain(["postgres".to_owned()]);
-            let named = names.map(|user| format!("{user}.{}.credentials.postgresql.acid.zalan.do", object.name()));
-            named.flat_map(|name| secret(Some(&name), made())).collect()
+            let end = format!(".{}.credentials.postgresql.acid.zalan.do", object.name());
+            names.flat_map(|user| secret(Some(&format!("{user}{end}")), made())).collect()
         }
         ("k8s.mariadb.com", "MariaDB") => {
             let fields = [("rootPasswordSecretKeyRef", "-root"), ("passwordSecretKeyRef", "-password")];
@@ -142,7 +141,6 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
             named.iter().flat_map(|name| secret(Some(name), made())).collect()
         }
         ("rabbitmq.com", "RabbitmqCluster") => secret(Some(&format!("{}-default-user", object.name())), made()),
-        ("kafka.strimzi.io", "KafkaUser") => secret(None, made()),
         ("elasticsearch.k8s.elastic.co", "Elasticsearch") => {
             let named = ["elastic-user", "http-certs-public"].map(|end| format!("{}-es-{end}", object.name()));
             named.iter().flat_map(|name| secret(Some(name), made())).collect()

@@ -147,7 +147,7 @@ impl Producers {
                     }
                     // Several writers add their keys to one object.
                     None => Some(match made() {
-                        Some(made) => made.added_to(object),
+                        Some(made) => made.added_to(&object),
                         None => Produced { open: is_of_several(&object), ..Produced::applied(object) },
                     }),
                 },

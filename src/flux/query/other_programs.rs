@@ -4,7 +4,7 @@
 //! Nothing is run, and nobody knows when such a program runs. A file proves therefore no object: rules do not report
 //! what another program may create.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use crate::flux::classify::{claims_to_be_manifest, is_chart_template};
@@ -37,95 +37,129 @@ const FLAGS_WITH_VALUE: [&str; 10] = [
     "--output",
 ];
 
-/// The objects that other programs may create. The files are read when the first question is asked.
+/// The programs whose files a repository contains. The files are read when the first question is asked.
 #[derive(Debug, Clone, Default)]
 pub struct OtherPrograms {
     tree: Tree,
-    charts: Arc<BTreeSet<String>>,
-    evidence: OnceLock<Evidence>,
+    charts: BTreeSet<String>,
+    clusters: BTreeSet<Arc<str>>,
+    evidence: OnceLock<Vec<Evidence>>,
 }
 
-/// What the files of a repository show, each with the path of the first file.
-#[derive(Debug, Clone, Default)]
+/// The programs of one cluster: those in a directory of another cluster are not among them.
+#[derive(Debug, Clone, Copy)]
+pub struct ClusterPrograms<'a> {
+    all: &'a OtherPrograms,
+    cluster: &'a str,
+}
+
+/// What one file shows.
+#[derive(Debug, Clone)]
 struct Evidence {
+    file: File,
     /// The names of releases and charts.
-    charts: BTreeMap<String, Arc<str>>,
+    charts: BTreeSet<String>,
     /// The API groups of CRDs.
-    groups: BTreeMap<String, Arc<str>>,
-    /// The names of Secrets, ConfigMaps and Namespaces, by kind.
-    objects: BTreeMap<(&'static str, String), Arc<str>>,
-    /// Whether a script creates a namespace for each item of a list.
+    groups: BTreeSet<String>,
+    /// The kinds and names of Secrets, ConfigMaps and Namespaces.
+    objects: BTreeSet<(&'static str, String)>,
+    /// Whether it creates a namespace for each item of a list.
     creates_namespaces: bool,
-    /// The files that run kubectl.
-    with_kubectl: Vec<File>,
+    runs_kubectl: bool,
 }
 
 impl OtherPrograms {
-    /// The programs in a tree; `charts` are the directories of Helm charts, which contain no programs.
-    pub(in crate::flux) fn of(tree: &Tree, charts: &BTreeSet<String>) -> Self {
-        Self { tree: tree.clone(), charts: Arc::new(charts.clone()), evidence: OnceLock::new() }
+    /// The programs in a tree. `charts` are the directories of Helm charts, which contain no programs, and `clusters` the
+    /// names of all clusters.
+    pub(in crate::flux) fn of(tree: &Tree, charts: &BTreeSet<String>, clusters: BTreeSet<Arc<str>>) -> Self {
+        Self { tree: tree.clone(), charts: charts.clone(), clusters, evidence: OnceLock::new() }
     }
 
-    /// Returns whether a program may install a release, or another release of its chart.
-    pub fn installs(&self, chart: &str, release: &str) -> bool {
-        let charts = &self.evidence().charts;
-        charts.contains_key(chart) || charts.contains_key(release)
+    /// The programs of a cluster.
+    pub fn of_cluster<'a>(&'a self, cluster: &'a str) -> ClusterPrograms<'a> {
+        ClusterPrograms { all: self, cluster }
     }
 
-    /// Returns whether a program may install the CRDs of an API group.
-    pub fn defines(&self, group: &str) -> bool {
-        self.evidence().groups.contains_key(group)
-    }
-
-    /// The file of a program that may create a Secret, ConfigMap or Namespace with a name.
-    pub fn creator(&self, kind: &str, name: &str) -> Option<&str> {
-        let kind = created_kind(kind)?;
-        self.evidence().objects.get(&(kind, name.to_owned())).map(|path| &**path)
-    }
-
-    /// Returns whether a program may create a namespace, such as a script with a loop over many.
-    pub fn creates_namespace(&self, name: &str) -> bool {
-        self.evidence().creates_namespaces || self.creator("Namespace", name).is_some()
-    }
-
-    /// Returns whether a program with kubectl names the file of an object.
-    pub fn names_file(&self, path: &str, object: &str) -> bool {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let with_folder = path.rmatch_indices('/').nth(1).map_or(path, |(at, _)| &path[at + 1..]);
-        let is_named = |text: &str| text.contains(with_folder) || (name.starts_with(object) && text.contains(name));
-        self.evidence().with_kubectl.iter().any(|file| is_named(file.text()))
-    }
-
-    fn evidence(&self) -> &Evidence {
+    fn evidence(&self) -> &[Evidence] {
         self.evidence.get_or_init(|| {
-            let mut evidence = Evidence::default();
             let paths = self.tree.entries().map(|(path, _)| path).filter(|path| may_be_program(path));
             let paths = paths.filter(|path| !is_chart_template(path, &self.charts)).take(MAX_FILES);
-            for file in paths.filter_map(|path| self.tree.file(path).ok()) {
-                let is_manifest = is_yaml(file.path()) && claims_to_be_manifest(file.text());
-                if file.text().len() <= MAX_LEN && !is_manifest {
-                    evidence.read(&file);
-                }
-            }
-            evidence
+            let files = paths.filter_map(|path| self.tree.file(path).ok());
+            let is_manifest = |file: &File| is_yaml(file.path()) && claims_to_be_manifest(file.text());
+            let files = files.filter(|file| file.text().len() <= MAX_LEN && !is_manifest(file));
+            files.map(Evidence::of).filter(|evidence| !evidence.is_empty()).collect()
         })
     }
 }
 
+impl<'a> ClusterPrograms<'a> {
+    /// Returns whether a program may install a release, or another release of its chart.
+    pub fn installs(self, chart: &str, release: &str) -> bool {
+        self.evidence().any(|one| one.charts.contains(chart) || one.charts.contains(release))
+    }
+
+    /// Returns whether a program may install the CRDs of an API group.
+    pub fn defines(self, group: &str) -> bool {
+        self.evidence().any(|one| one.groups.contains(group))
+    }
+
+    /// The file of a program that may create a Secret, ConfigMap or Namespace with a name.
+    pub fn creator(self, kind: &str, name: &str) -> Option<&'a str> {
+        let object = (created_kind(kind)?, name.to_owned());
+        self.evidence().find(|one| one.objects.contains(&object)).map(|one| one.file.path())
+    }
+
+    /// Returns whether a program may create a namespace, such as a script with a loop over many.
+    pub fn creates_namespace(self, name: &str) -> bool {
+        self.evidence().any(|one| one.creates_namespaces) || self.creator("Namespace", name).is_some()
+    }
+
+    /// Returns whether a program with kubectl names the file of an object.
+    pub fn names_file(self, path: &str, object: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let with_folder = path.rmatch_indices('/').nth(1).and_then(|(at, _)| path.get(at + 1..)).unwrap_or(path);
+        let is_named = |text: &str| text.contains(with_folder) || (name.starts_with(object) && text.contains(name));
+        self.evidence().filter(|one| one.runs_kubectl).any(|one| is_named(one.file.text()))
+    }
+
+    fn evidence(self) -> impl Iterator<Item = &'a Evidence> {
+        let Self { all, cluster } = self;
+        let is_of_another = move |path: &str| {
+            let mut others = path.split('/').filter(|segment| all.clusters.contains(*segment)).peekable();
+            others.peek().is_some() && others.all(|other| other != cluster)
+        };
+        all.evidence().iter().filter(move |one| !is_of_another(one.file.path()))
+    }
+}
+
 impl Evidence {
-    fn read(&mut self, file: &File) {
-        let path: Arc<str> = file.path().into();
-        let (text, is_helmfile) = (file.text(), is_helmfile(file.path()));
-        if text.contains("kubectl") {
-            self.with_kubectl.push(file.clone());
-        }
+    fn of(file: File) -> Self {
+        let mut evidence = Self {
+            runs_kubectl: file.text().contains("kubectl"),
+            file,
+            charts: BTreeSet::new(),
+            groups: BTreeSet::new(),
+            objects: BTreeSet::new(),
+            creates_namespaces: false,
+        };
+        let file = evidence.file.clone();
+        evidence.read(file.text(), is_helmfile(file.path()));
+        evidence
+    }
+
+    fn is_empty(&self) -> bool {
+        let is_silent = self.charts.is_empty() && self.groups.is_empty() && self.objects.is_empty();
+        is_silent && !self.creates_namespaces && !self.runs_kubectl
+    }
+
+    fn read(&mut self, text: &str, is_helmfile: bool) {
         let mut manifest = Manifest::default();
         let mut resource: Option<&'static str> = None;
         let (mut command, mut loops) = (String::new(), 0_usize);
         for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
-            self.read_addresses(line, &path);
+            self.read_addresses(line);
             if let Some((kind, name)) = manifest.read(line) {
-                self.add(kind, name, &path);
+                self.add(kind, name);
             }
             // Terraform: `resource "kubernetes_secret" "vars" { metadata { name = "vars"`.
             resource = resource_of(line).or(resource);
@@ -133,40 +167,37 @@ impl Evidence {
                 && key.trim() == "name"
                 && let Some(kind) = resource.take()
             {
-                self.add(kind, value, &path);
+                self.add(kind, value);
             }
             if is_helmfile {
-                self.read_helmfile(line, &path);
+                self.read_helmfile(line);
             }
             loops += usize::from(line.starts_with("for ") || line.starts_with("while "));
-            match line.strip_suffix('\\') {
-                Some(start) => {
-                    command.push_str(start);
-                    command.push(' ');
-                }
-                None => {
-                    command.push_str(line);
-                    self.read_command(&command, loops > 0, &path);
-                    command.clear();
-                }
+            if let Some(start) = line.strip_suffix('\\') {
+                command.push_str(start);
+                command.push(' ');
+            } else {
+                command.push_str(line);
+                self.read_command(&command, loops > 0);
+                command.clear();
             }
             loops = loops.saturating_sub(usize::from(line.starts_with("done") || line.ends_with("done")));
         }
     }
 
     /// Reads a line of a helmfile. It is often a template, so it is read by line.
-    fn read_helmfile(&mut self, line: &str, path: &Arc<str>) {
+    fn read_helmfile(&mut self, line: &str) {
         let line = line.trim_start_matches("- ");
         if let Some(namespace) = line.strip_prefix("namespace:") {
-            self.add("Namespace", namespace, path);
+            self.add("Namespace", namespace);
         }
         if let Some(value) = ["name:", "chart:"].into_iter().find_map(|key| line.strip_prefix(key)) {
-            self.add_chart(trimmed(value), path);
+            self.add_chart(trimmed(value));
         }
     }
 
     /// Reads a command of kubectl, flux or helm.
-    fn read_command(&mut self, command: &str, in_loop: bool, path: &Arc<str>) {
+    fn read_command(&mut self, command: &str, in_loop: bool) {
         if !command.contains("create") && !command.contains("helm") {
             return;
         }
@@ -180,50 +211,50 @@ impl Evidence {
                 _ => continue,
             };
             let Some(name) = arguments(rest).next() else { continue };
-            self.add(kind, name, path);
+            self.add(kind, name);
             self.creates_namespaces |= in_loop && kind == "Namespace" && is_computed(name);
         }
         let is_helm = |word: &&str| word.rsplit('/').next() == Some("helm");
         if words.iter().any(is_helm) && ["install", "upgrade", "template"].iter().any(|word| words.contains(word)) {
-            arguments(&words).for_each(|word| self.add_chart(word, path));
+            arguments(&words).for_each(|word| self.add_chart(word));
             let namespace = words.iter().position(|word| matches!(*word, "-n" | "--namespace"));
             let namespace = namespace.and_then(|at| words.get(at + 1));
             let namespace =
                 namespace.copied().or_else(|| words.iter().find_map(|word| word.strip_prefix("--namespace=")));
             if let Some(namespace) = namespace.filter(|_| words.contains(&"--create-namespace")) {
-                self.add("Namespace", namespace, path);
+                self.add("Namespace", namespace);
             }
         }
     }
 
     /// Reads the addresses of manifests of public projects.
-    fn read_addresses(&mut self, line: &str, path: &Arc<str>) {
+    fn read_addresses(&mut self, line: &str) {
         for (at, _) in line.match_indices("https://") {
-            let address = address(&line[at..]);
+            let address = address(line.get(at..).unwrap_or_default());
             let (file, query) = address.split_once('?').unwrap_or((address, ""));
             if !is_yaml(file) && !query.contains("ref=") {
                 continue;
             }
             for segment in file.split('/').skip(3) {
-                self.add_groups(segment, path);
+                self.add_groups(segment);
             }
             let name = file.rsplit('/').next().unwrap_or(file);
             let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
             // The files of single CRDs: `GROUP_PLURAL.yaml`, or `PLURAL.GROUP.yaml`.
             let group = stem.split_once('_').map(|(group, _)| group).or(stem.split_once('.').map(|(_, group)| group));
             if let Some(group) = group.filter(|group| group.contains('.')) {
-                self.groups.entry(group.to_owned()).or_insert_with(|| path.clone());
+                self.groups.insert(group.to_owned());
             }
         }
     }
 
-    fn add_chart(&mut self, chart: &str, path: &Arc<str>) {
+    fn add_chart(&mut self, chart: &str) {
         let name = chart.rsplit('/').next().unwrap_or(chart);
-        self.charts.entry(name.to_owned()).or_insert_with(|| path.clone());
-        self.add_groups(name, path);
+        self.charts.insert(name.to_owned());
+        self.add_groups(name);
     }
 
-    fn add_groups(&mut self, name: &str, path: &Arc<str>) {
+    fn add_groups(&mut self, name: &str) {
         let project = match name {
             "prometheus-operator" => "prometheus-operator-crds",
             "external-snapshotter" => "snapshot-controller",
@@ -231,14 +262,14 @@ impl Evidence {
         };
         let base = project.strip_suffix("-crds").or(project.strip_suffix("-crd")).unwrap_or(project);
         for group in groups_of_chart(project).iter().chain(groups_of_chart(base)) {
-            self.groups.entry((*group).to_owned()).or_insert_with(|| path.clone());
+            self.groups.insert((*group).to_owned());
         }
     }
 
-    fn add(&mut self, kind: &'static str, name: &str, path: &Arc<str>) {
+    fn add(&mut self, kind: &'static str, name: &str) {
         let name = trimmed(name);
         if !is_computed(name) {
-            self.objects.entry((kind, name.to_owned())).or_insert_with(|| path.clone());
+            self.objects.insert((kind, name.to_owned()));
         }
     }
 }
@@ -301,7 +332,7 @@ fn address(text: &str) -> &str {
         }
         depth == 0 && (c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | ']' | '>' | ',' | ';' | '|'))
     };
-    &text[..text.find(is_end).unwrap_or(text.len())]
+    text.find(is_end).and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
 /// A word without quotes, and without the punctuation of lists and commands.

@@ -59,9 +59,9 @@ impl<'a> View<'a> {
         let roles = self.of_kind(groups::RBAC, "Role");
         let roles = roles.filter(|role| role.object.namespace() == Some(wanted.namespace));
         let mut roles = roles.chain(self.of_kind(groups::RBAC, "ClusterRole"));
-        roles.find(|role| {
-            let rules = role.object.node.get("rules").map_or(&[][..], Node::items);
-            rules.iter().any(|rule| {
+        roles.find(|found| {
+            let granted = found.object.node.get("rules").map_or(&[][..], Node::items);
+            granted.iter().any(|rule| {
                 let has = |field: &str, words: &[&str]| {
                     let items = rule.get(field).map_or(&[][..], Node::items);
                     items.iter().filter_map(Node::text).any(|text| words.contains(&text))

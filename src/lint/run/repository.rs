@@ -134,7 +134,7 @@ fn views<'a>(
             lists.collect(),
             installations,
             &options.settings,
-            &repo.other_programs,
+            repo.other_programs.of_cluster(&receiver.cluster.name),
         );
         views.push(view);
     }
