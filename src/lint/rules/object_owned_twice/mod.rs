@@ -1,0 +1,406 @@
+mod overlap;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::finding::{Finding, Label, Severity};
+use crate::flux::{Applied, ApplierKind};
+use crate::kube::{Object, Scope, groups, scope_of};
+use crate::lint::facts::difference::{Difference, difference};
+use crate::lint::facts::ownership::{OwnershipSettings, is_ignored, prunes};
+use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, pedantic};
+use crate::lint::view::View;
+use crate::text::{Span, is_inside, join};
+use crate::yaml::Node;
+use overlap::{Nested, overlap};
+
+/// The number of owners that a finding shows for one object.
+const MAX_SHOWN: usize = 4;
+
+/// The end of the message of an error.
+const WITH_DIFFERENCE: &str = " with different content";
+
+declare! {
+    /// Two Kustomizations apply the same object to the same cluster.
+    ///
+    /// ## Why
+    ///
+    /// Flux reports no conflict, because all Kustomizations apply as the same field manager. If they define the object
+    /// differently, each one reverts the changes of the other at every interval. This is an error.
+    ///
+    /// It is a warning if they define the object equally, because nothing breaks yet. At each interval, only the labels
+    /// with the name of the owner change: the object belongs to the Kustomization that applied it last. If that one no
+    /// longer contains the object, or is deleted, it prunes the object, and the object is missing until the other one
+    /// applies it again. What Kubernetes deletes with the object, such as the data of a volume, is lost.
+    ///
+    /// The comparison ignores the labels and annotations of `commonMetadata`, and those that only describe an object,
+    /// such as `app.kubernetes.io/name`.
+    ///
+    /// Two objects are the same even if their API versions differ. This includes two objects of one build: each
+    /// reconciliation applies the one that differs from the cluster. It is pedantic if they are equal.
+    /// Objects of a Kustomization with `kubeConfig` belong to the cluster that it references. A ResourceSet counts like
+    /// a Kustomization.
+    ///
+    /// The rule ignores:
+    ///
+    /// - equal objects that every owner annotates with `kustomize.toolkit.fluxcd.io/prune: disabled`; Flux's own
+    ///   Namespace needs the annotation only in its copies
+    /// - an object that all owners but one annotate with `kustomize.toolkit.fluxcd.io/ssa: IfNotPresent`, `Ignore` or
+    ///   `Merge`, or with `reconcile: disabled`; ResourceSets do not support these annotations
+    /// - suspended Kustomizations
+    /// - a namespaced object without a namespace, which Flux rejects ([default-namespace](default-namespace.md))
+    /// - the objects that bootstrap Flux: a `gotk-sync.yaml` that is first applied by hand and then by Flux, and the
+    ///   objects that Flux Operator creates and excludes from reconciliation
+    ///
+    /// If the path of one Kustomization contains the path of another one, both apply the same files. The rule reports
+    /// the outer path once. It is a warning if both apply the objects unchanged, and an error if they change them
+    /// differently, for example with patches or labels.
+    ///
+    /// ## How to fix it
+    ///
+    /// Let one Kustomization own the object, and let the others depend on that one. First set `prune: false` in a
+    /// Kustomization that gives an object up, and let it reconcile: otherwise, it deletes the object if it was the last
+    /// one to apply it. Before you remove a Kustomization with a `deletionPolicy`, set that to `Orphan` too.
+    ///
+    /// If several Kustomizations must contain the same Namespace, annotate it with
+    /// `kustomize.toolkit.fluxcd.io/prune: disabled` in all of them.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// # sync.yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: web
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./clusters/example/web
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: api
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./clusters/example/api
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// # kustomization.yaml
+    /// apiVersion: kustomize.config.k8s.io/v1beta1
+    /// kind: Kustomization
+    /// resources: [flux-system/gotk-sync.yaml, sync.yaml]
+    /// # web/settings.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: settings
+    ///   namespace: default
+    /// data:
+    ///   log: debug
+    /// # api/settings.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: settings
+    ///   namespace: default
+    /// data:
+    ///   log: info
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// # sync.yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: web
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./clusters/example/web
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: api
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./clusters/example/api
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// # kustomization.yaml
+    /// apiVersion: kustomize.config.k8s.io/v1beta1
+    /// kind: Kustomization
+    /// resources: [flux-system/gotk-sync.yaml, sync.yaml]
+    /// # web/settings.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: web-settings
+    ///   namespace: default
+    /// data:
+    ///   log: debug
+    /// # api/settings.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: api-settings
+    ///   namespace: default
+    /// data:
+    ///   log: info
+    /// ```
+    ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. The apply policies `IfNotPresent` and `Ignore` exist from Flux 2.1 on.
+    ///
+    /// ## Source
+    ///
+    /// [kustomize-controller#1724](https://github.com/fluxcd/kustomize-controller/issues/1724),
+    /// [flux2#5611](https://github.com/fluxcd/flux2/issues/5611)
+    "object-owned-twice", Error, "two Kustomizations apply the same object to the same cluster",
+    Check::Cluster(check),
+}
+
+/// The group, kind, namespace and name of an object.
+type Id<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    // Without a root, the directories of one cluster are unknown: staging and production may be side by side.
+    if !view.is_whole() {
+        return;
+    }
+    let mut owned: BTreeMap<Id<'_>, Vec<Applied<'_>>> = BTreeMap::new();
+    for (first, again) in view.duplicates() {
+        // `View::duplicates` compares hashes, which may collide.
+        if first.object.name() != again.object.name() || first.object.kind() != again.object.kind() {
+            continue;
+        }
+        let owners = owned.entry(id(&first)).or_insert_with(|| vec![first]);
+        owners.push(again);
+    }
+    found.extend(owned.values().filter_map(|owners| in_two_versions(owners)));
+    let nested: Vec<Option<Nested<'_>>> = owned.values().map(|owners| Nested::of(owners)).collect();
+    let overlapping: BTreeSet<(usize, usize)> =
+        nested.iter().flatten().filter(|nested| nested.is_of_inner_folder()).map(Nested::appliers).collect();
+    // Kustomizations whose directories overlap own the same files; the overlap is the fault.
+    let mut overlaps: BTreeMap<usize, Vec<Nested<'_>>> = BTreeMap::new();
+    let mut judged: Vec<(Names, Finding)> = Vec::new();
+    for (owners, nested) in owned.into_values().zip(nested) {
+        let nested = nested.filter(|nested| overlapping.contains(&nested.appliers()));
+        match (nested, judge(owners)) {
+            (Some(nested), Some(_)) => overlaps.entry(nested.outer.by.at).or_default().push(nested),
+            (None, Some(own)) => judged.push(own),
+            (_, None) => {}
+        }
+    }
+    found.extend(overlaps.into_values().filter_map(|nested| overlap(RULE.id, &nested)));
+    // A line whose objects have different owners is the cause. Otherwise it is the group of owners.
+    let mut owners_of: BTreeMap<(String, usize), BTreeSet<&Names>> = BTreeMap::new();
+    for (owners, finding) in &judged {
+        owners_of.entry(line(finding)).or_default().insert(owners);
+    }
+    let shared = owners_of.into_iter().filter(|(_, all)| all.len() > 1).map(|(line, _)| line);
+    let shared: BTreeSet<(String, usize)> = shared.collect();
+    for (owners, finding) in judged {
+        let line = line(&finding);
+        found.push(if shared.contains(&line) {
+            let key = format!("{}:{}", line.0, line.1);
+            finding.caused_by(key, "", " objects of this file are each applied by several Kustomizations")
+        } else {
+            let differ = if finding.severity == Severity::Error { WITH_DIFFERENCE } else { "" };
+            let summary = format!(" objects are applied by {}{differ}", in_words(&owners));
+            finding.caused_by(owners.join(" "), "", summary)
+        });
+    }
+}
+
+/// The names of the owners of an object.
+type Names = Vec<String>;
+
+/// The path and the offset of a finding.
+fn line(finding: &Finding) -> (String, usize) {
+    let span = &finding.at.span;
+    (span.file().path().to_owned(), span.range().start)
+}
+
+fn id<'a>(applied: &Applied<'a>) -> Id<'a> {
+    let object = applied.object;
+    (object.group(), object.kind(), object.namespace().unwrap_or_default(), object.name())
+}
+
+fn judge(mut owners: Vec<Applied<'_>>) -> Option<(Names, Finding)> {
+    owners.retain(|owner| {
+        let is_ours = matches!(owner.by.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet);
+        // Flux rejects a namespaced object without a namespace.
+        let object = owner.object;
+        let is_refused = object.namespace().is_none() && scope_of(object.group(), object.kind()) == Scope::Namespaced;
+        is_ours && !owner.by.is_suspended() && !is_refused
+    });
+    // Two objects with one identity in the same build are another fault.
+    owners.sort_by_key(|owner| owner.by.at);
+    owners.dedup_by_key(|owner| owner.by.at);
+    let settings: Vec<OwnershipSettings> =
+        owners.iter().map(|owner| OwnershipSettings::read(owner.object, owner.by.kind)).collect();
+    // The annotations of an object in a ResourceSet may exclude it from every Kustomization.
+    let is_sent_away = owners.iter().any(|owner| owner.by.kind == ApplierKind::ResourceSet && is_ignored(owner.object));
+    let leaves_it = |(owner, setting): &(&Applied<'_>, &OwnershipSettings)| {
+        setting.is_not_overwritten || (is_sent_away && owner.by.kind == ApplierKind::Kustomization)
+    };
+    let writers = owners.iter().zip(&settings).filter(|one| !leaves_it(one)).count();
+    if writers < 2 {
+        return None;
+    }
+    let (first, rest) = owners.split_first()?;
+    let mut differences = rest.iter().filter_map(|owner| Some((owner, difference(first.object, owner.object)?)));
+    let difference = differences.clone().find(|(_, found)| found.has_effect).or_else(|| differences.next());
+    let has_effect = difference.as_ref().is_some_and(|(_, found)| found.has_effect);
+    let has_protected = settings.iter().any(|setting| setting.is_not_pruned);
+    let mut deleting = owners.iter().zip(&settings).filter(|(owner, setting)| {
+        // Only an uninstallation removes Flux's own objects from the manifests.
+        !setting.is_not_pruned && !(has_protected && is_installation(owner.object))
+    });
+    let is_equal_enough = difference.is_none() || settings.iter().all(|setting| setting.is_not_pruned);
+    let is_protected = is_equal_enough && deleting.clone().next().is_none();
+    if is_protected && !has_effect {
+        return None;
+    }
+    let is_pruned = deleting.any(|(owner, _)| prunes(owner.by));
+    let names = owners.iter().map(|owner| owner.by.reference.to_string()).collect();
+    Some((names, finding(&owners, is_pruned, difference)))
+}
+
+/// Returns whether an object belongs to the installation of Flux.
+fn is_installation(object: &Object) -> bool {
+    object.label("app.kubernetes.io/part-of") == Some("flux")
+}
+
+fn finding(owners: &[Applied<'_>], is_pruned: bool, difference: Option<(&Applied<'_>, Difference<'_>)>) -> Finding {
+    let last = owners.last().expect("only objects with two owners are judged");
+    let object = last.object.reference();
+    let place = brought(last).unwrap_or_else(|| last.by.place(last.object.span()));
+    let names: Names = owners.iter().map(|owner| owner.by.reference.to_string()).collect();
+    let has_effect = difference.as_ref().is_some_and(|(_, found)| found.has_effect);
+    let differ = if has_effect { WITH_DIFFERENCE } else { "" };
+    let message = format!("{object} is applied by {}{differ}", in_words(&names));
+    let consequence = match &difference {
+        Some((_, found)) if found.has_effect => "each reverts the changes of the other at every interval",
+        Some(_) => "each reverts the labels and annotations of the other at every interval",
+        None => "as soon as they differ, each reverts the changes of the other",
+    };
+    let deletion = if is_pruned { format!("; {}", safe_removal(owners, "the object")) } else { String::new() };
+    let help = format!("let one of them own it, and let the others depend on that one: {consequence}{deletion}");
+    let label = Label::new(place.clone(), format!("{} contains it here", last.by.reference));
+    let mut finding = Finding::error(RULE.id, label, message).help(help).about(object);
+    if !has_effect {
+        finding.severity = Severity::Warning;
+    }
+    for owner in owners.iter().take(MAX_SHOWN) {
+        let here = brought(owner).unwrap_or_else(|| owner.by.place(owner.object.span()));
+        if here != place {
+            finding = finding.related(here, format!("{} contains it here", owner.by.reference));
+        }
+        if let Some(applier) = &owner.by.object {
+            let span =
+                owner.by.parent_applier.as_ref().map_or_else(|| applier.span().clone(), |by| by.place(applier.span()));
+            finding = finding.related(span, format!("{} applies it", owner.by.reference));
+        }
+    }
+    if let Some((owner, Difference { field, node, .. })) = difference {
+        finding = finding.related(owner.by.place(node.span()), format!("`{field}` differs"));
+    }
+    finding
+}
+
+/// The entry of `spec.components` that brings an object.
+fn brought(owner: &Applied<'_>) -> Option<Span> {
+    let file = owner.object.node.origin.written().file().path().to_owned();
+    let object = owner.by.object.as_ref()?;
+    let components = object.node.at_keys(&["spec", "components"])?.items();
+    let contains = |component: &&Node| {
+        let folder = component.text().and_then(|path| join(&owner.by.folder, path));
+        folder.is_some_and(|folder| is_inside(&file, &folder))
+    };
+    let span = components.iter().find(contains)?.span();
+    Some(owner.by.parent_applier.as_ref().map_or_else(|| span.clone(), |by| by.place(span)))
+}
+
+/// Explains how appliers that prune give up objects without deleting them.
+///
+/// A Kustomization deletes the objects that left its build, if it was the last one to apply them: their labels name it.
+/// When it is deleted itself, `deletionPolicy` has precedence over `prune`.
+fn safe_removal(owners: &[Applied<'_>], objects: &str) -> String {
+    let policy = |owner: &Applied<'_>| {
+        let object = owner.by.object.as_ref()?;
+        object.text_at(&["spec", "deletionPolicy"]).map(str::to_owned)
+    };
+    let deletes = |policy: &str| matches!(policy, "Delete" | "WaitForTermination");
+    let has_policy = owners.iter().filter_map(policy).any(|policy| deletes(&policy));
+    let orphan = if has_policy { " and `deletionPolicy: Orphan`" } else { "" };
+    let installs = |object: &Object| {
+        object.is(groups::FLUX_OPERATOR, "FluxInstance")
+            || (object.is(groups::HELM, "HelmRelease") && matches!(object.name(), "flux-operator" | "flux-instance"))
+    };
+    let uninstalled = if owners.iter().any(|owner| installs(owner.object)) { ", which uninstalls Flux" } else { "" };
+    format!(
+        "first set `prune: false`{orphan} in the one that gives {objects} up and let it reconcile, since it deletes \
+         {objects} if it was the last one to apply {}{uninstalled}",
+        if objects == "the object" { "it" } else { "them" }
+    )
+}
+
+/// The finding of an object that one build contains in two API versions. Kustomize does not compare them.
+fn in_two_versions(owners: &[Applied<'_>]) -> Option<Finding> {
+    let mut pairs =
+        owners.iter().enumerate().flat_map(|(at, one)| owners[at + 1..].iter().map(move |other| (one, other)));
+    let (first, second) = pairs.find(|(one, other)| {
+        one.by.at == other.by.at
+            && one.by.kind == ApplierKind::Kustomization
+            && one.object.api_version() != other.object.api_version()
+    })?;
+    let object = second.object.reference();
+    let message = format!(
+        "{object} is twice in {}, as `{}` and `{}`",
+        second.by.reference,
+        first.object.api_version(),
+        second.object.api_version()
+    );
+    let place = second.by.place(second.object.span());
+    let found = difference(first.object, second.object).filter(|found| found.has_effect);
+    let finding = match found {
+        Some(Difference { field, node, .. }) => Finding::error(RULE.id, place, message)
+            .help("remove one of them: they are one object, and each reconciliation applies the other one")
+            .related(second.by.place(node.span()), format!("`{field}` differs")),
+        None => pedantic(RULE.id, place, message)
+            .help("remove one of them: they are one object, and as soon as they differ, each reconciliation applies the other one"),
+    };
+    Some(finding.related(first.by.place(first.object.span()), "the first one").about(object))
+}
+
+/// The owners as text. If there are many, only the first two are listed.
+fn in_words(owners: &[String]) -> String {
+    match owners {
+        [a, b] => format!("{a} and {b}"),
+        [a, b, c] => format!("{a}, {b} and {c}"),
+        [a, b, rest @ ..] => format!("{a}, {b} and {} others", rest.len()),
+        [one] => one.clone(),
+        [] => String::new(),
+    }
+}
