@@ -184,6 +184,12 @@ impl<'a> View<'a> {
         (own == id || own.settled() == id.settled()).then_some(found)
     }
 
+    /// The objects of a Kustomization or another applier, if it applies them to this cluster.
+    pub(super) fn applied_by(&self, applier: &Object) -> Option<&'a AppliedSet> {
+        let id = ObjectId::of(applier);
+        self.applied_sets().find(|set| set.by.object.as_ref().is_some_and(|own| ObjectId::of(own) == id))
+    }
+
     /// The pairs of objects with the same identity: the first one, and each further one.
     pub fn duplicates(&self) -> impl Iterator<Item = (Applied<'a>, Applied<'a>)> {
         let pairs = self.by_id().duplicates.iter();

@@ -27,7 +27,8 @@ declare! {
     ///
     /// The rule ignores a dependent that defines readiness with `readyExpr`, and a dependent that the object applies
     /// itself, directly or not: the object comes first in any case, and with `wait` the two would wait for each other.
-    /// HelmReleases always wait.
+    /// HelmReleases always wait. It also ignores a Kustomization of which no object becomes healthy later, such as one
+    /// with definitions, for which Flux always waits, or with ConfigMaps only.
     ///
     /// ## How to fix it
     ///
@@ -133,7 +134,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 }
                 let known = awaited.entry(wanted).or_insert_with(|| {
                     let received = view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name);
-                    let unready = received.filter(is_unready);
+                    let unready = received.filter(|applied| is_unready(applied) && has_health(view, applied.object));
                     unready.map(|applied| Awaited { applied, by: Vec::new(), count: 0 })
                 });
                 let Some(awaited) = known else { continue };
@@ -265,6 +266,38 @@ fn is_unready(applied: &Applied<'_>) -> bool {
         |field: &str| object.node.at_keys(&["spec", field]).is_some_and(|list| !list.is_null() && !is_empty(list));
     let is_patched = ["wait", "healthChecks"].iter().any(|field| completion.mentions(field));
     is_whole && !may_wait && !has("healthChecks") && !is_patched
+}
+
+/// The kinds whose objects are healthy as soon as they exist, or for which Flux always waits: it applies definitions and
+/// Namespaces in a stage of their own.
+///
+/// Source: `ApplyAllStaged` of `fluxcd/pkg/ssa`, and the generic status of `kstatus`.
+const WITHOUT_HEALTH: [(&str, &str); 17] = [
+    ("", "ConfigMap"),
+    ("", "LimitRange"),
+    ("", "Namespace"),
+    ("", "ResourceQuota"),
+    ("", "Secret"),
+    ("", "ServiceAccount"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition"),
+    ("networking.k8s.io", "IngressClass"),
+    ("networking.k8s.io", "NetworkPolicy"),
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    ("rbac.authorization.k8s.io", "Role"),
+    ("rbac.authorization.k8s.io", "RoleBinding"),
+    ("scheduling.k8s.io", "PriorityClass"),
+    ("snapshot.storage.k8s.io", "VolumeSnapshotClass"),
+    ("storage.k8s.io", "StorageClass"),
+];
+
+/// Returns whether a Kustomization applies, or may apply, an object that becomes healthy later.
+fn has_health(view: &View<'_>, object: &Object) -> bool {
+    let Some(set) = view.applied_by(object).filter(|set| object.kind() == "Kustomization" && set.is_complete()) else {
+        return true;
+    };
+    set.objects.is_empty() || set.objects.iter().any(|object| !WITHOUT_HEALTH.contains(&(object.group(), object.kind())))
 }
 
 fn is_empty(list: &Node) -> bool {
