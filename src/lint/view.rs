@@ -16,6 +16,7 @@ use crate::lint::facts::identity_hash::{identity_hash, kind_hash};
 use crate::lint::facts::inputs::{Input, Reader, inputs};
 use crate::lint::facts::listing::Listing;
 use crate::lint::facts::unknown_sources::UnknownSources;
+use crate::lint::facts::written_objects::WrittenObjects;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
 use crate::rbac::{Kinds, Rbac, Tenants};
 use crate::text::Index;
@@ -34,6 +35,8 @@ pub struct View<'a> {
     /// The kustomizations that install its Flux.
     pub(super) installations: Vec<&'a Installation>,
     pub(super) before_flux: BeforeFlux<'a>,
+    /// The objects of the repository, of any cluster or none.
+    pub(super) written: Arc<WrittenObjects<'a>>,
     settings: &'a Settings,
     by_id: OnceLock<ById>,
     producers: OnceLock<Producers>,
@@ -73,6 +76,7 @@ impl<'a> View<'a> {
         installations: Vec<&'a Installation>,
         settings: &'a Settings,
         helmfile_names: &'a BTreeSet<String>,
+        written: Arc<WrittenObjects<'a>>,
     ) -> Self {
         Self {
             receiver,
@@ -80,6 +84,7 @@ impl<'a> View<'a> {
             lists,
             installations,
             before_flux: BeforeFlux { external: &settings.config.external, helmfile_names },
+            written,
             settings,
             by_id: OnceLock::new(),
             producers: OnceLock::new(),

@@ -16,3 +16,4 @@ pub(super) mod listing;
 pub(super) mod reached;
 pub(super) mod suspension;
 pub(super) mod unknown_sources;
+pub(super) mod written_objects;
