@@ -131,7 +131,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
 
     /// The object in a directory that the cluster does not apply.
     fn elsewhere(&self, wanted: ObjectId<'a>) -> Option<Elsewhere<'a>> {
-        let object = self.view.written.find(wanted)?;
+        let object = self.view.written.find_unreached(wanted)?;
         let folder = folder_of(written_position(object).1);
         let near = |applied: &&str| applied.split('/').zip(folder.split('/')).take_while(|(a, b)| a == b).count();
         let built = self.view.appliers().filter(|applier| applier.state == State::Built);
