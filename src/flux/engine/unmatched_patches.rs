@@ -157,9 +157,8 @@ fn finding(target: &PatchTarget, place: &Span, renamed: Option<&(ObjectRef, Span
     };
     let mut finding = Finding::warning(UNMATCHED_PATCH, place.clone(), message);
     if let Some((object, span)) = renamed {
-        finding
-            .message
-            .push_str(&format!("; {object} gets this name later: Flux substitutes variables after the patches"));
+        let later = "gets this name later: Flux substitutes variables after the patches";
+        finding.message = format!("{}; {object} {later}", finding.message);
         let name = object.name.replace('$', "\\$").replace('{', "\\{").replace('}', "\\}");
         return finding.related(span.clone(), "its name has a variable").help(format!(
             "select the object by its kind alone, or with `name: {name}`, which is a regular expression"

@@ -64,7 +64,9 @@ pub(crate) fn patch_targets(instance: &Object, builder: &Builder) -> Vec<PatchTa
         |place: &Span| own.items().iter().any(|patch| patch.get("target").is_some_and(|it| it.span() == place));
     found.retain(|target| written(&target.place) && !target.selector.contains("${"));
     // The objects of Flux have fixed labels.
-    found.iter_mut().for_each(|target| target.is_opt_in = false);
+    for target in &mut found {
+        target.is_opt_in = false;
+    }
     found
 }
 

@@ -275,7 +275,8 @@ fn judge(mut owners: Vec<Applied<'_>>) -> Option<(Names, Finding)> {
     let has_protected = settings.iter().any(|setting| setting.is_not_pruned);
     let mut deleting = owners.iter().zip(&settings).filter(|(owner, setting)| {
         // Only an uninstallation removes Flux's own objects from the manifests.
-        !setting.is_not_pruned && !(has_protected && is_installation(owner.object))
+        let is_kept = setting.is_not_pruned || (has_protected && is_installation(owner.object));
+        !is_kept
     });
     let is_equal_enough = difference.is_none() || settings.iter().all(|setting| setting.is_not_pruned);
     let is_protected = is_equal_enough && deleting.clone().next().is_none();
