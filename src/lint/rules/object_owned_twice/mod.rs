@@ -1,10 +1,11 @@
+mod wording;
 mod overlap;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, ApplierKind};
-use crate::kube::{Object, Scope, groups, scope_of};
+use crate::kube::{Object, Scope, scope_of};
 use crate::lint::facts::difference::{Difference, difference};
 use crate::lint::facts::ownership::{OwnershipSettings, is_ignored, prunes};
 use crate::lint::findings::Findings;
@@ -13,12 +14,7 @@ use crate::lint::view::View;
 use crate::text::{Span, is_inside, join};
 use crate::yaml::Node;
 use overlap::{Nested, overlap};
-
-/// The number of owners that a finding shows for one object.
-const MAX_SHOWN: usize = 4;
-
-/// The end of the message of an error.
-const WITH_DIFFERENCE: &str = " with different content";
+use wording::{MAX_SHOWN, WITH_DIFFERENCE, safe_removal};
 
 declare! {
     /// Two Kustomizations apply the same object to the same cluster.
@@ -341,30 +337,6 @@ fn brought(owner: &Applied<'_>) -> Option<Span> {
     };
     let span = components.iter().find(contains)?.span();
     Some(owner.by.parent_applier.as_ref().map_or_else(|| span.clone(), |by| by.place(span)))
-}
-
-/// Explains how appliers that prune give up objects without deleting them.
-///
-/// A Kustomization deletes the objects that left its build, if it was the last one to apply them: their labels name it.
-/// When it is deleted itself, `deletionPolicy` has precedence over `prune`.
-fn safe_removal(owners: &[Applied<'_>], objects: &str) -> String {
-    let policy = |owner: &Applied<'_>| {
-        let object = owner.by.object.as_ref()?;
-        object.text_at(&["spec", "deletionPolicy"]).map(str::to_owned)
-    };
-    let deletes = |policy: &str| matches!(policy, "Delete" | "WaitForTermination");
-    let has_policy = owners.iter().filter_map(policy).any(|policy| deletes(&policy));
-    let orphan = if has_policy { " and `deletionPolicy: Orphan`" } else { "" };
-    let installs = |object: &Object| {
-        object.is(groups::FLUX_OPERATOR, "FluxInstance")
-            || (object.is(groups::HELM, "HelmRelease") && matches!(object.name(), "flux-operator" | "flux-instance"))
-    };
-    let uninstalled = if owners.iter().any(|owner| installs(owner.object)) { ", which uninstalls Flux" } else { "" };
-    format!(
-        "first set `prune: false`{orphan} in the one that gives {objects} up and let it reconcile, since it deletes \
-         {objects} if it was the last one to apply {}{uninstalled}",
-        if objects == "the object" { "it" } else { "them" }
-    )
 }
 
 /// The finding of an object that one build contains in two API versions. Kustomize does not compare them.

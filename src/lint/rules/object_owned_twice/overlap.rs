@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{MAX_SHOWN, WITH_DIFFERENCE, safe_removal};
+use super::wording::{MAX_SHOWN, WITH_DIFFERENCE, safe_removal};
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, Applier};
 use crate::lint::facts::difference::difference;
