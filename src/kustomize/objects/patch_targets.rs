@@ -26,7 +26,7 @@ pub struct PatchTarget {
     pub near_match: Option<(&'static str, ObjectRef, Span)>,
     /// The objects with a variable in their name that differ from the target in the name only, and the target's name.
     pub variable_names: Option<(String, Vec<(ObjectRef, Span)>)>,
-    /// Whether it selects labels or annotations of objects of any name, so that objects may opt in.
+    /// Whether it selects labels or annotations of objects of a kind and any name, so that objects may opt in.
     pub is_opt_in: bool,
 }
 

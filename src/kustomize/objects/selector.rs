@@ -153,9 +153,9 @@ impl Selector {
             && self.selects_metadata(&resource.node)
     }
 
-    /// Returns whether it selects the labels or annotations of objects of any name.
+    /// Returns whether it selects the labels or annotations of objects of a kind and any name.
     pub(super) fn is_opt_in(&self) -> bool {
-        self.has_metadata() && matches!(self.name, Pattern::Any)
+        self.has_metadata() && matches!(self.name, Pattern::Any) && !matches!(self.kind, Pattern::Any)
     }
 
     /// The objects with a variable in their name that differ in the name only.

@@ -12,7 +12,7 @@ declare! {
     /// roles and network policies of Flux, and the objects of `sync`. The operator sets the namespace after the patches,
     /// so a `namespace` in the target matches only the objects of `sync`.
     ///
-    /// A target without a name that selects a label or annotation is pedantic, because objects may opt in later.
+    /// A target with a kind, but no name, that selects a label or annotation is pedantic, because objects may opt in later.
     ///
     /// The rule reports nothing if the same patch matches on another cluster, or for another Kustomization. It also
     /// reports nothing if objects may be missing because an input was not built: a remote base, an inflated chart, or a

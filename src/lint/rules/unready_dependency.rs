@@ -292,8 +292,12 @@ const WITHOUT_HEALTH: [(&str, &str); 17] = [
     ("storage.k8s.io", "StorageClass"),
 ];
 
-/// Returns whether a Kustomization applies, or may apply, an object that becomes healthy later.
+/// Returns whether a Kustomization applies, or may apply, an object that becomes healthy later. With `wait: false` or
+/// `healthCheckExprs`, its author expects such objects.
 fn has_health(view: &View<'_>, object: &Object) -> bool {
+    if ["wait", "healthCheckExprs"].iter().any(|field| object.node.at_keys(&["spec", field]).is_some()) {
+        return true;
+    }
     let Some(set) = view.applied_by(object).filter(|set| object.kind() == "Kustomization" && set.is_complete()) else {
         return true;
     };
