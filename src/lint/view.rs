@@ -16,6 +16,7 @@ use crate::lint::facts::identity_hash::{identity_hash, kind_hash};
 use crate::lint::facts::inputs::{Input, Reader, inputs};
 use crate::lint::facts::listing::Listing;
 use crate::lint::facts::unknown_sources::UnknownSources;
+use crate::lint::facts::written_objects::WrittenObjects;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
 use crate::rbac::{Kinds, Rbac, Tenants};
 use crate::text::Index;
@@ -34,6 +35,8 @@ pub struct View<'a> {
     /// The kustomizations that install its Flux.
     pub(super) installations: Vec<&'a Installation>,
     pub(super) before_flux: BeforeFlux<'a>,
+    /// The objects of the repository, of any cluster or none.
+    pub(super) written: Arc<WrittenObjects<'a>>,
     settings: &'a Settings,
     by_id: OnceLock<ById>,
     by_kind: OnceLock<Index<u64, Vec<usize>>>,
@@ -74,6 +77,7 @@ impl<'a> View<'a> {
         installations: Vec<&'a Installation>,
         settings: &'a Settings,
         programs: ClusterPrograms<'a>,
+        written: Arc<WrittenObjects<'a>>,
     ) -> Self {
         Self {
             receiver,
@@ -81,6 +85,7 @@ impl<'a> View<'a> {
             lists,
             installations,
             before_flux: BeforeFlux { external: &settings.config.external, programs },
+            written,
             settings,
             by_id: OnceLock::new(),
             by_kind: OnceLock::new(),
@@ -185,6 +190,12 @@ impl<'a> View<'a> {
         let own = ObjectId::of(found.object);
         // Identities that differ may have the same hash.
         (own == id || own.settled() == id.settled()).then_some(found)
+    }
+
+    /// The objects of a Kustomization or another applier, if it applies them to this cluster.
+    pub(super) fn applied_by(&self, applier: &Object) -> Option<&'a AppliedSet> {
+        let id = ObjectId::of(applier);
+        self.applied_sets().find(|set| set.by.object.as_ref().is_some_and(|own| ObjectId::of(own) == id))
     }
 
     /// The pairs of objects with the same identity: the first one, and each further one.

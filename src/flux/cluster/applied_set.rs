@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::applier::Applier;
 use crate::flux::build::inventory::Inventory;
 use crate::flux::build::output::BuildFacts;
+use crate::flux::model::applier_kind::State;
 use crate::flux::model::completion::Completion;
 use crate::flux::model::objects::Objects;
 use crate::flux::producer::is_producer;
@@ -72,6 +73,12 @@ impl AppliedSet {
         let missed =
             self.undefined.iter().filter(|undefined| undefined.fails && undefined.owner == VariableOwner::Flux);
         missed.flat_map(|undefined| undefined.uses.iter().map(|(name, _)| name))
+    }
+
+    /// Whether the set has all objects of its applier: the build succeeded and omitted nothing.
+    pub(crate) fn is_complete(&self) -> bool {
+        let omits = |facts: &Arc<BuildFacts>| !facts.not_done.is_empty() || !facts.remote.is_empty();
+        self.by.state == State::Built && self.by.is_known && !self.facts.as_ref().is_some_and(omits)
     }
 
     /// The object at a position.

@@ -11,6 +11,7 @@ use crate::flux::install::version::Strictness;
 use crate::flux::model::variables::{Variable, Variables};
 use crate::flux::variables::substitute::rule_ids::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE};
 use crate::flux::variables::substitute::undefined::{UndefinedVariable, VariableOwner};
+use crate::kube::groups;
 use crate::text::{Index, Span};
 use crate::yaml::{Entry, Name, Node};
 
@@ -206,23 +207,26 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
     };
     let switch = "`kustomize.toolkit.fluxcd.io/substitute: disabled`";
     let object = &undefined.object;
+    let is_of_flux = &*object.kind == "CustomResourceDefinition"
+        && object.name.split_once('.').is_some_and(|(_, group)| groups::is_toolkit(group));
     let help = match &undefined.generator {
         Some(_) => {
             format!(
                 "set {switch} below `options.annotations` of the generator of {object}, or write `$${{{first}}}`; {why}"
             )
         }
+        None if is_of_flux => format!(
+            "set the annotation {switch} on {object} with a patch in the kustomization.yaml beside the file, since \
+             `flux bootstrap` overwrites the file; {why}"
+        ),
         None => format!("set the label or annotation {switch} on {object}, or write `$${{{first}}}`; {why}"),
     };
     let mut finding =
         Finding::error(SHELL_VARIABLE_SUBSTITUTED, place.clone(), message).help(help).about(undefined.object.clone());
-    // Clusters may have copies of a file, such as the manifests of Flux.
-    let [before, after] =
-        [format!("{names} {belong} to the {what} in "), format!(" places, and Flux substitutes {them}")];
-    finding = finding.caused_by(format!("{before} {object} {why}"), before, after);
     finding.severity = severity(undefined, cluster.strictness);
-    // One annotation of the object removes all of them.
-    let key = format!("{object} {}", place.file().path());
+    // One annotation of the object removes all of them. Clusters have copies of the manifests of Flux.
+    let file = if is_of_flux { "" } else { place.file().path() };
+    let key = format!("{object} {file}");
     let summary = format!(" texts of {object} contain variables of their own, and Flux substitutes them");
     finding = finding.caused_by(key, "", summary);
     for (name, place) in undefined.uses.iter().skip(1).take(MAX_SHOWN) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::base::finding::{Finding, ObjectRef};
+use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::flux::build::output::BuildFacts;
 use crate::flux::cluster::applier::Applier;
 use crate::kube::Object;
@@ -32,6 +32,8 @@ struct SharedBuild {
     clusters: BTreeSet<Name>,
     /// The owner of each patch, or `None` if a kustomization file contains it.
     owners: Vec<Option<ObjectRef>>,
+    /// For each patch, the object that gets the name of its target from a variable.
+    renamed: Vec<Option<(ObjectRef, Span)>>,
 }
 
 /// The result of a patch.
@@ -52,13 +54,15 @@ impl PatchTally {
         if applier.shares_with.is_empty() {
             let at = *self.known.entry_or(Arc::as_ptr(facts).addr(), || {
                 let owners = facts.patch_targets.iter().map(|target| owner(target, applier).cloned()).collect();
-                self.shared.push(SharedBuild { facts: facts.clone(), clusters: BTreeSet::new(), owners });
+                let renamed = facts.patch_targets.iter().map(|target| renamed(target, applier).cloned()).collect();
+                self.shared.push(SharedBuild { facts: facts.clone(), clusters: BTreeSet::new(), owners, renamed });
                 self.shared.len() - 1
             });
             self.shared[at].clusters.insert(cluster.clone());
         } else {
             for target in &facts.patch_targets {
-                self.note(target, &applier.place(&target.place), Some(cluster), owner(target, applier));
+                let renamed = renamed(target, applier);
+                self.note(target, &applier.place(&target.place), Some(cluster), owner(target, applier), renamed);
             }
         }
     }
@@ -66,15 +70,22 @@ impl PatchTally {
     /// Records the patches of a directory in a repository without a root.
     pub(crate) fn take_folder(&mut self, targets: &[PatchTarget]) {
         for target in targets {
-            self.note(target, &target.place, None, None);
+            self.note(target, &target.place, None, None, None);
         }
     }
 
-    fn note(&mut self, target: &PatchTarget, place: &Span, cluster: Option<&Name>, owner: Option<&ObjectRef>) {
+    fn note(
+        &mut self,
+        target: &PatchTarget,
+        place: &Span,
+        cluster: Option<&Name>,
+        owner: Option<&ObjectRef>,
+        renamed: Option<&(ObjectRef, Span)>,
+    ) {
         let file = place.file();
         let key = (file.root().cloned(), file.path().to_owned(), place.range().start);
         let record = self.by_place.entry(key).or_insert_with(|| PatchRecord {
-            missed: (!target.is_matched).then(|| finding(target, place)),
+            missed: (!target.is_matched).then(|| finding(target, place, renamed)),
             clusters: BTreeSet::new(),
             owners: BTreeSet::new(),
         });
@@ -87,9 +98,9 @@ impl PatchTally {
 
     /// The findings of the patches that matched nothing in any build.
     pub(crate) fn findings(mut self) -> Vec<Finding> {
-        for SharedBuild { facts, clusters, owners } in std::mem::take(&mut self.shared) {
-            for (target, owner) in facts.patch_targets.iter().zip(&owners) {
-                self.note(target, &target.place, None, owner.as_ref());
+        for SharedBuild { facts, clusters, owners, renamed } in std::mem::take(&mut self.shared) {
+            for ((target, owner), renamed) in facts.patch_targets.iter().zip(&owners).zip(&renamed) {
+                self.note(target, &target.place, None, owner.as_ref(), renamed.as_ref());
                 let file = target.place.file();
                 let key = (file.root().cloned(), file.path().to_owned(), target.place.range().start);
                 let record = self.by_place.get_mut(&key).filter(|record| record.missed.is_some());
@@ -118,6 +129,17 @@ fn owner<'a>(target: &PatchTarget, applier: &'a Applier) -> Option<&'a ObjectRef
     applier.object.iter().chain(&applier.shares_with).any(has_patch).then_some(&applier.reference)
 }
 
+/// The object whose name becomes that of the target when Flux substitutes the variables of an applier.
+fn renamed<'a>(target: &'a PatchTarget, applier: &Applier) -> Option<&'a (ObjectRef, Span)> {
+    let (wanted, objects) = target.variable_names.as_ref()?;
+    let known =
+        || applier.variables.values.iter().filter_map(|(name, variable)| Some((name, variable.value.as_ref()?)));
+    let expanded = |object: &ObjectRef| {
+        known().fold(object.name.to_string(), |text, (name, value)| text.replace(&format!("${{{name}}}"), value))
+    };
+    objects.iter().find(|(object, _)| expanded(object) == *wanted)
+}
+
 /// The first of some objects, and the number of the others; `None` if there are none.
 fn listed(objects: &BTreeSet<ObjectRef>) -> Option<String> {
     let first = objects.first()?;
@@ -128,12 +150,25 @@ fn listed(objects: &BTreeSet<ObjectRef>) -> Option<String> {
     })
 }
 
-fn finding(target: &PatchTarget, place: &Span) -> Finding {
+fn finding(target: &PatchTarget, place: &Span, renamed: Option<&(ObjectRef, Span)>) -> Finding {
     let message = match target.selector.as_str() {
         "" => "this patch matches no object".to_owned(),
         selector => format!("this patch matches no object: no object here is {selector}"),
     };
-    let finding = Finding::warning(UNMATCHED_PATCH, place.clone(), message);
+    let mut finding = Finding::warning(UNMATCHED_PATCH, place.clone(), message);
+    if let Some((object, span)) = renamed {
+        let later = "gets this name later: Flux substitutes variables after the patches";
+        finding.message = format!("{}; {object} {later}", finding.message);
+        let name = object.name.replace('$', "\\$").replace('{', "\\{").replace('}', "\\}");
+        return finding.related(span.clone(), "its name has a variable").help(format!(
+            "select the object by its kind alone, or with `name: {name}`, which is a regular expression"
+        ));
+    }
+    // Objects ask for such a patch with their labels or annotations, and none does at present.
+    if target.is_opt_in && target.near_match.is_none() {
+        finding.severity = Severity::Pedantic;
+        return finding.help("remove the patch if no object will ever ask for it with a label or annotation");
+    }
     let rest = "kustomize and Flux silently skip the patch";
     match &target.near_match {
         Some((field, object, span)) => finding

@@ -63,6 +63,10 @@ pub(crate) fn patch_targets(instance: &Object, builder: &Builder) -> Vec<PatchTa
     let written =
         |place: &Span| own.items().iter().any(|patch| patch.get("target").is_some_and(|it| it.span() == place));
     found.retain(|target| written(&target.place) && !target.selector.contains("${"));
+    // The objects of Flux have fixed labels.
+    for target in &mut found {
+        target.is_opt_in = false;
+    }
     found
 }
 

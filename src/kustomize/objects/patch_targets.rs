@@ -10,6 +10,9 @@ use crate::yaml::Node;
 /// The maximum number of unmatched patches of a directory for which a near match is searched.
 const MAX_NEAR_MATCHES: usize = 100;
 
+/// The maximum number of objects with a variable in their name that a target notes.
+const MAX_VARIABLE_NAMES: usize = 5;
+
 /// A patch with a `target`, and whether it selected an object.
 #[derive(Debug, Clone)]
 pub struct PatchTarget {
@@ -21,12 +24,23 @@ pub struct PatchTarget {
     pub selector: String,
     /// The object that differs from the target in one field only, and the field.
     pub near_match: Option<(&'static str, ObjectRef, Span)>,
+    /// The objects with a variable in their name that differ from the target in the name only, and the target's name.
+    pub variable_names: Option<(String, Vec<(ObjectRef, Span)>)>,
+    /// Whether it selects labels or annotations of objects of a kind and any name, so that objects may opt in.
+    pub is_opt_in: bool,
 }
 
 impl PatchTarget {
     /// A target that selected an object, or may select one that the build lacks.
     pub(crate) fn matched(target: &Node) -> Self {
-        Self { place: target.span().clone(), is_matched: true, selector: String::new(), near_match: None }
+        Self {
+            place: target.span().clone(),
+            is_matched: true,
+            selector: String::new(),
+            near_match: None,
+            variable_names: None,
+            is_opt_in: false,
+        }
     }
 
     /// A target that selected no object; `unmatched_before` is the number of earlier ones.
@@ -34,11 +48,27 @@ impl PatchTarget {
         let texts = node.entries().iter().filter_map(|entry| Some((&entry.key, entry.node.text()?)));
         let selector: Vec<String> = texts.map(|(key, text)| format!("`{key}: {text}`")).collect();
         let near_match = if unmatched_before < MAX_NEAR_MATCHES { target.near_match(resources) } else { None };
-        let near_match = near_match.and_then(|(field, position)| {
+        let object = |position: usize| {
             let object = Object::new(resources.list.get(position)?.node.clone())?;
-            Some((field, object.reference(), object.span().clone()))
+            Some((object.reference(), object.span().clone()))
+        };
+        let near_match = near_match.and_then(|(field, position)| {
+            let (object, span) = object(position)?;
+            Some((field, object, span))
         });
-        Self { place: node.span().clone(), is_matched: false, selector: selector.join(", "), near_match }
+        let variable_names = target.literal_name().and_then(|name| {
+            let positions = target.with_variable_in_name(resources).take(MAX_VARIABLE_NAMES);
+            let objects: Vec<(ObjectRef, Span)> = positions.filter_map(object).collect();
+            (!objects.is_empty()).then(|| (name.to_owned(), objects))
+        });
+        Self {
+            place: node.span().clone(),
+            is_matched: false,
+            selector: selector.join(", "),
+            near_match,
+            variable_names,
+            is_opt_in: target.is_opt_in(),
+        }
     }
 }
 

@@ -153,6 +153,18 @@ impl Selector {
             && self.selects_metadata(&resource.node)
     }
 
+    /// Returns whether it selects the labels or annotations of objects of a kind and any name.
+    pub(super) fn is_opt_in(&self) -> bool {
+        self.has_metadata() && matches!(self.name, Pattern::Any) && !matches!(self.kind, Pattern::Any)
+    }
+
+    /// The objects with a variable in their name that differ in the name only.
+    pub(super) fn with_variable_in_name(&self, resources: &Resources) -> impl Iterator<Item = usize> {
+        let all = resources.list.iter().enumerate();
+        let named = all.filter(|(_, resource)| resource.id.name.contains("${"));
+        named.filter(|(_, resource)| self.matches_except("name", resource)).map(|(position, _)| position)
+    }
+
     /// An object that differs in one field only, and the field.
     pub(super) fn near_match(&self, resources: &Resources) -> Option<(&'static str, usize)> {
         let positions = |field: &'static str| {

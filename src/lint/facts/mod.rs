@@ -1,6 +1,7 @@
 //! Facts about objects, lists of objects and the repository that several rules use.
 
 pub(super) mod artifacts;
+pub(super) mod difference;
 pub(super) mod distinct;
 pub(super) mod identity_hash;
 pub(super) mod inputs;
@@ -15,3 +16,4 @@ pub(super) mod listing;
 pub(super) mod reached;
 pub(super) mod suspension;
 pub(super) mod unknown_sources;
+pub(super) mod written_objects;

@@ -1,15 +1,18 @@
 //! The search for referenced objects that are missing on a cluster, with a suggestion for what was meant.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::on_cluster::Presence;
 use super::own_inputs::unknown_producer;
 use crate::base::finding::{Finding, MIN_WORD, did_you_mean, is_almost};
-use crate::flux::{Applied, COPY_FROM};
+use crate::flux::{Applied, COPY_FROM, State};
 use crate::kube::{Object, ObjectId, groups};
+use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::findings::Findings;
 use crate::lint::view::View;
+use crate::text::folder_of;
 use crate::yaml::Origin;
 
 /// The maximum number of missing objects of a cluster for which a suggestion is searched.
@@ -38,6 +41,15 @@ enum Answer<'a> {
 pub(crate) struct Missing<'a> {
     wanted: ObjectId<'a>,
     suggestion: Option<(Mistake, Applied<'a>)>,
+    elsewhere: Option<Elsewhere<'a>>,
+}
+
+/// An object of the repository that the cluster does not receive.
+#[derive(Clone, Copy)]
+struct Elsewhere<'a> {
+    object: &'a Object,
+    /// The nearest directory that the cluster applies.
+    applied: &'a str,
 }
 
 /// The mistake in a reference, if the intended object exists.
@@ -99,22 +111,40 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         }
         match presence {
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => Answer::Exists,
-            Presence::Missing => Answer::Missing(Missing { wanted, suggestion: self.suggestion(wanted) }),
+            Presence::Missing => Answer::Missing(self.explained(wanted)),
             Presence::Unknown(UnknownSource::NoRoot | UnknownSource::VariableInName) => Answer::Unknown,
             Presence::Unknown(source @ (UnknownSource::Controller(_) | UnknownSource::Program(_))) => {
                 found.unchecked(format!("{wanted}, which {source} may create"));
                 Answer::Unknown
             }
             Presence::Unknown(_) => {
-                let suggestion = self.suggestion(wanted);
+                let missing = self.explained(wanted);
                 let is_mistake = wanted.is_flux()
                     && view.unknown_sources().of(wanted).all(Producer::is_chart)
-                    && suggestion
+                    && missing
+                        .suggestion
                         .is_some_and(|(mistake, near)| mistake != Mistake::Name || is_typing_error(wanted, &near));
-                let missing = Missing { wanted, suggestion };
                 if is_mistake { Answer::Missing(missing) } else { Answer::Possible(missing) }
             }
         }
+    }
+
+    fn explained(&mut self, wanted: ObjectId<'a>) -> Missing<'a> {
+        let suggestion = self.suggestion(wanted);
+        let elsewhere = if suggestion.is_none() { self.elsewhere(wanted) } else { None };
+        Missing { wanted, suggestion, elsewhere }
+    }
+
+    /// The object in a directory that the cluster does not apply.
+    fn elsewhere(&self, wanted: ObjectId<'a>) -> Option<Elsewhere<'a>> {
+        let object = self.view.written.find_unreached(wanted)?;
+        let folder = folder_of(written_position(object).1);
+        let near = |applied: &&str| applied.split('/').zip(folder.split('/')).take_while(|(a, b)| a == b).count();
+        let built = self.view.appliers().filter(|applier| applier.state == State::Built);
+        let folders = built.map(|applier| &*applier.folder).filter(|applied| !applied.is_empty() && near(applied) > 0);
+        // The first of the nearest ones is the root, or close to it.
+        let applied = folders.min_by_key(|applied| Reverse(near(applied)))?;
+        Some(Elsewhere { object, applied })
     }
 
     /// The existing object that a reference probably means.
@@ -170,6 +200,16 @@ impl Missing<'_> {
         let wanted = self.wanted;
         let summary = format!(" places reference {wanted}, which the cluster does not receive");
         let finding = finding.caused_by(wanted.to_string(), "", summary);
+        if let Some(Elsewhere { object, applied }) = self.elsewhere {
+            let folder = folder_of(written_position(object).1);
+            let help = format!(
+                "list `{folder}` in the kustomization.yaml of `{applied}`, or apply it with a Kustomization: the cluster \
+                 does not receive its objects"
+            );
+            let summary = format!(" places reference objects of `{folder}`, which the cluster does not apply");
+            let finding = finding.caused_by(format!("in {folder}"), "", summary).help_for_all(help.clone()).help(help);
+            return finding.related(object.span().clone(), "defined here");
+        }
         let Some((mistake, near)) = &self.suggestion else { return finding.help(otherwise) };
         let (namespace, name) = (near.object.namespace().unwrap_or_default(), near.object.name());
         let help = match mistake {

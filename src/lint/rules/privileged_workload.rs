@@ -19,9 +19,10 @@ declare! {
     /// easier.
     ///
     /// The severity is warning for a permission that the manifest adds: `privileged: true`, `hostNetwork`, `hostPID`,
-    /// `hostIPC`, a volume of type `hostPath`, `runAsUser: 0`, and each capability that the baseline of the Pod Security
+    /// `hostIPC`, a volume of type `hostPath`, and each capability that the baseline of the Pod Security
     /// Standards does not allow, such as `NET_ADMIN`, `NET_RAW` and `SYS_ADMIN`. It is pedantic for a restriction that
-    /// the manifest does not set, because the image may run as another user. `runAsNonRoot: false` and
+    /// the manifest does not set, because the image may run as another user, and for `runAsUser: 0` alone, because most
+    /// images run as root anyway and the baseline allows it. `runAsNonRoot: false` and
     /// `readOnlyRootFilesystem: false` are the defaults of Kubernetes, so they count as not set. The time zone of the
     /// node does not count.
     ///
@@ -100,13 +101,14 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         );
     }
     let of_pod = pod.get("securityContext");
+    let mut roots: Vec<(&Node, String)> = Vec::new();
     let mut open: Vec<&str> = Vec::new();
     for container in containers(object) {
         let own = container.get("securityContext");
         if let Some((node, words)) =
-            root(own, of_pod).filter(|(node, _)| faults.iter().all(|(other, _)| !ptr::eq(*node, *other)))
+            root(own, of_pod).filter(|(node, _)| roots.iter().all(|(other, _)| !ptr::eq(*node, *other)))
         {
-            faults.push((node, words));
+            roots.push((node, words));
         }
         if let Some(context) = own {
             let privileged = context.get("privileged").filter(|node| flag(node) == Some(true));
@@ -129,6 +131,12 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         let path = volume.at_keys(&["hostPath", "path"]).filter(|path| path.text().is_some_and(is_of_node));
         faults.extend(path.map(|node| (node, format!("host path `{}`", node.text().unwrap_or_default()))));
     }
+    // A root user alone has no access to the node, and most images have one.
+    if faults.is_empty() {
+        open.extend(roots.first().map(|_| "runs as root"));
+    } else {
+        faults.append(&mut roots);
+    }
     if let Some((first, _)) = faults.first() {
         let words: Vec<&str> = faults.iter().map(|(_, words)| words.as_str()).collect();
         let message = format!("{} has {}", object.reference(), words.join(", "));
@@ -142,7 +150,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         open.dedup();
         open.reverse();
         let message = format!("{} {}", object.reference(), open.join(" and "));
-        found.push(pedantic(RULE.id, object.span().clone(), message).help(HELP).about(object.reference()));
+        let place = roots.first().map_or_else(|| object.span(), |(node, _)| node.span());
+        found.push(pedantic(RULE.id, place.clone(), message).help(HELP).about(object.reference()));
     }
 }
 

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::kube::groups;
+use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -18,7 +18,8 @@ declare! {
     /// replaces the whole list: the Kustomization loses its own patches, and Flux reports nothing. The usual patch of
     /// this kind has a `target` that selects many Kustomizations, and one of them has patches of its own.
     ///
-    /// The rule reports nothing if the new list contains all patches of the old one.
+    /// The rule reports nothing if the new list contains all patches of the old one, or if the Kustomization has no
+    /// object of the kinds of the lost patches.
     ///
     /// ## How to fix it
     ///
@@ -138,7 +139,13 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let mut by_place: BTreeMap<(String, usize), Replaced<'_>> = BTreeMap::new();
     for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization") {
         let Some(patches) = applied.object.node.at_keys(&["spec", "patches"]) else { continue };
-        let Some((by, lost)) = lost_patches(patches) else { continue };
+        let Some((by, lost, lost_patches)) = lost_patches(patches) else { continue };
+        // A Kustomization without the objects of a patch does not lose it.
+        let set = view.applied_by(applied.object).filter(|set| set.is_complete());
+        let is_needed = |patch: &Node| set.is_none_or(|set| set.objects.iter().any(|object| may_select(patch, object)));
+        if !lost_patches.iter().any(is_needed) {
+            continue;
+        }
         let place = applied.by.place(by);
         let key = (place.file().path().to_owned(), place.range().start);
         let lost = (applied, applied.by.place(lost));
@@ -167,20 +174,32 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// The position of the patch that replaces a list of patches, and that of the list, if it has patches that the new list
-/// lacks.
-fn lost_patches(patches: &Node) -> Option<(&Span, &Span)> {
+/// Returns whether a patch may change an object, according to their kinds.
+fn may_select(patch: &Node, object: &Object) -> bool {
+    let Some(target) = patch.get("target") else {
+        let text = patch.get("patch").and_then(Node::text).unwrap_or_default();
+        let parsed = parse(&File::new("", text));
+        let mut kinds = parsed.documents.iter().map(|document| document.node.get("kind").and_then(Node::text));
+        return parsed.documents.is_empty() || kinds.any(|kind| kind.is_none_or(|kind| kind == object.kind()));
+    };
+    let kind = target.get("kind").and_then(Node::text).unwrap_or_default();
+    // Another text is a regular expression.
+    kind.is_empty() || !kind.chars().all(char::is_alphanumeric) || kind == object.kind()
+}
+
+/// The position of the patch that replaces a list of patches, that of the list, and the patches that the new list lacks,
+/// if there are any.
+fn lost_patches(patches: &Node) -> Option<(&Span, &Span, Vec<Node>)> {
     let Origin::Via(step) = &patches.origin else { return None };
     let (ChangedBy::Patch(by), Some(previous)) = (&step.by, &step.previous) else { return None };
     let written = previous.written();
-    let texts = |items: &[Node]| -> Vec<String> {
-        let texts = items.iter().filter_map(|item| item.get("patch").and_then(Node::text));
-        texts.map(|text| text.trim().to_owned()).collect()
-    };
-    let kept = texts(patches.items());
+    let text = |item: &Node| item.get("patch").and_then(Node::text).map(|text| text.trim().to_owned());
+    let kept: Vec<String> = patches.items().iter().filter_map(text).collect();
     // The list alone, at its indentation.
     let indent = written.position().column.saturating_sub(1) as usize;
     let parsed = parse(&File::new(written.file().path(), format!("{}{}", " ".repeat(indent), written.text())));
-    let old = parsed.documents.first().map(|document| texts(document.node.items())).unwrap_or_default();
-    old.iter().any(|patch| !kept.contains(patch)).then_some((by, written))
+    let old = parsed.documents.first().map_or(&[][..], |document| document.node.items());
+    let lost = old.iter().filter(|item| text(item).is_some_and(|text| !kept.contains(&text)));
+    let lost: Vec<Node> = lost.cloned().collect();
+    (!lost.is_empty()).then_some((by, written, lost))
 }

@@ -12,6 +12,8 @@ declare! {
     /// roles and network policies of Flux, and the objects of `sync`. The operator sets the namespace after the patches,
     /// so a `namespace` in the target matches only the objects of `sync`.
     ///
+    /// A target with a kind, but no name, that selects a label or annotation is pedantic, because objects may opt in later.
+    ///
     /// The rule reports nothing if the same patch matches on another cluster, or for another Kustomization. It also
     /// reports nothing if objects may be missing because an input was not built: a remote base, an inflated chart, or a
     /// `gotk-components.yaml` that does not exist yet.
@@ -19,7 +21,8 @@ declare! {
     /// ## How to fix it
     ///
     /// Correct the target, or remove the patch. Every field of a target is a regular expression that must match the
-    /// whole value. `version` is the version in the manifest of the object.
+    /// whole value. `version` is the version in the manifest of the object. Flux substitutes variables after the patches:
+    /// the target of an object `${APP}` has no `name`, or `name: \$\{APP\}`.
     ///
     /// ## Bad
     ///

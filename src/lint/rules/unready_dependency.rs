@@ -29,7 +29,8 @@ declare! {
     ///
     /// The rule ignores a dependent that defines readiness with `readyExpr`, and a dependent that the object applies
     /// itself, directly or not: the object comes first in any case, and with `wait` the two would wait for each other.
-    /// HelmReleases always wait.
+    /// HelmReleases always wait. It also ignores a Kustomization of which no object becomes healthy later, such as one
+    /// with definitions, for which Flux always waits, or with ConfigMaps only.
     ///
     /// ## How to fix it
     ///
@@ -139,7 +140,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                         let is_patched = applied.completion.mentions("healthChecks");
                         !is_patched && checks_only_others(view, applied.object, own_appliers())
                     };
-                    let unready = received.filter(|applied| may_be_unready(applied));
+                    let unready = received.filter(|applied| may_be_unready(applied) && has_health(view, applied.object));
                     let unready = unready.filter(|applied| !has_checks(applied.object) || checks_others(applied));
                     unready.map(|applied| Awaited { applied, by: Vec::new(), count: 0 })
                 });
@@ -294,6 +295,43 @@ fn checks_only_others(view: &View<'_>, kustomization: &Object, appliers: &OwnApp
         found.is_some_and(|found| !appliers.applies(kustomization, found.by))
     };
     view.is_whole() && !checks.is_empty() && checks.iter().all(is_of_another)
+}
+
+/// The kinds whose objects are healthy as soon as they exist, or for which Flux always waits: it applies definitions and
+/// Namespaces in a stage of their own.
+///
+/// Source: `ApplyAllStaged` of `fluxcd/pkg/ssa`, and the generic status of `kstatus`.
+const WITHOUT_HEALTH: [(&str, &str); 17] = [
+    ("", "ConfigMap"),
+    ("", "LimitRange"),
+    ("", "Namespace"),
+    ("", "ResourceQuota"),
+    ("", "Secret"),
+    ("", "ServiceAccount"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition"),
+    ("networking.k8s.io", "IngressClass"),
+    ("networking.k8s.io", "NetworkPolicy"),
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    ("rbac.authorization.k8s.io", "Role"),
+    ("rbac.authorization.k8s.io", "RoleBinding"),
+    ("scheduling.k8s.io", "PriorityClass"),
+    ("snapshot.storage.k8s.io", "VolumeSnapshotClass"),
+    ("storage.k8s.io", "StorageClass"),
+];
+
+/// Returns whether a Kustomization applies, or may apply, an object that becomes healthy later. With `wait: false` or
+/// `healthCheckExprs`, its author expects such objects.
+fn has_health(view: &View<'_>, object: &Object) -> bool {
+    if ["wait", "healthCheckExprs"].iter().any(|field| object.node.at_keys(&["spec", field]).is_some()) {
+        return true;
+    }
+    let Some(set) = view.applied_by(object).filter(|set| object.kind() == "Kustomization" && set.is_complete()) else {
+        return true;
+    };
+    set.objects.is_empty()
+        || set.objects.iter().any(|object| !WITHOUT_HEALTH.contains(&(object.group(), object.kind())))
 }
 
 fn is_empty(list: &Node) -> bool {

@@ -17,6 +17,7 @@ use crate::lint::context::Context;
 use crate::lint::facts::distinct::{distinct, written_position};
 use crate::lint::facts::installation::Installations;
 use crate::lint::facts::listing::Listing;
+use crate::lint::facts::written_objects::WrittenObjects;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, Rule};
@@ -107,6 +108,7 @@ fn views<'a>(
     options: &'a Options,
 ) -> Vec<View<'a>> {
     let installations = Installations::in_repository(repo);
+    let written = Arc::new(WrittenObjects::of(repo));
     let mut shared: Index<usize, Arc<Listing>> = Index::default();
     let mut own: Index<usize, Arc<Listing>> = Index::default();
     let mut views = Vec::with_capacity(receivers.len());
@@ -128,15 +130,10 @@ fn views<'a>(
         let is_production = options.lint.production.has(&receiver.to_string());
         let context = Context { tenancy, lint: &options.lint, is_production };
         let installations = installations.of_receiver(receiver);
-        let view = View::new(
-            (*receiver).clone(),
-            context,
-            lists.collect(),
-            installations,
-            &options.settings,
-            repo.other_programs.of_cluster(&receiver.cluster.name),
-        );
-        views.push(view);
+        let programs = repo.other_programs.of_cluster(&receiver.cluster.name);
+        let (lists, written) = (lists.collect(), written.clone());
+        let settings = &options.settings;
+        views.push(View::new((*receiver).clone(), context, lists, installations, settings, programs, written));
     }
     views
 }

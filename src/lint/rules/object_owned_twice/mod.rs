@@ -1,35 +1,46 @@
+mod wording;
+mod overlap;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::{Applied, Applier, ApplierKind};
-use crate::kube::{Scope, scope_of};
-use crate::lint::facts::distinct::written_position;
+use crate::flux::{Applied, ApplierKind};
+use crate::kube::{Object, Scope, scope_of};
+use crate::lint::facts::difference::{Difference, difference};
 use crate::lint::facts::ownership::{OwnershipSettings, is_ignored, prunes};
 use crate::lint::findings::Findings;
-use crate::lint::rule::{Check, declare};
+use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
-use crate::text::is_inside;
-
-/// The number of owners that a finding shows for one object.
-const MAX_SHOWN: usize = 4;
+use crate::text::{Span, is_inside, join};
+use crate::yaml::Node;
+use overlap::{Nested, overlap};
+use wording::{MAX_SHOWN, WITH_DIFFERENCE, safe_removal};
 
 declare! {
     /// Two Kustomizations apply the same object to the same cluster.
     ///
     /// ## Why
     ///
-    /// Flux reports no conflict, because all Kustomizations apply as the same field manager. Each one reverts the
-    /// changes of the other at every interval, and the object belongs to the one that applied it last. If that one no
-    /// longer contains the object, or is deleted, it prunes the object, and the other one loses it too.
+    /// Flux reports no conflict, because all Kustomizations apply as the same field manager. If they define the object
+    /// differently, each one reverts the changes of the other at every interval. This is an error.
     ///
-    /// Two objects are the same even if their API versions differ.
+    /// It is a warning if they define the object equally, because nothing breaks yet. At each interval, only the labels
+    /// with the name of the owner change: the object belongs to the Kustomization that applied it last. If that one no
+    /// longer contains the object, or is deleted, it prunes the object, and the object is missing until the other one
+    /// applies it again. What Kubernetes deletes with the object, such as the data of a volume, is lost.
+    ///
+    /// The comparison ignores the labels and annotations of `commonMetadata`, and those that only describe an object,
+    /// such as `app.kubernetes.io/name`.
+    ///
+    /// Two objects are the same even if their API versions differ. This includes two objects of one build: each
+    /// reconciliation applies the one that differs from the cluster. It is pedantic if they are equal.
     /// Objects of a Kustomization with `kubeConfig` belong to the cluster that it references. A ResourceSet counts like
     /// a Kustomization.
     ///
     /// The rule ignores:
     ///
-    /// - an object that every owner annotates with `kustomize.toolkit.fluxcd.io/prune: disabled`
+    /// - equal objects that every owner annotates with `kustomize.toolkit.fluxcd.io/prune: disabled`; Flux's own
+    ///   Namespace needs the annotation only in its copies
     /// - an object that all owners but one annotate with `kustomize.toolkit.fluxcd.io/ssa: IfNotPresent`, `Ignore` or
     ///   `Merge`, or with `reconcile: disabled`; ResourceSets do not support these annotations
     /// - suspended Kustomizations
@@ -41,13 +52,14 @@ declare! {
     /// the outer path once. It is a warning if both apply the objects unchanged, and an error if they change them
     /// differently, for example with patches or labels.
     ///
-    /// The severity is warning if no owner prunes the object and all owners define it equally, because nothing breaks
-    /// yet.
-    ///
     /// ## How to fix it
     ///
-    /// Let one Kustomization own the object, and let the others depend on that one. If several Kustomizations must
-    /// contain the same Namespace, annotate it with `kustomize.toolkit.fluxcd.io/prune: disabled` in all of them.
+    /// Let one Kustomization own the object, and let the others depend on that one. First set `prune: false` in a
+    /// Kustomization that gives an object up, and let it reconcile: otherwise, it deletes the object if it was the last
+    /// one to apply it. Before you remove a Kustomization with a `deletionPolicy`, set that to `Orphan` too.
+    ///
+    /// If several Kustomizations must contain the same Namespace, annotate it with
+    /// `kustomize.toolkit.fluxcd.io/prune: disabled` in all of them.
     ///
     /// ## Bad
     ///
@@ -82,16 +94,22 @@ declare! {
     /// apiVersion: kustomize.config.k8s.io/v1beta1
     /// kind: Kustomization
     /// resources: [flux-system/gotk-sync.yaml, sync.yaml]
-    /// # web/namespace.yaml
+    /// # web/settings.yaml
     /// apiVersion: v1
-    /// kind: Namespace
+    /// kind: ConfigMap
     /// metadata:
-    ///   name: apps
-    /// # api/namespace.yaml
+    ///   name: settings
+    ///   namespace: default
+    /// data:
+    ///   log: debug
+    /// # api/settings.yaml
     /// apiVersion: v1
-    /// kind: Namespace
+    /// kind: ConfigMap
     /// metadata:
-    ///   name: apps
+    ///   name: settings
+    ///   namespace: default
+    /// data:
+    ///   log: info
     /// ```
     ///
     /// ## Good
@@ -127,16 +145,22 @@ declare! {
     /// apiVersion: kustomize.config.k8s.io/v1beta1
     /// kind: Kustomization
     /// resources: [flux-system/gotk-sync.yaml, sync.yaml]
-    /// # web/namespace.yaml
+    /// # web/settings.yaml
     /// apiVersion: v1
-    /// kind: Namespace
+    /// kind: ConfigMap
     /// metadata:
-    ///   name: web
-    /// # api/namespace.yaml
+    ///   name: web-settings
+    ///   namespace: default
+    /// data:
+    ///   log: debug
+    /// # api/settings.yaml
     /// apiVersion: v1
-    /// kind: Namespace
+    /// kind: ConfigMap
     /// metadata:
-    ///   name: api
+    ///   name: api-settings
+    ///   namespace: default
+    /// data:
+    ///   log: info
     /// ```
     ///
     /// ## Versions
@@ -168,17 +192,22 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let owners = owned.entry(id(&first)).or_insert_with(|| vec![first]);
         owners.push(again);
     }
+    found.extend(owned.values().filter_map(|owners| in_two_versions(owners)));
+    let nested: Vec<Option<Nested<'_>>> = owned.values().map(|owners| Nested::of(owners)).collect();
+    let overlapping: BTreeSet<(usize, usize)> =
+        nested.iter().flatten().filter(|nested| nested.is_of_inner_folder()).map(Nested::appliers).collect();
     // Kustomizations whose directories overlap own the same files; the overlap is the fault.
-    let mut overlaps: BTreeMap<usize, Vec<[Applied<'_>; 2]>> = BTreeMap::new();
+    let mut overlaps: BTreeMap<usize, Vec<Nested<'_>>> = BTreeMap::new();
     let mut judged: Vec<(Names, Finding)> = Vec::new();
-    for owners in owned.into_values() {
-        match (nested(&owners), judge(owners)) {
-            (Some(pair), Some(_)) => overlaps.entry(pair[0].by.at).or_default().push(pair),
+    for (owners, nested) in owned.into_values().zip(nested) {
+        let nested = nested.filter(|nested| overlapping.contains(&nested.appliers()));
+        match (nested, judge(owners)) {
+            (Some(nested), Some(_)) => overlaps.entry(nested.outer.by.at).or_default().push(nested),
             (None, Some(own)) => judged.push(own),
             (_, None) => {}
         }
     }
-    found.extend(overlaps.into_values().filter_map(|pairs| overlap(&pairs)));
+    found.extend(overlaps.into_values().filter_map(|nested| overlap(RULE.id, &nested)));
     // A line whose objects have different owners is the cause. Otherwise it is the group of owners.
     let mut owners_of: BTreeMap<(String, usize), BTreeSet<&Names>> = BTreeMap::new();
     for (owners, finding) in &judged {
@@ -192,80 +221,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
             let key = format!("{}:{}", line.0, line.1);
             finding.caused_by(key, "", " objects of this file are each applied by several Kustomizations")
         } else {
-            let summary = format!(" objects are applied by {}", in_words(&owners));
+            let differ = if finding.severity == Severity::Error { WITH_DIFFERENCE } else { "" };
+            let summary = format!(" objects are applied by {}{differ}", in_words(&owners));
             finding.caused_by(owners.join(" "), "", summary)
         });
     }
-}
-
-/// The two owners of an object, if the directory of the first one contains that of the second one and both apply the
-/// object of the same file. The Kustomizations may change the object, and may use two sources with the same content.
-fn nested<'a>(owners: &[Applied<'a>]) -> Option<[Applied<'a>; 2]> {
-    let [a, b] = owners else { return None };
-    let is_same_file = written_position(a.object) == written_position(b.object);
-    let has_source = a.by.source.is_some() && b.by.source.is_some();
-    let (outer, inner) = if is_inside(&b.by.folder, &a.by.folder) { (a, b) } else { (b, a) };
-    let is_nested = is_inside(&inner.by.folder, &outer.by.folder) && outer.by.at != inner.by.at;
-    (is_same_file && has_source && is_nested).then_some([*outer, *inner])
-}
-
-/// The finding of a Kustomization whose directory contains those of others.
-fn overlap(pairs: &[[Applied<'_>; 2]]) -> Option<Finding> {
-    let [outer, _] = pairs.first()?;
-    let path = |applied: &Applied<'_>| {
-        let object = applied.by.object.as_ref()?;
-        let node = object.node.at_keys(&["spec", "path"]).unwrap_or(&object.node);
-        let place = |by: &Arc<Applier>| by.place(node.span());
-        Some(applied.by.parent_applier.as_ref().map_or_else(|| node.span().clone(), place))
-    };
-    let folder =
-        |applied: &Applied<'_>| if applied.by.folder.is_empty() { ".".into() } else { applied.by.folder.clone() };
-    let mut inner: Vec<&Applied<'_>> = pairs.iter().map(|[_, inner]| inner).collect();
-    inner.sort_by_key(|applied| applied.by.at);
-    inner.dedup_by_key(|applied| applied.by.at);
-    let (first, rest) = inner.split_first()?;
-    let count = if pairs.len() == 1 { "one object".to_string() } else { format!("{} objects", pairs.len()) };
-    let (contains, inside) = (folder(outer), folder(first));
-    let whose = format!("{}, `{inside}`", first.by.reference);
-    let message = match rest.len() {
-        0 if contains == inside => format!(
-            "{} and {} have the same path `{contains}`, so both apply {count}",
-            outer.by.reference, first.by.reference
-        ),
-        0 => format!(
-            "the path of {} is `{contains}`, which contains the path of {whose}, so both apply {count}",
-            outer.by.reference
-        ),
-        more => format!(
-            "the path of {} is `{contains}`, which contains the path of {whose}, and {}, so {count} are applied twice",
-            outer.by.reference,
-            if more == 1 { "that of another one".to_string() } else { format!("those of {more} others") }
-        ),
-    };
-    let differ = pairs.iter().filter(|[outer, inner]| outer.object.node != inner.object.node).count();
-    let message = match differ {
-        0 => message,
-        all if all == pairs.len() => format!("{message} with different content"),
-        some => format!("{message}, {some} of them with different content"),
-    };
-    let help = "apply each directory with one Kustomization: list the directories of the outer one in a \
-                kustomization.yaml, or remove the inner Kustomization. Each one takes over the objects of the other at \
-                every interval, and if one is deleted with `prune: true`, they are missing until the other applies them \
-                again";
-    let label = Label::new(path(outer)?, format!("applies `{contains}`"));
-    let mut finding = Finding::error(RULE.id, label, message).help(help).about(outer.by.reference.clone());
-    if differ == 0 {
-        finding.severity = Severity::Warning;
-    }
-    for applied in inner.iter().take(MAX_SHOWN) {
-        if let Some(other) = path(applied) {
-            finding = finding.related(other, format!("applies `{}`", folder(applied)));
-        }
-    }
-    for [_, applied] in pairs.iter().take(MAX_SHOWN) {
-        finding = finding.related(applied.by.place(applied.object.span()), applied.object.reference().to_string());
-    }
-    Some(finding)
 }
 
 /// The names of the owners of an object.
@@ -301,35 +261,56 @@ fn judge(mut owners: Vec<Applied<'_>>) -> Option<(Names, Finding)> {
         setting.is_not_overwritten || (is_sent_away && owner.by.kind == ApplierKind::Kustomization)
     };
     let writers = owners.iter().zip(&settings).filter(|one| !leaves_it(one)).count();
-    if writers < 2 || settings.iter().all(|setting| setting.is_not_pruned) {
+    if writers < 2 {
         return None;
     }
-    let pruned = owners.iter().zip(&settings).any(|(owner, setting)| !setting.is_not_pruned && prunes(owner.by));
     let (first, rest) = owners.split_first()?;
-    let differ = rest.iter().any(|owner| owner.object.node != first.object.node);
+    let mut differences = rest.iter().filter_map(|owner| Some((owner, difference(first.object, owner.object)?)));
+    let difference = differences.clone().find(|(_, found)| found.has_effect).or_else(|| differences.next());
+    let has_effect = difference.as_ref().is_some_and(|(_, found)| found.has_effect);
+    let has_protected = settings.iter().any(|setting| setting.is_not_pruned);
+    let mut deleting = owners.iter().zip(&settings).filter(|(owner, setting)| {
+        // Only an uninstallation removes Flux's own objects from the manifests.
+        let is_kept = setting.is_not_pruned || (has_protected && is_installation(owner.object));
+        !is_kept
+    });
+    let is_equal_enough = difference.is_none() || settings.iter().all(|setting| setting.is_not_pruned);
+    let is_protected = is_equal_enough && deleting.clone().next().is_none();
+    if is_protected && !has_effect {
+        return None;
+    }
+    let is_pruned = deleting.any(|(owner, _)| prunes(owner.by));
     let names = owners.iter().map(|owner| owner.by.reference.to_string()).collect();
-    Some((names, finding(&owners, pruned, differ)))
+    Some((names, finding(&owners, is_pruned, difference)))
 }
 
-fn finding(owners: &[Applied<'_>], pruned: bool, differ: bool) -> Finding {
+/// Returns whether an object belongs to the installation of Flux.
+fn is_installation(object: &Object) -> bool {
+    object.label("app.kubernetes.io/part-of") == Some("flux")
+}
+
+fn finding(owners: &[Applied<'_>], is_pruned: bool, difference: Option<(&Applied<'_>, Difference<'_>)>) -> Finding {
     let last = owners.last().expect("only objects with two owners are judged");
     let object = last.object.reference();
-    let place = last.by.place(last.object.span());
+    let place = brought(last).unwrap_or_else(|| last.by.place(last.object.span()));
     let names: Names = owners.iter().map(|owner| owner.by.reference.to_string()).collect();
-    let message = format!("{object} is applied by {}", in_words(&names));
-    let consequence = match (pruned, differ) {
-        (true, _) => "if the one that applied it last no longer contains it, the object is deleted for the others too",
-        (false, true) => "each reverts the changes of the other at every interval",
-        (false, false) => "as soon as they differ, each reverts the changes of the other",
+    let has_effect = difference.as_ref().is_some_and(|(_, found)| found.has_effect);
+    let differ = if has_effect { WITH_DIFFERENCE } else { "" };
+    let message = format!("{object} is applied by {}{differ}", in_words(&names));
+    let consequence = match &difference {
+        Some((_, found)) if found.has_effect => "each reverts the changes of the other at every interval",
+        Some(_) => "each reverts the labels and annotations of the other at every interval",
+        None => "as soon as they differ, each reverts the changes of the other",
     };
-    let help = format!("let one of them own it, and let the others depend on that one: {consequence}");
+    let deletion = if is_pruned { format!("; {}", safe_removal(owners, "the object")) } else { String::new() };
+    let help = format!("let one of them own it, and let the others depend on that one: {consequence}{deletion}");
     let label = Label::new(place.clone(), format!("{} contains it here", last.by.reference));
     let mut finding = Finding::error(RULE.id, label, message).help(help).about(object);
-    if !pruned && !differ {
+    if !has_effect {
         finding.severity = Severity::Warning;
     }
     for owner in owners.iter().take(MAX_SHOWN) {
-        let here = owner.by.place(owner.object.span());
+        let here = brought(owner).unwrap_or_else(|| owner.by.place(owner.object.span()));
         if here != place {
             finding = finding.related(here, format!("{} contains it here", owner.by.reference));
         }
@@ -339,7 +320,51 @@ fn finding(owners: &[Applied<'_>], pruned: bool, differ: bool) -> Finding {
             finding = finding.related(span, format!("{} applies it", owner.by.reference));
         }
     }
+    if let Some((owner, Difference { field, node, .. })) = difference {
+        finding = finding.related(owner.by.place(node.span()), format!("`{field}` differs"));
+    }
     finding
+}
+
+/// The entry of `spec.components` that brings an object.
+fn brought(owner: &Applied<'_>) -> Option<Span> {
+    let file = owner.object.node.origin.written().file().path().to_owned();
+    let object = owner.by.object.as_ref()?;
+    let components = object.node.at_keys(&["spec", "components"])?.items();
+    let contains = |component: &&Node| {
+        let folder = component.text().and_then(|path| join(&owner.by.folder, path));
+        folder.is_some_and(|folder| is_inside(&file, &folder))
+    };
+    let span = components.iter().find(contains)?.span();
+    Some(owner.by.parent_applier.as_ref().map_or_else(|| span.clone(), |by| by.place(span)))
+}
+
+/// The finding of an object that one build contains in two API versions. Kustomize does not compare them.
+fn in_two_versions(owners: &[Applied<'_>]) -> Option<Finding> {
+    let mut pairs =
+        owners.iter().enumerate().flat_map(|(at, one)| owners[at + 1..].iter().map(move |other| (one, other)));
+    let (first, second) = pairs.find(|(one, other)| {
+        one.by.at == other.by.at
+            && one.by.kind == ApplierKind::Kustomization
+            && one.object.api_version() != other.object.api_version()
+    })?;
+    let object = second.object.reference();
+    let message = format!(
+        "{object} is twice in {}, as `{}` and `{}`",
+        second.by.reference,
+        first.object.api_version(),
+        second.object.api_version()
+    );
+    let place = second.by.place(second.object.span());
+    let found = difference(first.object, second.object).filter(|found| found.has_effect);
+    let finding = match found {
+        Some(Difference { field, node, .. }) => Finding::error(RULE.id, place, message)
+            .help("remove one of them: they are one object, and each reconciliation applies the other one")
+            .related(second.by.place(node.span()), format!("`{field}` differs")),
+        None => pedantic(RULE.id, place, message)
+            .help("remove one of them: they are one object, and as soon as they differ, each reconciliation applies the other one"),
+    };
+    Some(finding.related(first.by.place(first.object.span()), "the first one").about(object))
 }
 
 /// The owners as text. If there are many, only the first two are listed.

@@ -1,0 +1,103 @@
+//! The difference between two definitions of one object.
+
+use crate::kube::Object;
+use crate::yaml::{ChangedBy, Node, Origin, Reader, Value};
+
+/// A field that two definitions of an object set differently.
+#[derive(Debug, Clone)]
+pub(crate) struct Difference<'a> {
+    /// The field, such as `spec.replicas`.
+    pub(crate) field: String,
+    /// The value of the second definition, or the map that lacks the field.
+    pub(crate) node: &'a Node,
+    /// Whether a controller may read the field.
+    pub(crate) has_effect: bool,
+}
+
+/// The prefixes of labels and annotations that only describe an object, or only concern its appliers.
+const DESCRIPTIVE: [&str; 5] = [
+    "app.kubernetes.io/",
+    "helm.sh/chart",
+    "kustomize.toolkit.fluxcd.io/",
+    "pod-security.kubernetes.io/audit",
+    "pod-security.kubernetes.io/warn",
+];
+
+/// The most important difference between two definitions of an object: one with an effect, if there is one.
+///
+/// The identity of both is equal. The API version, null values and encrypted values are not compared.
+pub(crate) fn difference<'a>(first: &Object, second: &'a Object) -> Option<Difference<'a>> {
+    let mut found = Vec::new();
+    collect(Some(&first.node), Some(&second.node), &second.node, &mut Vec::new(), &mut found);
+    let at = found.iter().position(|difference: &Difference<'_>| difference.has_effect).unwrap_or_default();
+    found.into_iter().nth(at)
+}
+
+/// Collects the differences between two nodes at a path, up to the first one with an effect.
+fn collect<'a, 'n>(
+    first: Option<&'n Node>,
+    second: Option<&'a Node>,
+    within: &'a Node,
+    path: &mut Vec<&'n str>,
+    found: &mut Vec<Difference<'a>>,
+) where
+    'a: 'n,
+{
+    let is_set = |node: &&Node| !node.is_null();
+    let (first, second) = (first.filter(is_set), second.filter(is_set));
+    if matches!(path[..], ["apiVersion" | "status" | "sops"] | ["metadata", "namespace"])
+        || found.last().is_some_and(|last| last.has_effect)
+    {
+        return;
+    }
+    // An empty map is equal to a missing one: its fields are compared.
+    let is_map = |node: Option<&Node>| node.is_none_or(Node::is_map);
+    if (first.is_some() || second.is_some()) && is_map(first) && is_map(second) {
+        let entries = |node: Option<&'n Node>| node.map_or(&[][..], Node::entries);
+        let lacks = |key: &str| first.is_none_or(|first| first.get(key).is_none());
+        let keys = entries(first).iter().chain(entries(second).iter().filter(|entry| lacks(&entry.key)));
+        for entry in keys {
+            path.push(&entry.key);
+            let second_value = second.and_then(|second| second.get(&entry.key));
+            let inside = second.unwrap_or(within);
+            collect(first.and_then(|first| first.get(&entry.key)), second_value, inside, path, found);
+            path.pop();
+        }
+        return;
+    }
+    if is_equal(first, second) {
+        return;
+    }
+    let is_of_applier = [first, second].into_iter().flatten().any(|node| match &node.origin {
+        Origin::Via(step) => matches!(step.by, ChangedBy::Applier(_)),
+        Origin::At(_) => false,
+    });
+    let has_effect = match path[..] {
+        ["metadata", "labels" | "annotations", key] => {
+            !is_of_applier && !DESCRIPTIVE.iter().any(|prefix| key.starts_with(prefix))
+        }
+        _ => true,
+    };
+    found.push(Difference { field: path.join("."), node: second.unwrap_or(within), has_effect });
+}
+
+/// Returns whether the API server reads the same value from two nodes, which are not both maps. The plain text of encrypted
+/// values is unknown.
+fn is_equal(first: Option<&Node>, second: Option<&Node>) -> bool {
+    let (Some(first), Some(second)) = (first, second) else { return first.is_none() && second.is_none() };
+    match (&first.value, &second.value) {
+        (Value::Scalar(one, _), Value::Scalar(other, _)) => {
+            first.resolve(Reader::Kustomize) == second.resolve(Reader::Kustomize)
+                || [one, other].iter().any(|text| text.starts_with("ENC["))
+        }
+        (Value::Seq(ones), Value::Seq(others)) => {
+            ones.len() == others.len()
+                && ones.iter().zip(others.iter()).all(|(one, other)| {
+                    let mut found = Vec::new();
+                    collect(Some(one), Some(other), other, &mut Vec::new(), &mut found);
+                    found.is_empty()
+                })
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,47 @@
+//! The objects that the files of a repository define, whether or not a cluster receives them.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use super::distinct::written_position;
+use super::reached::ReachedFiles;
+use crate::base::set_aside::is_set_aside;
+use crate::flux::Repo;
+use crate::kube::{Object, ObjectId};
+use crate::text::folder_of;
+
+/// The objects of a repository by identity, collected at the first search.
+pub(crate) struct WrittenObjects<'a> {
+    repo: &'a Repo,
+    /// `None` for an identity that several directories define.
+    by_id: OnceLock<BTreeMap<ObjectId<'a>, Option<&'a Object>>>,
+    reached: OnceLock<ReachedFiles<'a>>,
+}
+
+impl<'a> WrittenObjects<'a> {
+    pub(crate) fn of(repo: &'a Repo) -> Self {
+        Self { repo, by_id: OnceLock::new(), reached: OnceLock::new() }
+    }
+
+    /// The object, if a single directory defines it, which is not set aside, and no cluster reaches it.
+    pub(crate) fn find_unreached(&self, id: ObjectId<'_>) -> Option<&'a Object> {
+        let by_id = self.by_id.get_or_init(|| {
+            let mut by_id: BTreeMap<ObjectId<'a>, Option<&'a Object>> = BTreeMap::new();
+            let built = self.repo.objects.iter().map(|built| &built.object);
+            for object in built.chain(&self.repo.aside) {
+                let (root, path, _) = written_position(object);
+                if root.is_some() || is_set_aside(folder_of(path), |_| false) {
+                    continue;
+                }
+                let known = by_id.entry(ObjectId::of(object)).or_insert(Some(object));
+                if known.is_some_and(|known| folder_of(written_position(known).1) != folder_of(path)) {
+                    *known = None;
+                }
+            }
+            by_id
+        });
+        let object = by_id.get(&id).copied().flatten()?;
+        let reached = self.reached.get_or_init(|| ReachedFiles::in_repository(self.repo));
+        (!reached.may_reach(object)).then_some(object)
+    }
+}

@@ -1,0 +1,117 @@
+//! Kustomizations whose directories contain each other, so that both apply the same files.
+
+use std::sync::Arc;
+
+use super::wording::{MAX_SHOWN, WITH_DIFFERENCE, safe_removal};
+use crate::base::finding::{Finding, Label, Severity};
+use crate::flux::{Applied, Applier};
+use crate::lint::facts::difference::difference;
+use crate::lint::facts::distinct::written_position;
+use crate::lint::facts::ownership::prunes;
+use crate::text::is_inside;
+
+/// The two owners of an object that both apply from the same file, if the directory of one contains that of the other.
+///
+/// The Kustomizations may change the object, and may use two sources with the same content.
+pub(super) struct Nested<'a> {
+    /// The owner with the directory that contains the other one.
+    pub(super) outer: Applied<'a>,
+    inner: Applied<'a>,
+}
+
+impl<'a> Nested<'a> {
+    pub(super) fn of(owners: &[Applied<'a>]) -> Option<Self> {
+        let [a, b] = owners else { return None };
+        let is_same_file = written_position(a.object) == written_position(b.object);
+        let has_source = a.by.source.is_some() && b.by.source.is_some();
+        let (outer, inner) = if is_inside(&b.by.folder, &a.by.folder) { (a, b) } else { (b, a) };
+        let is_nested = is_inside(&inner.by.folder, &outer.by.folder) && outer.by.at != inner.by.at;
+        (is_same_file && has_source && is_nested).then_some(Self { outer: *outer, inner: *inner })
+    }
+
+    /// Whether the file is in the inner directory. A component or base of both may be elsewhere, and an artifact may
+    /// start at a directory of the repository.
+    pub(super) fn is_of_inner_folder(&self) -> bool {
+        let (_, path, _) = written_position(self.inner.object);
+        let folder = &self.inner.by.folder;
+        folder.is_empty() || format!("/{path}").contains(&format!("/{folder}/"))
+    }
+
+    /// The indices of the two appliers.
+    pub(super) fn appliers(&self) -> (usize, usize) {
+        (self.outer.by.at, self.inner.by.at)
+    }
+
+    fn differs(&self) -> bool {
+        difference(self.outer.object, self.inner.object).is_some_and(|found| found.has_effect)
+    }
+}
+
+/// The finding of a Kustomization whose directory contains those of others.
+pub(super) fn overlap(rule: &'static str, pairs: &[Nested<'_>]) -> Option<Finding> {
+    let outer = &pairs.first()?.outer;
+    let path = |applied: &Applied<'_>| {
+        let object = applied.by.object.as_ref()?;
+        let node = object.node.at_keys(&["spec", "path"]).unwrap_or(&object.node);
+        let place = |by: &Arc<Applier>| by.place(node.span());
+        Some(applied.by.parent_applier.as_ref().map_or_else(|| node.span().clone(), place))
+    };
+    let folder =
+        |applied: &Applied<'_>| if applied.by.folder.is_empty() { ".".into() } else { applied.by.folder.clone() };
+    let mut inner: Vec<&Applied<'_>> = pairs.iter().map(|nested| &nested.inner).collect();
+    inner.sort_by_key(|applied| applied.by.at);
+    inner.dedup_by_key(|applied| applied.by.at);
+    let (first, rest) = inner.split_first()?;
+    let count = if pairs.len() == 1 { "one object".to_string() } else { format!("{} objects", pairs.len()) };
+    let (contains, inside) = (folder(outer), folder(first));
+    let whose = format!("{}, `{inside}`", first.by.reference);
+    let message = match rest.len() {
+        0 if contains == inside => format!(
+            "{} and {} have the same path `{contains}`, so both apply {count}",
+            outer.by.reference, first.by.reference
+        ),
+        0 => format!(
+            "the path of {} is `{contains}`, which contains the path of {whose}, so both apply {count}",
+            outer.by.reference
+        ),
+        more => format!(
+            "the path of {} is `{contains}`, which contains the path of {whose}, and {}, so {count} are applied twice",
+            outer.by.reference,
+            if more == 1 { "that of another one".to_string() } else { format!("those of {more} others") }
+        ),
+    };
+    let differ = pairs.iter().filter(|nested| nested.differs()).count();
+    let message = match differ {
+        0 => message,
+        all if all == pairs.len() => format!("{message}{WITH_DIFFERENCE}"),
+        some => format!("{message}, {some} of them with different content"),
+    };
+    let what = if rest.is_empty() && contains == inside {
+        "remove one of them"
+    } else {
+        "apply each directory with one Kustomization: list the directories of the outer one in a kustomization.yaml, or \
+         remove the inner Kustomization"
+    };
+    let now = if differ == 0 { "" } else { "; until then, each reverts the changes of the other at every interval" };
+    let owners: Vec<Applied<'_>> = pairs.iter().flat_map(|nested| [nested.outer, nested.inner]).collect();
+    let safe = if owners.iter().any(|owner| prunes(owner.by)) {
+        format!(": {}", safe_removal(&owners, "the objects"))
+    } else {
+        String::new()
+    };
+    let help = format!("{what}{safe}{now}");
+    let label = Label::new(path(outer)?, format!("applies `{contains}`"));
+    let mut finding = Finding::error(rule, label, message).help(help).about(outer.by.reference.clone());
+    if differ == 0 {
+        finding.severity = Severity::Warning;
+    }
+    for applied in inner.iter().take(MAX_SHOWN) {
+        if let Some(other) = path(applied) {
+            finding = finding.related(other, format!("applies `{}`", folder(applied)));
+        }
+    }
+    for Nested { inner: applied, .. } in pairs.iter().take(MAX_SHOWN) {
+        finding = finding.related(applied.by.place(applied.object.span()), applied.object.reference().to_string());
+    }
+    Some(finding)
+}

@@ -1,0 +1,34 @@
+//! The words that all findings of the rule share.
+
+use crate::flux::Applied;
+use crate::kube::{Object, groups};
+
+/// The number of owners that a finding shows for one object.
+pub(super) const MAX_SHOWN: usize = 4;
+
+/// The end of the message of an error.
+pub(super) const WITH_DIFFERENCE: &str = " with different content";
+
+/// Explains how appliers that prune give up objects without deleting them.
+///
+/// A Kustomization deletes the objects that left its build, if it was the last one to apply them: their labels name it.
+/// When it is deleted itself, `deletionPolicy` has precedence over `prune`.
+pub(super) fn safe_removal(owners: &[Applied<'_>], objects: &str) -> String {
+    let policy = |owner: &Applied<'_>| {
+        let object = owner.by.object.as_ref()?;
+        object.text_at(&["spec", "deletionPolicy"]).map(str::to_owned)
+    };
+    let deletes = |policy: &str| matches!(policy, "Delete" | "WaitForTermination");
+    let has_policy = owners.iter().filter_map(policy).any(|policy| deletes(&policy));
+    let orphan = if has_policy { " and `deletionPolicy: Orphan`" } else { "" };
+    let installs = |object: &Object| {
+        object.is(groups::FLUX_OPERATOR, "FluxInstance")
+            || (object.is(groups::HELM, "HelmRelease") && matches!(object.name(), "flux-operator" | "flux-instance"))
+    };
+    let uninstalled = if owners.iter().any(|owner| installs(owner.object)) { ", which uninstalls Flux" } else { "" };
+    format!(
+        "first set `prune: false`{orphan} in the one that gives {objects} up and let it reconcile, since it deletes \
+         {objects} if it was the last one to apply {}{uninstalled}",
+        if objects == "the object" { "it" } else { "them" }
+    )
+}
