@@ -76,10 +76,19 @@ impl ObjectRef {
 impl fmt::Display for ObjectRef {
     /// Writes ``Kind `namespace/name` ``, the form of messages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.namespace {
-            Some(namespace) => write!(f, "{} `{namespace}/{}`", self.kind, self.name),
-            None => write!(f, "{} `{}`", self.kind, self.name),
-        }
+        write_object(f, &self.kind, self.namespace.as_deref().unwrap_or_default(), &self.name)
+    }
+}
+
+/// Writes ``Kind `namespace/name` ``, the form of messages. A cluster-scoped object has the empty namespace.
+pub(crate) fn write_object(f: &mut fmt::Formatter<'_>, kind: &str, namespace: &str, name: &str) -> fmt::Result {
+    // The text of a value that SOPS encrypted is long and means nothing to a reader.
+    if [kind, namespace, name].iter().any(|text| text.starts_with("ENC[")) {
+        return f.write_str("an encrypted object");
+    }
+    match namespace {
+        "" => write!(f, "{kind} `{name}`"),
+        namespace => write!(f, "{kind} `{namespace}/{name}`"),
     }
 }
 

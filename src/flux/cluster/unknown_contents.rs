@@ -28,6 +28,7 @@ impl UnknownContents {
             return;
         }
         self.charts.extend(output.inventory.charts().iter().cloned());
+        self.anything |= !output.facts.unidentified.is_empty();
         if output.is_known() {
             return;
         }
