@@ -146,7 +146,7 @@ impl<'a> EncryptedScope<'a> {
                         return Some((vec![&entry.key], node));
                     }
                 }
-                Value::Seq(items) => open.extend(items),
+                Value::Seq(items) => open.extend(items.iter()),
                 Value::Map(entries) => {
                     let below = |below| self.first_plain_below(below, is_encrypted, is_set);
                     if let Some((mut path, value)) = entries.iter().find_map(below) {

@@ -104,20 +104,20 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         let Some(fault) = fault(text, has_hours) else { continue };
         let (why, help) = match fault {
             Fault::Hours(meant) => {
-                ("a duration without hours", format!("write `{meant}`: the units of this field are `m`, `s` and `ms`"))
+                ("and this field has no unit `h`", format!("write `{meant}`: the units of this field are `m`, `s` and `ms`"))
             }
             Fault::Days(meant) => {
-                ("a duration", format!("write `{meant}`: the units are `h`, `m`, `s` and `ms`"))
+                ("which is not a duration", format!("write `{meant}`: the units are `h`, `m`, `s` and `ms`"))
             }
-            Fault::NoUnit => ("a duration", format!("add the unit, as in `{text}s`: the units are `h`, `m`, `s` and `ms`")),
-            Fault::Other => ("a duration", "write numbers with the units `h`, `m`, `s` and `ms`, as in `1h30m`".to_owned()),
+            Fault::NoUnit => ("which is not a duration", format!("add the unit, as in `{text}s`: the units are `h`, `m`, `s` and `ms`")),
+            Fault::Other => ("which is not a duration", "write numbers with the units `h`, `m`, `s` and `ms`, as in `1h30m`".to_owned()),
         };
         let path = field.join(".");
         let message =
-            format!("`spec.{path}` is `{text}`, not {why}: the API server rejects {}", object.reference());
+            format!("`spec.{path}` is `{text}`, {why}: the API server rejects {}", object.reference());
         let help = format!("{help}; Flux applies nothing of the Kustomization that contains the object");
         let finding = Finding::error(RULE.id, node.span().clone(), message).help(help).about(object.reference());
-        let summary = format!(" objects have a `spec.{path}` of `{text}`, which is not {why}");
+        let summary = format!(" objects have a `spec.{path}` of `{text}`, {why}");
         found.push(finding.caused_by(format!("{path} {text}"), "", summary));
     }
 }
