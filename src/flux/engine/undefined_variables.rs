@@ -61,6 +61,10 @@ impl<'a> Definitions<'a> {
                 "Flux fails the build of the Kustomization that reads it, and applies none of its objects"
             }
             Strictness::Lenient => "this version of Flux substitutes an empty text; Flux 2.9 and later fail",
+            Strictness::SwitchedOff => {
+                "Flux substitutes an empty text, because `StrictPostBuildSubstitutions=false` is set; without it, Flux 2.9 and \
+                 later fail"
+            }
             Strictness::Assumed => {
                 "Flux 2.9 fails the build of the Kustomization that reads it, an older one substitutes an empty text, and the \
                  version here is unknown"
@@ -199,6 +203,9 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
         _ if !undefined.fails => "Flux substitutes its own value, or the default",
         Strictness::Strict => "Flux has no such variable and fails",
         Strictness::Lenient => "Flux has no such variable and substitutes an empty text; Flux 2.9 fails",
+        Strictness::SwitchedOff => {
+            "Flux has no such variable and substitutes an empty text, because `StrictPostBuildSubstitutions=false` is set"
+        }
         Strictness::Assumed => {
             "Flux has no such variable: 2.9 fails, an older one substitutes an empty text, and the version here is \
              unknown"
