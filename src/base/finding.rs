@@ -246,9 +246,17 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
     near.or_else(|| candidates.into_iter().filter(is_short_for).min_by_key(|candidate| candidate.len()))
 }
 
-/// Returns whether less than a third of a name differs from a similar one. The names of programs are short and similar.
+/// Returns whether less than a third of a name differs from a similar one, and not a whole word of it: `web-info` is not
+/// almost `web-env`. The names of programs are short and similar.
 pub fn is_almost(typed: &str, meant: &str) -> bool {
-    distance(typed, meant) * 3 < typed.len().max(MIN_WORD)
+    distance(typed, meant) * 3 < typed.len().max(MIN_WORD) && !has_other_word(typed, meant)
+}
+
+/// Returns whether two names of equally many words have different words at one position.
+fn has_other_word(typed: &str, meant: &str) -> bool {
+    let words = || typed.split('-').zip(meant.split('-'));
+    let is_other = |(one, other): (&str, &str)| distance(one, other) * 2 > one.len().max(other.len());
+    typed.split('-').count() == meant.split('-').count() && words().any(is_other)
 }
 
 /// The length from which a word may contain a typing error; a shorter one is more likely a number or a stage.
