@@ -189,6 +189,14 @@ impl Finding {
         self
     }
 
+    /// Lists further places of the fault. An output for readers shows the first ones and the number of the others.
+    #[must_use]
+    pub fn with_others(mut self, places: Vec<Label>) -> Self {
+        let count = places.len();
+        self.others = (count > 0).then(|| Box::new(Others { places, omitted: 0, count }));
+        self
+    }
+
     /// Sets the help for several findings with the same cause.
     #[must_use]
     pub fn help_for_all(mut self, help: impl Into<String>) -> Self {

@@ -215,23 +215,27 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
     let object = &undefined.object;
     let help = match &undefined.generator {
         Some(_) => {
-            format!(
-                "set {switch} below `options.annotations` of the generator of {object}, or write `$${{{first}}}`; {why}"
-            )
+            format!("set {switch} below `options.annotations` of the generator, or write `$${{{first}}}`; {why}")
         }
         None => format!("set the label or annotation {switch} on {object}, or write `$${{{first}}}`; {why}"),
     };
     let mut finding =
         Finding::error(SHELL_VARIABLE_SUBSTITUTED, place.clone(), message).help(help).about(undefined.object.clone());
-    // Clusters may have copies of a file, such as the manifests of Flux.
-    let [before, after] =
-        [format!("{names} {belong} to the {what} in "), format!(" places, and Flux substitutes {them}")];
-    finding = finding.caused_by(format!("{before} {object} {why}"), before, after);
     finding.severity = severity(undefined, cluster.strictness);
-    // One annotation of the object removes all of them.
-    let key = format!("{object} {}", place.file().path());
-    let summary = format!(" texts of {object} contain variables of their own, and Flux substitutes them");
-    finding = finding.caused_by(key, "", summary);
+    if let Some(generator) = &undefined.generator {
+        // One annotation of the kustomization removes all of them.
+        let file = generator.file().path();
+        let summary = format!(" texts of generators of `{file}` contain variables of their own, and Flux substitutes them");
+        finding = finding.caused_by(file, "", summary).help_for_all(format!(
+            "set {switch} once below `generatorOptions.annotations`, or below `options.annotations` of each generator if \
+             others need variables; {why}"
+        ));
+    } else {
+        // One annotation of the object removes all of them.
+        let key = format!("{object} {}", place.file().path());
+        let summary = format!(" texts of {object} contain variables of their own, and Flux substitutes them");
+        finding = finding.caused_by(key, "", summary);
+    }
     for (name, place) in undefined.uses.iter().skip(1).take(MAX_SHOWN) {
         finding = finding.related(place.clone(), format!("`{name}`"));
     }

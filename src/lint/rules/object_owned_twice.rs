@@ -328,7 +328,12 @@ fn finding(owners: &[Applied<'_>], pruned: bool, differ: bool) -> Finding {
     if !pruned && !differ {
         finding.severity = Severity::Warning;
     }
-    for owner in owners.iter().take(MAX_SHOWN) {
+    let (shown, others) = owners.split_at(owners.len().min(MAX_SHOWN));
+    let others = others.iter().map(|owner| {
+        Label::new(owner.by.place(owner.object.span()), format!("{} contains it here", owner.by.reference))
+    });
+    finding = finding.with_others(others.collect());
+    for owner in shown {
         let here = owner.by.place(owner.object.span());
         if here != place {
             finding = finding.related(here, format!("{} contains it here", owner.by.reference));
