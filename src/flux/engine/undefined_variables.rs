@@ -225,7 +225,8 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
     if let Some(generator) = &undefined.generator {
         // One annotation of the kustomization removes all of them.
         let file = generator.file().path();
-        let summary = format!(" texts of generators of `{file}` contain variables of their own, and Flux substitutes them");
+        let summary =
+            format!(" texts of generators of `{file}` contain variables of their own, and Flux substitutes them");
         finding = finding.caused_by(file, "", summary).help_for_all(format!(
             "set {switch} once below `generatorOptions.annotations`, or below `options.annotations` of each generator if \
              others need variables; {why}"

@@ -2,6 +2,6 @@
 //! create. All rules use this answer.
 
 pub(super) mod injected_variables;
-pub(super) mod publisher;
 pub(super) mod known_contents;
+pub(super) mod publisher;
 pub(super) mod contents;

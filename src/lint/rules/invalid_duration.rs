@@ -103,18 +103,24 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         let has_hours = last != "timeout" || fields != OTHER || object.api_version().ends_with("/v1beta1");
         let Some(fault) = fault(text, has_hours) else { continue };
         let (why, help) = match fault {
-            Fault::Hours(meant) => {
-                ("and this field has no unit `h`", format!("write `{meant}`: the units of this field are `m`, `s` and `ms`"))
-            }
+            Fault::Hours(meant) => (
+                "and this field has no unit `h`",
+                format!("write `{meant}`: the units of this field are `m`, `s` and `ms`"),
+            ),
             Fault::Days(meant) => {
                 ("which is not a duration", format!("write `{meant}`: the units are `h`, `m`, `s` and `ms`"))
             }
-            Fault::NoUnit => ("which is not a duration", format!("add the unit, as in `{text}s`: the units are `h`, `m`, `s` and `ms`")),
-            Fault::Other => ("which is not a duration", "write numbers with the units `h`, `m`, `s` and `ms`, as in `1h30m`".to_owned()),
+            Fault::NoUnit => (
+                "which is not a duration",
+                format!("add the unit, as in `{text}s`: the units are `h`, `m`, `s` and `ms`"),
+            ),
+            Fault::Other => (
+                "which is not a duration",
+                "write numbers with the units `h`, `m`, `s` and `ms`, as in `1h30m`".to_owned(),
+            ),
         };
         let path = field.join(".");
-        let message =
-            format!("`spec.{path}` is `{text}`, {why}: the API server rejects {}", object.reference());
+        let message = format!("`spec.{path}` is `{text}`, {why}: the API server rejects {}", object.reference());
         let help = format!("{help}; Flux applies nothing of the Kustomization that contains the object");
         let finding = Finding::error(RULE.id, node.span().clone(), message).help(help).about(object.reference());
         let summary = format!(" objects have a `spec.{path}` of `{text}`, {why}");
@@ -149,7 +155,8 @@ fn fault(text: &str, has_hours: bool) -> Option<Fault> {
             None => after,
         };
         let unit = ["ms", "s", "m", "h"].into_iter().find(|unit| after.starts_with(unit));
-        let multiple = |by: u64| (number.len() == text.len() - 1).then(|| number.parse::<u64>().ok()?.checked_mul(by))?;
+        let multiple =
+            |by: u64| (number.len() == text.len() - 1).then(|| number.parse::<u64>().ok()?.checked_mul(by))?;
         match unit {
             Some("h") if !has_hours => {
                 let meant = multiple(60).map_or_else(|| "60m".to_owned(), |minutes| format!("{minutes}m"));

@@ -290,7 +290,9 @@ fn used_by_all(first: &LateUse<'_>, uses: &[LateUse<'_>]) -> String {
 fn with_places(finding: Finding, first: &LateUse<'_>, uses: &[LateUse<'_>]) -> Finding {
     let places = uses.iter().map(|one| Label::new(one.at.clone(), format!("used by {}", one.by.reference)));
     let provider = &first.thing.by.reference;
-    finding.with_others(places.collect()).related(first.thing.by.place(first.thing.object.span()), format!("applied by {provider}"))
+    finding
+        .with_others(places.collect())
+        .related(first.thing.by.place(first.thing.object.span()), format!("applied by {provider}"))
 }
 
 /// The place of `dependsOn` of an applier.

@@ -148,8 +148,10 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         let mut finding = Finding::warning(RULE.id, first.span().clone(), message).help(HELP).about(object.reference());
         if is_mild {
             finding.severity = Severity::Pedantic;
-            finding = finding.help("mount the certificates from a ConfigMap or from the image: the baseline of the Pod \
-                                    Security Standards forbids host paths");
+            finding = finding.help(
+                "mount the certificates from a ConfigMap or from the image: the baseline of the Pod \
+                                    Security Standards forbids host paths",
+            );
         }
         for (node, words) in faults.iter().skip(1) {
             finding = finding.related(node.span().clone(), words.clone());
@@ -207,8 +209,10 @@ fn is_public(path: &str) -> bool {
 fn is_read_only(object: &Object, volume: &Node) -> bool {
     let name = volume.get("name").and_then(Node::text);
     let mounts = |container: &Node| container.get("volumeMounts").map(Node::items).unwrap_or_default().to_vec();
-    let mut mounts = containers(object).into_iter().flat_map(mounts);
-    mounts.all(|mount| mount.get("name").and_then(Node::text) != name || mount.get("readOnly").and_then(flag) == Some(true))
+    let mut mounts = containers(object).flat_map(mounts);
+    mounts.all(|mount| {
+        mount.get("name").and_then(Node::text) != name || mount.get("readOnly").and_then(flag) == Some(true)
+    })
 }
 
 /// A field of the security context of a container, or else of its pod.

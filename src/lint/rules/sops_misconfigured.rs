@@ -147,7 +147,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let built = view.applied_sets().filter(|set| matches!(set.by.state, State::Built));
     for object in built.flat_map(AppliedSet::unidentified) {
         let file = object.node.origin.written().file().path();
-        let message = format!("SOPS encrypted `kind` or `metadata` of an object in `{file}`, which Flux does not support");
+        let message =
+            format!("SOPS encrypted `kind` or `metadata` of an object in `{file}`, which Flux does not support");
         let help = "set `encrypted_regex: ^(data|stringData)$` in `.sops.yaml`, and encrypt the file again: kustomize \
                     needs the identity of an object, and kustomize-controller decrypts the object after the build";
         let place = object.node.entry("kind").map_or_else(|| object.node.span().clone(), Entry::key_span);

@@ -23,16 +23,18 @@ pub(super) fn preparation(view: &View<'_>, is_missing: impl Fn(&str) -> bool) ->
             let is_set = |field| applied.object.node.at_keys(&["spec", field]).is_some_and(|node| !node.is_null());
             is_set("serviceAccountName") || is_set("kubeConfig") || applied.by.kind == ApplierKind::FluxInstance
         };
-        let without = names(objects().filter(|applied| !has_account(applied)).map(|applied| applied.object.reference()));
+        let without =
+            names(objects().filter(|applied| !has_account(applied)).map(|applied| applied.object.reference()));
         changes.extend(without.map(|names| {
             format!("set `serviceAccountName` in {names}, to an account with the rights of Flux such as `kustomize-controller`")
         }));
     }
     if is_missing(REMOTE_BASES) {
         let loading = view.applied_sets().filter(|set| set.remote().iter().any(|remote| !remote.is_file()));
-        changes.extend(names(loading.map(|set| &set.by.reference)).map(|names| {
-            format!("copy the remote bases of {names} into the repository")
-        }));
+        changes.extend(
+            names(loading.map(|set| &set.by.reference))
+                .map(|names| format!("copy the remote bases of {names} into the repository")),
+        );
     }
     if is_missing(CROSS_NAMESPACE) {
         let is_elsewhere = |applied: &Applied<'_>| {
@@ -41,10 +43,10 @@ pub(super) fn preparation(view: &View<'_>, is_missing: impl Fn(&str) -> bool) ->
         let crossing = names(objects().filter(is_elsewhere).map(|applied| applied.object.reference()));
         changes.extend(crossing.map(|names| format!("add a source in the namespace of {names}")));
     }
-    match changes.is_empty() {
-        true => String::new(),
-        false => format!("first {}: they fail otherwise; then ", changes.join(", and ")),
+    if changes.is_empty() {
+        return String::new();
     }
+    format!("first {}: they fail otherwise; then ", changes.join(", and "))
 }
 
 /// The first of some objects, with the number of others.

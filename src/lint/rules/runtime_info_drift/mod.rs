@@ -177,10 +177,13 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
             continue;
         }
         // The undefined variable is the effect of the missing key, and the same change removes it.
-        let follow = |finding: Finding, infos: &[&Info<'_>]| match infos.iter().find_map(|info| info.misses(fleet, key)) {
+        let follow = |finding: Finding, infos: &[&Info<'_>]| match infos.iter().find_map(|info| info.misses(fleet, key))
+        {
             Some(reader) => {
                 let message = finding.message.clone();
-                finding.caused_by(message.clone(), "", format!(" keys are missing: {message}")).following(UNDEFINED_VARIABLE, reader)
+                finding
+                    .caused_by(message.clone(), "", format!(" keys are missing: {message}"))
+                    .following(UNDEFINED_VARIABLE, reader)
             }
             None => finding,
         };
@@ -284,7 +287,9 @@ fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str], others: usiz
     let meant = did_you_mean(key, known.iter().copied());
     let help = match meant {
         Some(meant) => format!("did you mean `{meant}`, which is read?"),
-        None => "remove it, unless another program reads it, or correct the name of the variable in its reader".to_owned(),
+        None => {
+            "remove it, unless another program reads it, or correct the name of the variable in its reader".to_owned()
+        }
     };
     let mut finding = Finding::warning(RULE.id, place.clone(), message).about(reference);
     // An unread key changes nothing on the cluster, unless its reader has another name for it.
