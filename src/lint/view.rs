@@ -62,7 +62,7 @@ type ListPosition = (usize, usize);
 #[derive(Default)]
 struct ById {
     first: Index<u64, ListPosition>,
-    /// The further objects with an identity, each with the first one.
+    /// The additional objects of each identity, each with the first object of that identity.
     duplicates: Vec<(ListPosition, ListPosition)>,
 }
 
