@@ -76,10 +76,19 @@ impl ObjectRef {
 impl fmt::Display for ObjectRef {
     /// Writes ``Kind `namespace/name` ``, the form of messages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.namespace {
-            Some(namespace) => write!(f, "{} `{namespace}/{}`", self.kind, self.name),
-            None => write!(f, "{} `{}`", self.kind, self.name),
-        }
+        write_object(f, &self.kind, self.namespace.as_deref().unwrap_or_default(), &self.name)
+    }
+}
+
+/// Writes ``Kind `namespace/name` ``, the form of messages. A cluster-scoped object has the empty namespace.
+pub(crate) fn write_object(f: &mut fmt::Formatter<'_>, kind: &str, namespace: &str, name: &str) -> fmt::Result {
+    // The text of a value that SOPS encrypted is long and means nothing to a reader.
+    if [kind, namespace, name].iter().any(|text| text.starts_with("ENC[")) {
+        return f.write_str("an encrypted object");
+    }
+    match namespace {
+        "" => write!(f, "{kind} `{name}`"),
+        namespace => write!(f, "{kind} `{namespace}/{name}`"),
     }
 }
 
@@ -180,6 +189,14 @@ impl Finding {
         self
     }
 
+    /// Lists further places of the fault. An output for readers shows the first ones and the number of the others.
+    #[must_use]
+    pub fn with_others(mut self, places: Vec<Label>) -> Self {
+        let count = places.len();
+        self.others = (count > 0).then(|| Box::new(Others { places, omitted: 0, count }));
+        self
+    }
+
     /// Sets the help for several findings with the same cause.
     #[must_use]
     pub fn help_for_all(mut self, help: impl Into<String>) -> Self {
@@ -237,9 +254,17 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
     near.or_else(|| candidates.into_iter().filter(is_short_for).min_by_key(|candidate| candidate.len()))
 }
 
-/// Returns whether less than a third of a name differs from a similar one. The names of programs are short and similar.
+/// Returns whether less than a third of a name differs from a similar one, and not a whole word of it: `web-info` is not
+/// almost `web-env`. The names of programs are short and similar.
 pub fn is_almost(typed: &str, meant: &str) -> bool {
-    distance(typed, meant) * 3 < typed.len().max(MIN_WORD)
+    distance(typed, meant) * 3 < typed.len().max(MIN_WORD) && !has_other_word(typed, meant)
+}
+
+/// Returns whether two names of equally many words have different words at one position.
+fn has_other_word(typed: &str, meant: &str) -> bool {
+    let words = || typed.split('-').zip(meant.split('-'));
+    let is_other = |(one, other): (&str, &str)| distance(one, other) * 2 > one.len().max(other.len());
+    typed.split('-').count() == meant.split('-').count() && words().any(is_other)
 }
 
 /// The length from which a word may contain a typing error; a shorter one is more likely a number or a stage.

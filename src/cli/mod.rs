@@ -12,12 +12,12 @@ mod linter;
 mod kustomize;
 mod repository;
 mod build;
-mod selection;
-mod graph;
 mod lint;
 mod access;
 mod render;
 mod rule;
+mod selection;
+mod graph;
 mod trace;
 
 use std::process::ExitCode;

@@ -19,6 +19,7 @@ pub mod query;
 mod repo;
 
 pub use build::kustomization::MISSING_PATH;
+pub use build::sops::SOPS_MISCONFIGURED;
 pub use cluster::applied_set::{Applied, AppliedSet};
 pub use cluster::applier::Applier;
 pub use cluster::apply_mode::ApplyMode;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::groups;
 use super::object::Object;
 use super::scope::settled_namespace;
-use crate::base::finding::ObjectRef;
+use crate::base::finding::{ObjectRef, write_object};
 use crate::yaml::{Name, Node};
 
 /// The identity of an object, without the version of its API: group, kind, namespace and name.
@@ -113,9 +113,6 @@ impl<'a> From<&'a ObjectRef> for ObjectId<'a> {
 impl fmt::Display for ObjectId<'_> {
     /// Writes the kind, namespace and name as messages show objects.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.namespace {
-            "" => write!(f, "{} `{}`", self.kind, self.name),
-            namespace => write!(f, "{} `{namespace}/{}`", self.kind, self.name),
-        }
+        write_object(f, self.kind, self.namespace, self.name)
     }
 }

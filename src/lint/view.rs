@@ -322,7 +322,10 @@ impl<'a> View<'a> {
                 self.find(group, kind, namespace, name).map(|found| found.object)
             };
             let releases = self.of_kind(groups::HELM, "HelmRelease");
-            UnknownSources::collect(releases, self.appliers(), source_of, self.owner().as_deref(), lacks)
+            let mut sources =
+                UnknownSources::collect(releases, self.appliers(), source_of, self.owner().as_deref(), lacks);
+            self.applied_sets().for_each(|applied| sources.add_unidentified(applied));
+            sources
         })
     }
 

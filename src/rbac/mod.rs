@@ -5,10 +5,10 @@ mod admission;
 mod identity;
 mod authz;
 mod escalation;
-mod tenants;
 mod access;
 #[cfg(test)]
 mod oracle;
+mod tenants;
 
 pub use access::{Access, GrantedRole, PermissionRow};
 pub use admission::policy::Policy;

@@ -1,5 +1,6 @@
 //! Output of findings, objects and diffs as text, JSON and formats of other tools.
 
+mod places;
 mod printable;
 pub mod mask;
 pub mod diff;
@@ -9,7 +10,6 @@ pub mod graph;
 mod summary;
 mod result;
 pub mod access;
-mod places;
 mod github;
 pub mod json;
 mod text;

@@ -13,6 +13,7 @@ use crate::flux::model::objects::Objects;
 use crate::flux::object::kinds::{concerns_tenancy, is_kustomization, is_source};
 use crate::flux::producer::is_producer;
 use crate::flux::resourceset::{is_input_provider, is_resource_set};
+use crate::flux::unknown::injected_variables::injects_variables;
 use crate::kube::{Object, ObjectId, ObjectKey};
 use crate::yaml::Name;
 
@@ -39,6 +40,8 @@ struct Layout {
     fingerprints: Vec<u64>,
     /// The namespaces that Helm charts create objects in.
     charts: BTreeSet<Name>,
+    /// Whether an object lets a webhook add variables to Kustomizations.
+    injects_variables: bool,
 }
 
 /// An object that appliers look up, or that is an applier.
@@ -84,6 +87,7 @@ impl Inventory {
             if let Some(namespace) = chart_namespace(object).filter(|known| !layout.charts.contains(*known)) {
                 layout.charts.insert(namespace.into());
             }
+            layout.injects_variables |= injects_variables(object);
             if role != Role::None {
                 layout.indexed_by_fingerprint.push((fingerprint, indexed.len()));
                 layout.indexed.push(at);
@@ -141,6 +145,11 @@ impl Inventory {
     /// The positions of the objects that concern tenancy.
     pub(crate) fn tenancy_objects(&self) -> &[usize] {
         &self.layout.tenancy_objects
+    }
+
+    /// Returns whether an object lets a webhook add variables to Kustomizations.
+    pub(crate) fn injects_variables(&self) -> bool {
+        self.layout.injects_variables
     }
 
     /// The namespaces that Helm charts create objects in.

@@ -56,10 +56,16 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
     }
     sort(&mut findings);
     let mut objects = std::mem::take(&mut build.objects);
+    let mut unidentified = Vec::new();
     if decrypts {
-        objects.iter_mut().for_each(sops::decrypt);
+        let mut decrypted = sops::decrypt(objects);
+        for finding in &mut decrypted.findings {
+            finding.object = Some(spec.reference.clone());
+        }
+        findings.extend(decrypted.findings);
+        (objects, unidentified) = (decrypted.objects, decrypted.unidentified);
     }
-    let facts = BuildFacts::new(&objects, build);
+    let facts = BuildFacts { unidentified, ..BuildFacts::new(&objects, build) };
     let mut output = Output::with(objects, findings, Arc::new(facts));
     output.built_for.push(kustomization.clone());
     output

@@ -60,6 +60,8 @@ pub(crate) struct BuildFacts {
     pub(crate) patch_targets: Vec<PatchTarget>,
     /// The bases that its kustomizations load from a URL.
     pub(crate) remote: Vec<RemoteBase>,
+    /// The objects whose kind, name or namespace SOPS encrypted. They are not among the objects of the output.
+    pub(crate) unidentified: Vec<Object>,
 }
 
 impl Output {
@@ -142,6 +144,7 @@ impl BuildFacts {
             not_done: omissions_by_name(&not_done),
             patch_targets,
             remote,
+            unidentified: Vec::new(),
         }
     }
 }

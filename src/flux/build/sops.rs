@@ -1,23 +1,161 @@
 //! SOPS decryption without keys: decrypted values exist but are unknown.
 
+use crate::base::finding::Finding;
+use crate::base::go_regexp::Regexp;
 use crate::kube::Object;
-use crate::kustomize::decrypt_object;
+use crate::kustomize::{decrypt_object, is_encrypted_value};
+use crate::yaml::{Entry, Node, Origin, Style, Value};
+
+/// The rule of objects that Flux does not decrypt, or fails to decrypt.
+pub const SOPS_MISCONFIGURED: &str = "sops-misconfigured";
 
 /// The annotation that disables decryption of an object.
 const SWITCH: &str = "kustomize.toolkit.fluxcd.io/decrypt";
+
+/// The suffix of keys that stay plain unless a file specifies another scope.
+const PLAIN_SUFFIX: &str = "_unencrypted";
 
 /// Returns whether a Kustomization enables decryption.
 pub(super) fn is_enabled(kustomization: &Object) -> bool {
     kustomization.text_at(&["spec", "decryption", "provider"]) == Some("sops")
 }
 
-/// Decrypts an object without the key: encrypted values become unknown.
-pub(super) fn decrypt(object: &mut Object) {
-    let switched = object.text_at(&["metadata", "annotations", SWITCH]);
-    if switched.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
-        return;
+/// The objects of a build after decryption without the key.
+#[derive(Debug, Default)]
+pub(super) struct Decrypted {
+    pub(super) objects: Vec<Object>,
+    /// The objects whose kind, name or namespace is encrypted.
+    pub(super) unidentified: Vec<Object>,
+    /// The faults for which kustomize-controller fails to decrypt an object.
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Decrypts the objects of a build without the key: encrypted values become unknown.
+pub(super) fn decrypt(objects: Vec<Object>) -> Decrypted {
+    let mut decrypted = Decrypted::default();
+    for mut object in objects {
+        let switched = object.text_at(&["metadata", "annotations", SWITCH]);
+        if !switched.is_some_and(|value| value.eq_ignore_ascii_case("disabled"))
+            && let Some(node) = decrypt_object(&object.node)
+        {
+            decrypted.findings.extend(replaced_value(&object));
+            object.node = node;
+            if has_unknown_identity(&object) {
+                decrypted.unidentified.push(object);
+                continue;
+            }
+        }
+        decrypted.objects.push(object);
     }
-    if let Some(node) = decrypt_object(&object.node) {
-        object.node = node;
+    decrypted
+}
+
+fn has_unknown_identity(object: &Object) -> bool {
+    let fields: [&[&str]; 4] = [&["apiVersion"], &["kind"], &["metadata", "name"], &["metadata", "namespace"]];
+    let is_unknown = |node: &Node| matches!(node.value, Value::Scalar(_, Style::Unknown));
+    fields.iter().any(|keys| object.node.at_keys(keys).is_some_and(is_unknown))
+}
+
+/// The finding of a plain value that kustomize set in a field that SOPS encrypted. SOPS refuses to decrypt it, and the
+/// Kustomization fails.
+///
+/// Source: `Decryptor.DecryptResource` of kustomize-controller, which runs after the build, and `Cipher.Decrypt` of SOPS.
+fn replaced_value(object: &Object) -> Option<Finding> {
+    let sops = object.node.entry("sops")?;
+    let place = sops.key_span();
+    let file = place.file().path();
+    let is_set = |node: &Node| matches!(node.origin, Origin::Via(_)) || node.span().file().path() != file;
+    let (path, value) = EncryptedScope::of(&sops.node)?.first_plain(&object.node, &is_set)?;
+    let message = format!(
+        "the build sets `{path}`, which SOPS encrypted in `{file}`: kustomize-controller fails to decrypt the object, \
+         and applies nothing"
+    );
+    let is_data = ["data.", "stringData."].iter().any(|start| path.starts_with(start));
+    let help = if is_data {
+        "set the value in the encrypted file: Flux decrypts after the build, and SOPS refuses a plain value"
+    } else {
+        "encrypt only `data` and `stringData`: set `encrypted_regex: ^(data|stringData)$` in `.sops.yaml`, and encrypt \
+         the file again"
+    };
+    let finding = Finding::error(SOPS_MISCONFIGURED, value.span().clone(), message).help(help);
+    Some(finding.related(place, "SOPS encrypted this file"))
+}
+
+/// The fields that SOPS encrypted in a file.
+enum EncryptedScope<'a> {
+    /// All except those with the suffix in their path.
+    Without(&'a str),
+    /// Those with the suffix in their path.
+    With(&'a str),
+    /// All except those with a match in their path.
+    NotMatching(Regexp),
+    /// Those with a match in their path.
+    Matching(Regexp),
+}
+
+impl<'a> EncryptedScope<'a> {
+    /// The scope in the metadata of a file; `None` if it depends on comments.
+    fn of(sops: &'a Node) -> Option<Self> {
+        let field = |key: &str| sops.get(key).and_then(Node::text).filter(|text| !text.is_empty());
+        if ["encrypted_comment_regex", "unencrypted_comment_regex"].iter().any(|key| field(key).is_some()) {
+            return None;
+        }
+        if let Some(pattern) = field("encrypted_regex") {
+            return Regexp::compile(pattern).ok().map(Self::Matching);
+        }
+        if let Some(pattern) = field("unencrypted_regex") {
+            return Regexp::compile(pattern).ok().map(Self::NotMatching);
+        }
+        let suffix = field("encrypted_suffix").map(Self::With);
+        Some(suffix.unwrap_or_else(|| Self::Without(field("unencrypted_suffix").unwrap_or(PLAIN_SUFFIX))))
+    }
+
+    /// Whether SOPS encrypts the values below a key, if the keys above it do not decide.
+    fn decides(&self, key: &str) -> Option<bool> {
+        match self {
+            Self::Without(suffix) => key.ends_with(suffix).then_some(false),
+            Self::With(suffix) => key.ends_with(suffix).then_some(true),
+            Self::NotMatching(pattern) => pattern.is_match(key).then_some(false),
+            Self::Matching(pattern) => pattern.is_match(key).then_some(true),
+        }
+    }
+
+    /// The first plain value in the scope that the build set, with its path.
+    fn first_plain<'n>(&self, object: &'n Node, is_set: &impl Fn(&Node) -> bool) -> Option<(String, &'n Node)> {
+        let is_encrypted = matches!(self, Self::Without(_) | Self::NotMatching(_));
+        let mut fields = object.entries().iter().filter(|entry| &*entry.key != "sops");
+        fields.find_map(|entry| {
+            let (path, value) = self.first_plain_below(entry, is_encrypted, is_set)?;
+            Some((path.join("."), value))
+        })
+    }
+
+    fn first_plain_below<'n>(
+        &self,
+        entry: &'n Entry,
+        is_encrypted: bool,
+        is_set: &impl Fn(&Node) -> bool,
+    ) -> Option<(Vec<&'n str>, &'n Node)> {
+        let is_encrypted = self.decides(&entry.key).unwrap_or(is_encrypted);
+        let mut open = vec![&entry.node];
+        while let Some(node) = open.pop() {
+            match &node.value {
+                Value::Scalar(text, _) => {
+                    let is_plain = !node.is_null() && !text.is_empty() && !is_encrypted_value(text);
+                    if is_encrypted && is_plain && is_set(node) {
+                        return Some((vec![&entry.key], node));
+                    }
+                }
+                Value::Seq(items) => open.extend(items.iter()),
+                Value::Map(entries) => {
+                    let below = |below| self.first_plain_below(below, is_encrypted, is_set);
+                    if let Some((mut path, value)) = entries.iter().find_map(below) {
+                        path.insert(0, &entry.key);
+                        return Some((path, value));
+                    }
+                }
+            }
+        }
+        None
     }
 }

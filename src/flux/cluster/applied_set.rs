@@ -68,6 +68,11 @@ impl AppliedSet {
         self.facts.as_ref().map_or(&[], |facts| &facts.remote)
     }
 
+    /// The objects of its build whose kind, name or namespace SOPS encrypted. They are not among its objects.
+    pub fn unidentified(&self) -> &[Object] {
+        self.facts.as_ref().map_or(&[], |facts| &facts.unidentified)
+    }
+
     /// The names of the undefined variables that its objects read without a default.
     pub fn misses(&self) -> impl Iterator<Item = &Name> {
         let missed =

@@ -156,6 +156,10 @@ impl ValuesLookup for ClusterIndex {
     fn may_bring(&self, namespace: &str) -> bool {
         self.unknown.may_bring(namespace)
     }
+
+    fn injects_variables(&self) -> bool {
+        self.unknown.injects_variables()
+    }
 }
 
 impl Lookup for ClusterIndex {

@@ -17,6 +17,8 @@ pub(crate) struct UnknownContents {
     namespaces: BTreeSet<Name>,
     /// The namespaces in which charts create objects.
     charts: BTreeSet<Name>,
+    /// Whether a webhook adds variables to Kustomizations.
+    injects_variables: bool,
     /// The missing sources, with the `targetNamespace` of the Kustomizations that use them.
     sourceless: BTreeSet<(SourceRef, Option<Name>)>,
 }
@@ -28,6 +30,8 @@ impl UnknownContents {
             return;
         }
         self.charts.extend(output.inventory.charts().iter().cloned());
+        self.injects_variables |= output.inventory.injects_variables();
+        self.anything |= !output.facts.unidentified.is_empty();
         if output.is_known() {
             return;
         }
@@ -37,6 +41,11 @@ impl UnknownContents {
             (None, Some(target)) => drop(self.namespaces.insert(target)),
             (None, None) => self.anything = true,
         }
+    }
+
+    /// Returns whether Kustomizations may have variables that no manifest contains.
+    pub(crate) fn injects_variables(&self) -> bool {
+        self.injects_variables
     }
 
     /// Returns whether an unknown object of a namespace may exist.

@@ -62,6 +62,10 @@ impl<'a> Definitions<'a> {
                 "Flux fails the build of the Kustomization that reads it, and applies none of its objects"
             }
             Strictness::Lenient => "this version of Flux substitutes an empty text; Flux 2.9 and later fail",
+            Strictness::SwitchedOff => {
+                "Flux substitutes an empty text, because `StrictPostBuildSubstitutions=false` is set; without it, Flux 2.9 and \
+                 later fail"
+            }
             Strictness::Assumed => {
                 "Flux 2.9 fails the build of the Kustomization that reads it, an older one substitutes an empty text, and the \
                  version here is unknown"
@@ -200,6 +204,9 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
         _ if !undefined.fails => "Flux substitutes its own value, or the default",
         Strictness::Strict => "Flux has no such variable and fails",
         Strictness::Lenient => "Flux has no such variable and substitutes an empty text; Flux 2.9 fails",
+        Strictness::SwitchedOff => {
+            "Flux has no such variable and substitutes an empty text, because `StrictPostBuildSubstitutions=false` is set"
+        }
         Strictness::Assumed => {
             "Flux has no such variable: 2.9 fails, an older one substitutes an empty text, and the version here is \
              unknown"
@@ -211,9 +218,7 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
         && object.name.split_once('.').is_some_and(|(_, group)| groups::is_toolkit(group));
     let help = match &undefined.generator {
         Some(_) => {
-            format!(
-                "set {switch} below `options.annotations` of the generator of {object}, or write `$${{{first}}}`; {why}"
-            )
+            format!("set {switch} below `options.annotations` of the generator, or write `$${{{first}}}`; {why}")
         }
         None if is_of_flux => format!(
             "set the annotation {switch} on {object} with a patch in the kustomization.yaml beside the file, since \
@@ -224,11 +229,22 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
     let mut finding =
         Finding::error(SHELL_VARIABLE_SUBSTITUTED, place.clone(), message).help(help).about(undefined.object.clone());
     finding.severity = severity(undefined, cluster.strictness);
-    // One annotation of the object removes all of them. Clusters have copies of the manifests of Flux.
-    let file = if is_of_flux { "" } else { place.file().path() };
-    let key = format!("{object} {file}");
-    let summary = format!(" texts of {object} contain variables of their own, and Flux substitutes them");
-    finding = finding.caused_by(key, "", summary);
+    if let Some(generator) = &undefined.generator {
+        // One annotation of the kustomization removes all of them.
+        let file = generator.file().path();
+        let summary =
+            format!(" texts of generators of `{file}` contain variables of their own, and Flux substitutes them");
+        finding = finding.caused_by(file, "", summary).help_for_all(format!(
+            "set {switch} once below `generatorOptions.annotations`, or below `options.annotations` of each generator if \
+             others need variables; {why}"
+        ));
+    } else {
+        // One annotation of the object removes all of them. Clusters have copies of the manifests of Flux.
+        let file = if is_of_flux { "" } else { place.file().path() };
+        let key = format!("{object} {file}");
+        let summary = format!(" texts of {object} contain variables of their own, and Flux substitutes them");
+        finding = finding.caused_by(key, "", summary);
+    }
     for (name, place) in undefined.uses.iter().skip(1).take(MAX_SHOWN) {
         finding = finding.related(place.clone(), format!("`{name}`"));
     }

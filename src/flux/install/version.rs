@@ -117,8 +117,10 @@ fn releases() -> impl Iterator<Item = Version> {
 pub enum Strictness {
     /// An undefined variable fails the build.
     Strict,
-    /// An undefined variable counts as empty.
+    /// An undefined variable counts as empty, because of the version.
     Lenient,
+    /// An undefined variable counts as empty, because the feature gate is off.
+    SwitchedOff,
     /// The version of Flux is unknown; the newest one is strict.
     #[default]
     Assumed,
@@ -127,7 +129,7 @@ pub enum Strictness {
 impl Strictness {
     /// Returns whether builds assume that undefined variables fail.
     pub fn is_strict(self) -> bool {
-        self != Self::Lenient
+        !matches!(self, Self::Lenient | Self::SwitchedOff)
     }
 
     /// Detects the strictness from the arguments of kustomize-controller, or from the version. `controllers` are the
@@ -135,7 +137,7 @@ impl Strictness {
     pub(crate) fn detect(cluster: &str, controllers: &[&Object], instances: &[&Object], settings: &Settings) -> Self {
         let gate = controllers.iter().filter_map(|object| gate(object)).next_back();
         if let Some(on) = gate {
-            return if on { Self::Strict } else { Self::Lenient };
+            return if on { Self::Strict } else { Self::SwitchedOff };
         }
         let version = FluxVersion::detect(cluster, controllers, instances, settings);
         match version.and_then(|version| version.is_at_least(STRICT_SINCE)) {

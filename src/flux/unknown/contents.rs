@@ -43,6 +43,8 @@ enum Contents {
     Public,
     /// CRDs and nothing else.
     Definitions,
+    /// ConfigMaps and Secrets.
+    Config,
     /// Any object.
     Anything,
 }
@@ -87,6 +89,13 @@ impl UnknownProducer {
         Self { contents, namespace, names: Vec::new(), values: None, has_more_values: false }
     }
 
+    /// An object whose kind, name or namespace SOPS encrypted. The keys of its fields are not encrypted.
+    pub fn of_unidentified(object: &Object) -> Self {
+        let is_config = ["data", "stringData", "binaryData"].iter().any(|key| object.node.get(key).is_some());
+        let contents = if is_config { Contents::Config } else { Contents::Anything };
+        Self { contents, namespace: None, names: Vec::new(), values: None, has_more_values: false }
+    }
+
     /// Returns whether the producer creates an object; a cluster-scoped object has the empty namespace.
     pub fn creates(&self, id: ObjectId<'_>) -> Creates {
         let is_elsewhere = |own: &Name| !id.namespace.is_empty() && **own != *id.namespace;
@@ -95,6 +104,7 @@ impl UnknownProducer {
         }
         let known = match self.contents {
             Contents::Anything => return Creates::Possibly,
+            Contents::Config => return possibly(matches!((id.group, id.kind), ("", "ConfigMap" | "Secret"))),
             Contents::Known(known) => Some(known),
             Contents::Public | Contents::Definitions => None,
         };
@@ -142,7 +152,7 @@ impl UnknownProducer {
     /// Returns whether the producer may create ClusterRoles that others aggregate, with rules for an API group.
     pub fn may_extend_roles(&self, group: &str) -> bool {
         match self.contents {
-            Contents::Definitions => false,
+            Contents::Definitions | Contents::Config => false,
             Contents::Known(known) => match known.purpose {
                 Purpose::Definitions => false,
                 Purpose::Flux | Purpose::Controller => known.groups.contains(&group),
@@ -155,6 +165,11 @@ impl UnknownProducer {
     /// Returns whether the producer may create admission policies under any name.
     pub fn may_create_policies(&self) -> bool {
         matches!(self.contents, Contents::Anything)
+    }
+
+    /// Returns whether it contains only ConfigMaps and Secrets.
+    pub fn is_config(&self) -> bool {
+        matches!(self.contents, Contents::Config)
     }
 
     /// The namespace of its namespaced objects; `None` for any.

@@ -1,6 +1,7 @@
 //! Producers whose objects are not in the repository, such as charts and sources without a copy, and what they may
 //! create. All rules use this answer.
 
-pub(super) mod publisher;
+pub(super) mod injected_variables;
 pub(super) mod known_contents;
+pub(super) mod publisher;
 pub(super) mod contents;

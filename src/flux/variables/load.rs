@@ -29,6 +29,9 @@ pub(crate) trait ValuesLookup {
 
     /// Returns whether an unknown object of a namespace may exist.
     fn may_bring(&self, namespace: &str) -> bool;
+
+    /// Returns whether a webhook adds variables to Kustomizations.
+    fn injects_variables(&self) -> bool;
 }
 
 /// Returns whether Flux substitutes even without variables.
@@ -39,7 +42,7 @@ pub(crate) fn always(kustomization: &Object) -> bool {
 /// Loads the variables of a Kustomization from the objects of a cluster.
 pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> LoadedVariables {
     let mut loaded = LoadedVariables::default();
-    let mut variables = Variables::default();
+    let mut variables = Variables { open: cluster.injects_variables(), ..Variables::default() };
     let mut invalid = Vec::new();
     let namespace = kustomization.namespace().unwrap_or_default();
     let post_build = kustomization.node.at_keys(&["spec", "postBuild"]);

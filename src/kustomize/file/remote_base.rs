@@ -15,6 +15,16 @@ pub struct RemoteBase {
     pub url: Box<str>,
 }
 
+impl RemoteBase {
+    /// Returns whether kustomize loads the URL as a single file. It clones the repository if the response is not a file.
+    pub fn is_file(&self) -> bool {
+        let path = self.url.split(['?', '#']).next().unwrap_or(&self.url);
+        let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let is_http = self.url.starts_with("https://") || self.url.starts_with("http://");
+        is_http && !self.url.contains("ref=") && matches!(extension, "yaml" | "yml" | "json")
+    }
+}
+
 /// Collects the remote references of a kustomization. References inside copies of other repositories are excluded.
 pub(crate) fn collect(definition: &Definition, found: &mut Vec<RemoteBase>) {
     if copy_of(&definition.folder).is_some() {

@@ -108,7 +108,7 @@ pub(crate) fn masked_file(name: &str) -> String {
 }
 
 /// Returns whether a text is an encrypted value.
-pub(crate) fn is_encrypted_value(text: &str) -> bool {
+pub fn is_encrypted_value(text: &str) -> bool {
     text.starts_with("ENC[") && text.ends_with(']')
 }
 

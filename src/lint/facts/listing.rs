@@ -7,6 +7,7 @@ use super::needs::Needs;
 use super::private_values::encoding::is_encrypted;
 use crate::flux::Objects;
 use crate::kube::{Object, ObjectId, Scope, scope_of};
+use crate::kustomize::is_encrypted_value;
 use crate::text::Index;
 use crate::yaml::{Name, Node};
 
@@ -54,6 +55,7 @@ impl Listing {
                     Scope::Cluster => {}
                 }
             } else if let Some(namespace) = namespace
+                && !is_encrypted_value(&namespace)
                 && scope_of(group, kind) != Scope::Cluster
                 && seen.insert(namespace.clone(), ()).is_none()
             {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applied, Applier, Creates, NotBuiltReason, State, UnknownProducer};
+use crate::flux::{Applied, AppliedSet, Applier, Creates, NotBuiltReason, State, UnknownProducer};
 use crate::kube::{Object, ObjectId};
 use crate::yaml::Name;
 
@@ -20,6 +20,8 @@ pub enum UnknownSource {
     NotBuilt(ObjectRef, NotBuiltReason),
     /// The build of an applier fails.
     FailedBuild(ObjectRef),
+    /// An encrypted object of an applier, whose identity is unknown, at a path.
+    Encrypted(Arc<str>),
     /// The chart of a release may contain the object.
     Chart(ObjectRef),
     /// A controller may create the object for this policy or template.
@@ -37,6 +39,7 @@ impl fmt::Display for UnknownSource {
             Self::NoRoot => f.write_str("another applier of this repository without a root"),
             Self::NotBuilt(applier, reason) => write!(f, "{applier}, which is not built ({reason}),"),
             Self::FailedBuild(applier) => write!(f, "{applier}, which does not build,"),
+            Self::Encrypted(path) => write!(f, "an encrypted object of `{path}`"),
             Self::Chart(release) => write!(f, "the chart of {release}"),
             Self::Controller(object) => write!(f, "the controller of {object}"),
             Self::Account(role) => write!(f, "an account with {role}"),
@@ -136,6 +139,20 @@ impl<'a> UnknownSources<'a> {
         });
     }
 
+    /// Adds the objects of an applier whose identity SOPS encrypted.
+    pub(crate) fn add_unidentified(&mut self, applied: &'a AppliedSet) {
+        for object in applied.unidentified() {
+            self.anywhere.push(self.producers.len());
+            self.producers.push(Producer {
+                object: Some(object),
+                home: applied.by.reference.namespace.as_deref().unwrap_or_default(),
+                by: Some(&applied.by),
+                source: UnknownSource::Encrypted(object.node.origin.written().file().path().into()),
+                contents: UnknownProducer::of_unidentified(object),
+            });
+        }
+    }
+
     fn add_applier(&mut self, applier: &'a Arc<Applier>, source_of: impl Fn(&Object) -> Option<&'a Object>) {
         let object = applier.object.as_ref();
         // The objects of a failed build are mostly those of the fleet.
@@ -177,7 +194,7 @@ impl<'a> UnknownSources<'a> {
 
     /// Returns whether an applier that is not built may contain a Namespace.
     pub(crate) fn may_contain_namespaces(&self) -> bool {
-        self.producers.iter().any(|producer| !producer.is_chart())
+        self.producers.iter().any(|producer| !producer.is_chart() && !producer.contents.is_config())
     }
 
     /// A source that may contain a Namespace object with a name.

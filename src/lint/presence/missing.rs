@@ -11,6 +11,8 @@ use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::findings::Findings;
+use crate::lint::refs::dependency::dependencies;
+use crate::lint::refs::values_reference::values_of;
 use crate::lint::view::View;
 use crate::text::folder_of;
 use crate::yaml::Origin;
@@ -86,9 +88,9 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         }
         match *self.known.get(&wanted)? {
             Answer::Exists | Answer::Unknown => None,
-            Answer::Missing(missing) => Some(missing),
+            Answer::Missing(missing) => Some(missing.for_user(needed_by)),
             Answer::Possible(missing) => match unknown_producer(view, wanted, needed_by, |_| true) {
-                None => Some(missing),
+                None => Some(missing.for_user(needed_by)),
                 Some(source) => {
                     found.unchecked(format!("{wanted}, which {source} may create"));
                     None
@@ -185,6 +187,19 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
 }
 
 impl Missing<'_> {
+    /// The answer for an object that needs the missing one. An author who references both does not confuse their names.
+    fn for_user(mut self, user: Option<&Object>) -> Self {
+        let is_referenced = |near: &Applied<'_>| {
+            let near = ObjectId::of(near.object);
+            user.is_some_and(|user| {
+                values_of(user).any(|values| values.target == near)
+                    || dependencies(user).any(|dependency| dependency.target == near)
+            })
+        };
+        self.suggestion = self.suggestion.filter(|(mistake, near)| *mistake != Mistake::Name || !is_referenced(near));
+        self
+    }
+
     /// Returns whether the reference is probably meant for an existing object.
     pub(crate) fn is_mistake(&self) -> bool {
         self.suggestion.is_some()

@@ -1,8 +1,8 @@
 //! References from Flux objects to other objects.
 
+pub(super) mod dependency;
 pub(super) mod reference;
 pub(super) mod copied_data;
-pub(super) mod dependency;
 pub(super) mod health_check;
 pub(super) mod image_repository;
 pub(super) mod notification;

@@ -309,12 +309,12 @@ fn used_by_all(first: &LateUse<'_>, uses: &[LateUse<'_>]) -> String {
     format!("{chart}{object}{others} of {provider}")
 }
 
-fn with_places(mut finding: Finding, first: &LateUse<'_>, uses: &[LateUse<'_>]) -> Finding {
-    for one in uses.iter().take(MAX_SEPARATE) {
-        finding = finding.related(one.at.clone(), format!("used by {}", one.by.reference));
-    }
+fn with_places(finding: Finding, first: &LateUse<'_>, uses: &[LateUse<'_>]) -> Finding {
+    let places = uses.iter().map(|one| Label::new(one.at.clone(), format!("used by {}", one.by.reference)));
     let provider = &first.thing.by.reference;
-    finding.related(first.thing.by.place(first.thing.object.span()), format!("applied by {provider}"))
+    finding
+        .with_others(places.collect())
+        .related(first.thing.by.place(first.thing.object.span()), format!("applied by {provider}"))
 }
 
 /// The place of `dependsOn` of an applier.

@@ -1,4 +1,4 @@
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::kube::{Object, groups};
 use crate::lint::fields::mentions;
 use crate::lint::findings::Findings;
@@ -18,6 +18,9 @@ declare! {
     /// `remediation.retries` retries after an uninstall or a rollback. The strategy `RetryOnFailure` retries in place,
     /// without a limit. Flux 2.7 introduced it, for `helm.toolkit.fluxcd.io/v2` only. The rule reports nothing if
     /// helm-controller retries by default (`DefaultToRetryOnFailure`, an option since Flux 2.8).
+    ///
+    /// Before each retry, `remediation.retries` rolls an upgrade back and uninstalls an install. `retries: 0` is a decision
+    /// against that, so the severity is `pedantic` from Flux 2.7, and the rule reports nothing before.
     ///
     /// ## How to fix it
     ///
@@ -87,19 +90,29 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 continue;
             }
         }
+        // The author decided against a rollback or an uninstall before each retry.
+        let (decided, absent): (Vec<&str>, Vec<&str>) = stuck.iter().partition(|action| is_zero(release, action));
+        let is_decision = absent.is_empty();
+        let stuck = if is_decision { decided } else { absent };
         let actions = stuck.join(" or ");
         let message = format!("{} does not retry a failed {actions}", release.reference());
         let has_strategy = match release.api_version().rsplit('/').next() {
             Some("v2") => view.has_flux(STRATEGY_SINCE),
             _ => Some(false),
         };
+        if is_decision && has_strategy == Some(false) {
+            continue;
+        }
         let field = stuck.iter().find_map(|action| field_of(release, action)).map(|node| node.span().clone().into());
         let absent = if has_strategy == Some(true) { "strategy" } else { "remediation" };
         let place = field.unwrap_or_else(|| missing_in_spec(release, &format!("{}.{absent}", stuck[0])));
-        let help = remedy(&stuck, has_strategy);
-        let finding = Finding::warning(RULE.id, place, message).help(help).about(release.reference());
+        let help = if is_decision { remedy_in_place(&stuck, has_strategy) } else { remedy(&stuck, has_strategy) };
+        let mut finding = Finding::warning(RULE.id, place, message).help(help).about(release.reference());
+        if is_decision {
+            finding.severity = Severity::Pedantic;
+        }
         // Releases of another version have another remedy.
-        let cause = format!("{actions} {has_strategy:?}");
+        let cause = format!("{actions} {has_strategy:?} {is_decision}");
         let finding = finding.caused_by(cause, "", format!(" HelmReleases do not retry a failed {actions}"));
         found.push(finding.related(release.span().clone(), "this HelmRelease"));
     }
@@ -122,6 +135,14 @@ fn remedy(stuck: &[&str], has_strategy: Option<bool>) -> String {
     }
 }
 
+/// The remedy that keeps `retries: 0`: it needs no rollback and no uninstall.
+fn remedy_in_place(stuck: &[&str], has_strategy: Option<bool>) -> String {
+    let fields: Vec<String> = stuck.iter().map(|action| format!("`{action}.strategy.name`")).collect();
+    let since = if has_strategy.is_none() { "from Flux 2.7, " } else { "" };
+    let fields = fields.join(" and ");
+    format!("{since}set {fields} to `RetryOnFailure`, which retries without a rollback or an uninstall")
+}
+
 /// Returns whether a release has a chart. An overlay may complete a release without one.
 fn is_whole(release: &Object) -> bool {
     ["chart", "chartRef"].iter().any(|field| release.node.at_keys(&["spec", field]).is_some())
@@ -132,6 +153,11 @@ fn retries(release: &Object, action: &str) -> bool {
     let text = |keys: &[&str]| release.text_at(keys);
     text(&["spec", action, "strategy", "name"]).is_some_and(|name| name != "RemediateOnFailure")
         || text(&["spec", action, "remediation", "retries"]).is_some_and(|retries| retries != "0")
+}
+
+/// Returns whether the release sets `retries: 0` for an action.
+fn is_zero(release: &Object, action: &str) -> bool {
+    release.text_at(&["spec", action, "remediation", "retries"]) == Some("0")
 }
 
 /// The field that configures the failures of an action.

@@ -35,6 +35,7 @@ rules! {
     mod ignored_health_checks;
     mod insecure_source;
     mod interval_out_of_range;
+    mod invalid_duration;
     mod invalid_git_url;
     mod invalid_variable_name;
     mod invalid_yaml;

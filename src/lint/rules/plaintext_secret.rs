@@ -105,7 +105,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     }
 }
 
-/// Creates one finding for each private value.
+/// Creates one finding for each private value. One Secret takes all of an object that are equally private.
 fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, found: &mut Findings) {
     let object = applied.object;
     for one in private {
@@ -117,7 +117,16 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
             }
             Evidence::Name | Evidence::Secret => format!("{} has `{name}` in plain text{place}", object.reference()),
         };
-        found.push(finding(applied, one, severity(one.evidence), message, help));
+        let finding = finding(applied, one, severity(one.evidence), message, help);
+        // The owner of a variable changes another file.
+        let is_alone = one.variable.is_some();
+        let (kind, what) = match one.evidence {
+            Evidence::Guessable => ("well-known", format!(" well-known values{place}")),
+            _ => ("private", format!(" private values in plain text{place}")),
+        };
+        let key = format!("{} {kind} {:?}", object.reference(), finding.severity);
+        let before = format!("{} has ", object.reference());
+        found.push(if is_alone { finding } else { finding.caused_by(key, before, what) });
     }
 }
 
@@ -146,7 +155,13 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
     for other in all.iter().filter(counts).filter(|one| one.span != first.span) {
         finding = finding.related(other.span.clone(), format!("`{}`", other.name));
     }
-    found.push(finding);
+    // SOPS encrypts files, and a rendered file is the output of one command.
+    let file = finding.at.span.file().path();
+    let (key, summary) = match first.evidence {
+        Evidence::Guessable => (format!("{file} well-known"), format!(" Secrets of `{file}` have well-known values")),
+        _ => (format!("{file} {severity_of_all:?}"), format!(" Secrets of `{file}` contain values in plain text")),
+    };
+    found.push(finding.caused_by(key, "", summary));
 }
 
 fn severity(evidence: Evidence) -> Severity {

@@ -1,12 +1,14 @@
 use std::ptr;
 
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
+use crate::kube::Object;
 use crate::lint::context::Context;
 use crate::lint::facts::pods::{containers, pod};
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, pedantic};
+use crate::text::is_inside;
 use crate::yaml::Node;
 
 declare! {
@@ -25,6 +27,8 @@ declare! {
     /// images run as root anyway and the baseline allows it. `runAsNonRoot: false` and
     /// `readOnlyRootFilesystem: false` are the defaults of Kubernetes, so they count as not set. The time zone of the
     /// node does not count.
+    ///
+    /// The severity is `pedantic` for a read-only mount of the public certificates of the node.
     ///
     /// ## How to fix it
     ///
@@ -95,6 +99,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let Some(pod) = pod(object) else { return };
     let mut faults: Vec<(&Node, String)> = Vec::new();
+    // The baseline forbids them, but nothing of the node can be read that is not public.
+    let mut public: Vec<(&Node, String)> = Vec::new();
     for field in ["hostNetwork", "hostPID", "hostIPC"] {
         faults.extend(
             pod.get(field).filter(|node| flag(node) == Some(true)).map(|node| (node, format!("`{field}: true`"))),
@@ -129,7 +135,12 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     }
     for volume in pod.get("volumes").map(Node::items).unwrap_or_default() {
         let path = volume.at_keys(&["hostPath", "path"]).filter(|path| path.text().is_some_and(is_of_node));
-        faults.extend(path.map(|node| (node, format!("host path `{}`", node.text().unwrap_or_default()))));
+        let fault = path.map(|node| (node, format!("host path `{}`", node.text().unwrap_or_default())));
+        if path.is_some_and(|path| path.text().is_some_and(is_public)) && is_read_only(object, volume) {
+            public.extend(fault);
+        } else {
+            faults.extend(fault);
+        }
     }
     // A root user alone has no access to the node, and most images have one.
     if faults.is_empty() {
@@ -137,10 +148,19 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     } else {
         faults.append(&mut roots);
     }
+    let is_mild = faults.is_empty() && !public.is_empty();
+    faults.extend(public);
     if let Some((first, _)) = faults.first() {
         let words: Vec<&str> = faults.iter().map(|(_, words)| words.as_str()).collect();
         let message = format!("{} has {}", object.reference(), words.join(", "));
         let mut finding = Finding::warning(RULE.id, first.span().clone(), message).help(HELP).about(object.reference());
+        if is_mild {
+            finding.severity = Severity::Pedantic;
+            finding = finding.help(
+                "mount the certificates from a ConfigMap or from the image: the baseline of the Pod \
+                                    Security Standards forbids host paths",
+            );
+        }
         for (node, words) in faults.iter().skip(1) {
             finding = finding.related(node.span().clone(), words.clone());
         }
@@ -186,6 +206,22 @@ fn is_beyond_baseline(capability: &str) -> bool {
 /// Returns whether a host path gives access to the node. Files of its time zone do not.
 fn is_of_node(path: &str) -> bool {
     !matches!(path, "/etc/localtime" | "/etc/timezone") && !path.starts_with("/usr/share/zoneinfo")
+}
+
+/// Returns whether a host path contains the public certificates of the node, and no private key.
+fn is_public(path: &str) -> bool {
+    let known = ["/etc/ssl/certs", "/etc/ca-certificates", "/usr/share/ca-certificates"];
+    known.iter().any(|known| is_inside(path.trim_end_matches('/'), known))
+}
+
+/// Returns whether all containers mount a volume read-only.
+fn is_read_only(object: &Object, volume: &Node) -> bool {
+    let name = volume.get("name").and_then(Node::text);
+    let mounts = |container: &Node| container.get("volumeMounts").map(Node::items).unwrap_or_default().to_vec();
+    let mut mounts = containers(object).flat_map(mounts);
+    mounts.all(|mount| {
+        mount.get("name").and_then(Node::text) != name || mount.get("readOnly").and_then(flag) == Some(true)
+    })
 }
 
 /// A field of the security context of a container, or else of its pod.

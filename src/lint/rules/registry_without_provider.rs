@@ -1,4 +1,4 @@
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
@@ -18,6 +18,9 @@ declare! {
     ///
     /// The rule ignores objects with a `secretRef` or a `serviceAccountName`, which may contain credentials, and public
     /// registries.
+    ///
+    /// A registry of Azure or Google Cloud may be public, so the severity is `pedantic` for these. A registry of AWS
+    /// rejects all anonymous requests.
     ///
     /// ## How to fix it
     ///
@@ -67,7 +70,7 @@ declare! {
 }
 
 /// The public projects in the registries of Google.
-const PUBLIC: [&str; 14] = [
+const PUBLIC: [&str; 16] = [
     "cadvisor",
     "cloudsql-docker",
     "cloud-sql-connectors",
@@ -77,6 +80,8 @@ const PUBLIC: [&str; 14] = [
     "google-containers",
     "google-samples",
     "google_containers",
+    "istio-release",
+    "istio-testing",
     "kaniko-project",
     "knative-releases",
     "kubebuilder",
@@ -111,11 +116,23 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let Some((cloud, name)) = address(object.kind(), node).and_then(cloud) else { return };
     let reference = object.reference();
     let message = format!("{reference} fetches from a registry of {name} without `provider`");
-    let help =
-        format!("set `provider: {cloud}`: otherwise Flux sends anonymous requests, which a private registry rejects");
+    // Only AWS rejects all anonymous requests.
+    let is_private = cloud == "aws";
+    let help = if is_private {
+        format!("set `provider: {cloud}`: otherwise Flux sends anonymous requests, which the registry rejects")
+    } else {
+        format!(
+            "if the registry is private, set `provider: {cloud}`: otherwise Flux sends anonymous requests, which it \
+             rejects; if it is public, add an exception, since the login fails outside of {name}"
+        )
+    };
     let place = provider.unwrap_or(node).span().clone();
     let summary = format!(" objects fetch from a registry of {name} without `provider`");
-    found.push(Finding::warning(RULE.id, place, message).help(help).about(reference).caused_by(cloud, "", summary));
+    let mut finding = Finding::warning(RULE.id, place, message).help(help).about(reference);
+    if !is_private {
+        finding.severity = Severity::Pedantic;
+    }
+    found.push(finding.caused_by(cloud, "", summary));
 }
 
 /// The registry and path of an OCI address.

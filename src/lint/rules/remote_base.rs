@@ -94,7 +94,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for brought in &view.receiver.cluster.applied_sets {
         for remote in brought.remote() {
             let message = format!("Flux loads `{}` from its URL at every build", remote.url);
-            let fails = locked && !is_file(&remote.url);
+            let fails = locked && !remote.is_file();
             let help = if fails {
                 "copy it into the repository, or add a source and a Kustomization for it: under lockdown, Flux does \
                  not clone repositories, and the whole Kustomization fails"
@@ -113,12 +113,4 @@ fn check(view: &View<'_>, found: &mut Findings) {
             ));
         }
     }
-}
-
-/// Whether kustomize loads a URL as a single file. It clones the repository if the response is not a file.
-fn is_file(url: &str) -> bool {
-    let path = url.split(['?', '#']).next().unwrap_or(url);
-    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let is_http = url.starts_with("https://") || url.starts_with("http://");
-    is_http && !url.contains("ref=") && matches!(extension, "yaml" | "yml" | "json")
 }

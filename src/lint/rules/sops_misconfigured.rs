@@ -1,5 +1,5 @@
-use crate::base::finding::Finding;
-use crate::flux::ApplierKind;
+use crate::base::finding::{Finding, Severity};
+use crate::flux::{AppliedSet, ApplierKind, State};
 use crate::kube::Object;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
@@ -18,10 +18,15 @@ declare! {
     /// encrypted on the cluster: objects with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled`, and a
     /// `SopsSecret`, which an operator decrypts.
     ///
+    /// kustomize-controller decrypts an object after the build. If the build sets a field that SOPS encrypted, such as
+    /// `metadata.namespace` with `namespace`, the decryption fails, and Flux applies nothing of the Kustomization. A file
+    /// without such a change works. Its `kind`, name and namespace are unknown to kustomize nevertheless, so the rule
+    /// reports it with the severity `pedantic`.
+    ///
     /// ## How to fix it
     ///
     /// Set `spec.decryption` with `provider: sops` and the Secret of the key, or move the object to a Kustomization
-    /// that sets it.
+    /// that sets it. Encrypt only `data` and `stringData`: set `encrypted_regex: ^(data|stringData)$` in `.sops.yaml`.
     ///
     /// ## Bad
     ///
@@ -138,6 +143,18 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
         let before = format!("{} does not decrypt ", applier.reference);
         found.push(finding.caused_by(applier.reference.to_string(), before, " encrypted objects"));
+    }
+    let built = view.applied_sets().filter(|set| matches!(set.by.state, State::Built));
+    for object in built.flat_map(AppliedSet::unidentified) {
+        let file = object.node.origin.written().file().path();
+        let message =
+            format!("SOPS encrypted `kind` or `metadata` of an object in `{file}`, which Flux does not support");
+        let help = "set `encrypted_regex: ^(data|stringData)$` in `.sops.yaml`, and encrypt the file again: kustomize \
+                    needs the identity of an object, and kustomize-controller decrypts the object after the build";
+        let place = object.node.entry("kind").map_or_else(|| object.node.span().clone(), Entry::key_span);
+        let mut finding = Finding::warning(RULE.id, place, message).help(help);
+        finding.severity = Severity::Pedantic;
+        found.push(finding.caused_by("encrypted identities", "SOPS encrypted `kind` or `metadata` of ", " objects"));
     }
 }
 

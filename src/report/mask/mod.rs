@@ -129,6 +129,13 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_variable_is_not_masked_but_its_default_is() {
+        let text = "kind: ConfigMap\ndata:\n  a: ${SECRET_HOST}:8082\n  b: ${API_TOKEN:=hunter2}:1\n";
+        let expected = "kind: ConfigMap\ndata:\n  a: ${SECRET_HOST}:8082\n  b: ${API_TOKEN:=*******}:1\n";
+        assert_eq!(masked(text), expected);
+    }
+
+    #[test]
     fn every_line_of_a_value_is_masked() {
         let text = "kind: Secret\nstringData:\n  key: |\n    one: 1\n\n    two\n  other: \"a\n    b\"\n";
         let expected = "kind: Secret\nstringData:\n  key: |\n    ******\n\n    ***\n  other: **\n    **\n";

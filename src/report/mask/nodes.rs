@@ -33,7 +33,11 @@ pub(super) fn secrets(file: &File, depth: usize) -> Vec<Range<usize>> {
 fn in_documents(file: &File, documents: &[Document], depth: usize) -> Vec<Range<usize>> {
     let mut walk = Walk { file, depth, ranges: Vec::new(), aliased: Vec::new() };
     for document in documents {
-        walk.visit(&document.node);
+        // A text without structure contains no objects. Visiting it again would find the same text.
+        match &document.node.value {
+            Value::Scalar(..) if depth > 0 => walk.ranges.extend(defaults(file.text())),
+            _ => walk.visit(&document.node),
+        }
         walk.ranges.extend(private_values(&document.node).iter().map(|private| content(&private.span)));
         let aliased = std::mem::take(&mut walk.aliased);
         if !aliased.is_empty() {
@@ -41,6 +45,15 @@ fn in_documents(file: &File, documents: &[Document], depth: usize) -> Vec<Range<
         }
     }
     walk.ranges
+}
+
+/// The ranges of the defaults of variables in a text, as in `${PASSWORD:=hunter2}`. The name of a variable is public.
+fn defaults(text: &str) -> impl Iterator<Item = Range<usize>> {
+    text.match_indices("${").filter_map(|(at, _)| {
+        let end = at + text.get(at..)?.find('}')?;
+        let start = at + text.get(at..end)?.find(['=', '-', '?'])? + 1;
+        Some(start..end)
+    })
 }
 
 /// The range of a value, without the header of a block scalar.

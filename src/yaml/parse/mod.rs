@@ -5,7 +5,7 @@ pub(super) mod rule_ids;
 mod tag;
 mod token;
 mod syntax_error;
-mod repair;
 mod builder;
+mod repair;
 pub(super) mod parser;
 pub(super) mod embedded;

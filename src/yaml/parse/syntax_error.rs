@@ -225,6 +225,9 @@ impl Error<'_> {
     }
 
     fn indentation(&self) -> Finding {
+        if let Some(finding) = self.after_flow() {
+            return finding;
+        }
         let content = self.content_of_line();
         let dash = self.text.get(content.clone()).is_some_and(|text| text == "-" || text.starts_with("- "));
         let (message, help) = match (dash, self.around.block_seq) {
@@ -263,6 +266,35 @@ impl Error<'_> {
             return finding;
         }
         finding.related(self.file.span(self.character()), "parsing stops here")
+    }
+
+    /// Finds text after a flow collection that starts the value of the line: `title: [draft] Our shop`.
+    fn after_flow(&self) -> Option<Finding> {
+        let line = self.text.get(self.line.clone())?;
+        let entry = line.trim_start().trim_start_matches("- ");
+        let entry = entry.split_once(" #").map_or(entry, |(entry, _)| entry);
+        let value = entry.split_once(": ").map_or(entry, |(_, value)| value).trim_start();
+        let (open, close) = match value.chars().next()? {
+            '[' => ('[', ']'),
+            '{' => ('{', '}'),
+            _ => return None,
+        };
+        let mut depth = 0;
+        let (end, _) = value.char_indices().find(|(_, letter)| {
+            depth += i32::from(*letter == open) - i32::from(*letter == close);
+            depth == 0
+        })?;
+        let rest = value.get(end + 1..)?;
+        if rest.trim().is_empty() {
+            return None;
+        }
+        let after = rest.trim();
+        let start = self.line.start + line.rfind(after)?;
+        let help = match value.trim_end() {
+            value if value.contains('"') => "quote the whole value".to_owned(),
+            value => format!("quote the whole value: `\"{value}\"`"),
+        };
+        Some(self.finding(start..start + after.len(), format!("text after the closing `{close}`"), help))
     }
 
     fn after_quote(&self) -> Finding {

@@ -58,6 +58,7 @@ pub(super) fn claim_of(finding: &Finding) -> Claim {
         "default-namespace"
         | "duplicate-key"
         | "failed-build"
+        | "invalid-duration"
         | "invalid-yaml"
         | "missing-namespace"
         | "missing-resource"

@@ -4,14 +4,14 @@
 //! one, the `gotk-sync.yaml` of `flux bootstrap`, a Kustomization that applies its own directory, or a directory of
 //! Kustomizations that nothing applies.
 
-pub(crate) mod root;
 mod names;
 mod candidate;
-mod synthetic_sync;
-mod written;
 mod coverage;
-mod self_applied;
+pub(crate) mod overlaps;
+pub(crate) mod root;
+mod synthetic_sync;
 mod cluster_folders;
 mod declared;
-pub(crate) mod overlaps;
+mod self_applied;
+mod written;
 pub(crate) mod find;

@@ -173,7 +173,8 @@ impl Search {
             let from = at + line.rfind(value).unwrap_or_default();
             let span = place.span(from..from + value.len()).unwrap_or_else(|| whole(place));
             let name = name.trim_matches(['"', '\'']).to_string();
-            self.found.push(Private { span, name, evidence: Evidence::Name, variable: None });
+            let evidence = shape::of_named(&name, value).map_or(Evidence::Name, Evidence::Shape);
+            self.found.push(Private { span, name, evidence, variable: None });
         }
     }
 }
@@ -203,7 +204,10 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     {
         return None;
     }
-    if shape::looks_random(value) {
+    if let Some(what) = shape::of_named(name, value) {
+        return Some(Evidence::Shape(what));
+    }
+    if shape::looks_random(value) && !shape::is_guessable(value) {
         return Some(Evidence::Name);
     }
     let is_setting = shape::is_setting(value) || shape::is_variable_name(value);
@@ -213,11 +217,11 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     if shape::is_guessable(value) {
         return Some(Evidence::Guessable);
     }
-    // A password may be any word, except the name of a key of a Secret: `password: admin-password`. Other values may be
-    // names: `clientSecret: web-client`, `apiKey: unused`.
+    // A password may be any word, except the name of a key of a Secret, which has several words: `password:
+    // admin-password`. Other values may be names: `clientSecret: web-client`, `apiKey: unused`.
     let has_digit = value.contains(|letter: char| letter.is_ascii_digit());
     let is_private = if name::is_password(name) {
-        has_digit || name::of_value(value) == Name::Neutral
+        has_digit || name::words(value).len() < 2 || name::of_value(value) == Name::Neutral
     } else {
         has_digit && !value.contains('-')
     };

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::markers::{Marker, markers};
 use super::name::words;
+use crate::yaml::decode_base64;
 
 /// A part of a text that is private whatever its name is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -274,16 +275,25 @@ pub(super) fn is_guessable(text: &str) -> bool {
     let known = [
         "adminadmin",
         "administrator",
+        "calvin",
         "changeit",
         "changethis",
         "foobar",
         "guest",
+        // The default of Harbor.
+        "harbor12345",
         "letmein",
+        // The defaults of MinIO.
+        "minio123",
+        "minioadmin",
         "mypassword",
         "mysecret",
         "passwd",
         "pleasechangeme",
         "postgres",
+        // The default of the chart kube-prometheus-stack.
+        "promoperator",
+        "rancher",
         "secretpassword",
         "supersecret",
     ];
@@ -293,8 +303,12 @@ pub(super) fn is_guessable(text: &str) -> bool {
         "password", "root", "sample", "secret", "some", "super", "test", "testing", "token", "user",
     ];
     let words = words(text);
+    // `strongpassword`, `mysecret1`.
+    let stem = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let is_compound = words.len() == 1 && ["password", "secret"].iter().any(|end| stem.ends_with(end));
     known.contains(&plain.as_str())
         || plain.starts_with("changeme")
+        || is_compound
         || (!words.is_empty() && words.iter().all(|word| vocabulary.contains(&word.as_str())))
 }
 
@@ -333,7 +347,26 @@ pub(super) fn is_algorithm(text: &str) -> bool {
 pub(super) fn is_public(text: &str) -> bool {
     let public = ["ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-", "sk-ssh-ed25519", "age1"];
     let is_pem = text.starts_with("-----BEGIN ") && !text.contains("PRIVATE KEY");
-    is_pem || public.iter().any(|start| text.starts_with(start))
+    is_pem || public.iter().any(|start| text.starts_with(start)) || is_sealed(text)
+}
+
+/// Returns whether a value is the output of `kubeseal --raw`: the length of an RSA part of 4096 bits, that part, and an
+/// AES-GCM part.
+///
+/// Source: `HybridEncrypt` of sealed-secrets.
+fn is_sealed(text: &str) -> bool {
+    const RSA_LENGTH: [u8; 2] = [0x02, 0x00];
+    // The length in base64, with two bits of the next byte.
+    ["AgA", "AgB", "AgC", "AgD"].iter().any(|start| text.starts_with(start))
+        && decode_base64(text).is_some_and(|bytes| bytes.starts_with(&RSA_LENGTH) && bytes.len() > 2 + 512)
+}
+
+/// The noun of a value that is private because of its name and its form together.
+pub(super) fn of_named(name: &str, value: &str) -> Option<&'static str> {
+    let is_aws = name.eq_ignore_ascii_case("aws_secret_access_key")
+        && value.len() == 40
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'));
+    (is_aws && is_random(value)).then_some("an AWS secret key")
 }
 
 #[cfg(test)]

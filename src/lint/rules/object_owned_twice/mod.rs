@@ -309,8 +309,13 @@ fn finding(owners: &[Applied<'_>], is_pruned: bool, difference: Option<(&Applied
     if !has_effect {
         finding.severity = Severity::Warning;
     }
-    for owner in owners.iter().take(MAX_SHOWN) {
-        let here = brought(owner).unwrap_or_else(|| owner.by.place(owner.object.span()));
+    let position = |owner: &Applied<'_>| brought(owner).unwrap_or_else(|| owner.by.place(owner.object.span()));
+    let (shown, others) = owners.split_at(owners.len().min(MAX_SHOWN));
+    let others =
+        others.iter().map(|owner| Label::new(position(owner), format!("{} contains it here", owner.by.reference)));
+    finding = finding.with_others(others.collect());
+    for owner in shown {
+        let here = position(owner);
         if here != place {
             finding = finding.related(here, format!("{} contains it here", owner.by.reference));
         }

@@ -3,8 +3,8 @@ mod runtime_info;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::base::finding::{Finding, Label, did_you_mean};
-use crate::flux::Governance;
+use crate::base::finding::{Finding, Label, Severity, did_you_mean};
+use crate::flux::{Governance, UNDEFINED_VARIABLE};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
@@ -27,6 +27,8 @@ declare! {
     /// - keys that a cluster does not read, or for which it has a default
     /// - unread keys, if a source without a local copy may read them
     /// - unread keys of a file from which kustomize generates several ConfigMaps, if an object reads the key of one of them
+    ///
+    /// An unread key changes nothing on a cluster, so the severity is `pedantic` if no similar key is read.
     ///
     /// ## How to fix it
     ///
@@ -128,7 +130,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let judged: Vec<(&[Info<'_>], BTreeSet<&Name>)> =
         all.values().map(|infos| (infos.as_slice(), left_over(fleet, infos))).collect();
     for (infos, left_over) in &judged {
-        missing_keys(infos, left_over, found);
+        missing_keys(fleet, infos, left_over, found);
     }
     unread_keys(&judged, found);
 }
@@ -161,7 +163,7 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
 }
 
 /// The findings for keys that some clusters have and others lack.
-fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
+fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
     let keys: BTreeSet<&Name> = infos.iter().flat_map(|info| info.keys.keys().copied()).collect();
     for key in keys.difference(left_over) {
         let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) =
@@ -174,6 +176,17 @@ fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Fin
         if without.is_empty() {
             continue;
         }
+        // The undefined variable is the effect of the missing key, and the same change removes it.
+        let follow = |finding: Finding, infos: &[&Info<'_>]| match infos.iter().find_map(|info| info.misses(fleet, key))
+        {
+            Some(reader) => {
+                let message = finding.message.clone();
+                finding
+                    .caused_by(message.clone(), "", format!(" keys are missing: {message}"))
+                    .following(UNDEFINED_VARIABLE, reader)
+            }
+            None => finding,
+        };
         let clusters = |infos: &[&Info<'_>]| names(infos.iter().map(|info| &info.cluster));
         // The minority of the clusters contains the mistake.
         if without.len() <= with.len() {
@@ -187,7 +200,7 @@ fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Fin
                     finding = finding.related(other.keys[*key].clone(), format!("cluster `{}` has it", other.cluster));
                 }
                 finding.clusters.push(info.cluster.clone());
-                found.push(finding);
+                found.push(follow(finding, &[info]));
             }
             continue;
         }
@@ -203,7 +216,7 @@ fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Fin
                 finding = finding.related(place, format!("cluster `{}` does not have this key", other.cluster));
             }
             finding.clusters.push(info.cluster.clone());
-            found.push(finding);
+            found.push(follow(finding, &without));
         }
     }
 }
@@ -270,16 +283,22 @@ fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str], others: usiz
         1 => format!("{reference} and one other ConfigMap of this file"),
         _ => format!("{reference} and {others} other ConfigMaps of this file"),
     };
-    let message = format!("no object reads `{key}` of {maps}");
+    let message = format!("no variable on the clusters reads `{key}` of {maps}");
     let meant = did_you_mean(key, known.iter().copied());
     let help = match meant {
         Some(meant) => format!("did you mean `{meant}`, which is read?"),
-        None => "remove it, or correct the name of the variable in its reader".to_owned(),
+        None => {
+            "remove it, unless another program reads it, or correct the name of the variable in its reader".to_owned()
+        }
     };
-    let finding = Finding::warning(RULE.id, place.clone(), message).about(reference);
+    let mut finding = Finding::warning(RULE.id, place.clone(), message).about(reference);
+    // An unread key changes nothing on the cluster, unless its reader has another name for it.
+    if meant.is_none() {
+        finding.severity = Severity::Pedantic;
+    }
     let finding = match meant {
         Some(_) => finding,
-        None => finding.caused_by(maps.clone(), "no object reads ", format!(" keys of {maps}")),
+        None => finding.caused_by(maps.clone(), "no variable on the clusters reads ", format!(" keys of {maps}")),
     };
     finding.help(help)
 }

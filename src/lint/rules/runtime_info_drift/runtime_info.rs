@@ -60,6 +60,16 @@ pub(super) struct Info<'a> {
     pub(crate) unknown: BTreeSet<&'a ObjectRef>,
 }
 
+impl Info<'_> {
+    /// The object that reads a variable on the cluster, which no source defines.
+    pub(super) fn misses(&self, fleet: &Fleet<'_>, key: &str) -> Option<ObjectRef> {
+        let view = fleet.views.get(self.view).filter(|_| self.missed.iter().any(|name| ***name == *key))?;
+        let mut undefined = view.applied_sets().flat_map(|set| set.undefined.iter());
+        let found = undefined.find(|undefined| undefined.uses.iter().any(|(name, _)| **name == *key))?;
+        Some(found.object.clone())
+    }
+}
+
 /// The variable `ConfigMap`s of a fleet, by namespace and name, in the order of the clusters.
 pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> BTreeMap<(&'a str, &'a str), Vec<Info<'a>>> {
     let mut all: BTreeMap<(&str, &str), Vec<Info<'_>>> = BTreeMap::new();

@@ -1,5 +1,8 @@
+mod preparation;
+
 use std::collections::BTreeMap;
 
+use self::preparation::preparation;
 use crate::base::finding::{Finding, Label, ObjectRef, Severity};
 use crate::flux::{
     Applied, CONTROLLERS, CROSS_NAMESPACE, DEFAULT_ACCOUNT, DEFAULT_CONTROLLERS, Locks, REMOTE_BASES, components,
@@ -38,8 +41,12 @@ declare! {
     ///
     /// ## How to fix it
     ///
-    /// Set `spec.cluster.multitenant: true`, or patch the flags into the controllers, and set a `serviceAccountName` in
-    /// the platform's own Kustomizations.
+    /// Prepare the platform first. Set a `serviceAccountName` with the rights of Flux in its own Kustomizations and
+    /// HelmReleases: the default account has no rights, and the sync of a cluster without an account can no longer
+    /// reconcile the commit that would repair it. Copy remote bases into the repository, and add a source in each
+    /// namespace that uses one of another namespace.
+    ///
+    /// Then set `spec.cluster.multitenant: true`, or patch the flags into the controllers.
     ///
     /// ## Bad
     ///
@@ -151,7 +158,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
     let instances: Vec<Applied<'_>> = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").collect();
     if !instances.is_empty() {
-        found.extend(instances.iter().filter_map(|instance| judge_instance(&tenants, instance)));
+        found.extend(instances.iter().filter_map(|instance| judge_instance(view, &tenants, instance)));
         return;
     }
     let deployments = deployments(view);
@@ -173,7 +180,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-fn judge_instance(tenants: &[&str], applied: &Applied<'_>) -> Option<Finding> {
+fn judge_instance(view: &View<'_>, tenants: &[&str], applied: &Applied<'_>) -> Option<Finding> {
     let instance = applied.object;
     let multitenant = instance.node.at_keys(&["spec", "cluster", "multitenant"]);
     let is_unknown = multitenant.and_then(Node::text).is_some_and(|text| text.contains('$'));
@@ -197,9 +204,11 @@ fn judge_instance(tenants: &[&str], applied: &Applied<'_>) -> Option<Finding> {
         (None, None) => missing_in_spec(instance, "cluster.multitenant"),
     };
     let message = format!("{} does not lock Flux down, and {}", instance.reference(), in_words(tenants));
-    let help = "set `spec.cluster.multitenant` to `true`: otherwise an object of a tenant without a service account runs \
-                with the permissions of Flux; if that is intended, set a reason in `lint.tenancy.lockdown` of \
-                .fleetwright.yaml";
+    let first = preparation(view, |flag| lacking.contains_key(flag));
+    let help = format!(
+        "{first}set `spec.cluster.multitenant` to `true`: otherwise an object of a tenant without a service account runs \
+         with the permissions of Flux; if that is intended, set a reason in `lint.tenancy.lockdown` of .fleetwright.yaml"
+    );
     Some(Finding::error(RULE.id, label, message).help(help).about(instance.reference()))
 }
 
@@ -252,8 +261,9 @@ fn finding(view: &View<'_>, tenants: &[&str], place: Span, lacking: &Lacking) ->
         Some(policy) => format!("only {policy} may prevent that {effect}"),
         None => format!("otherwise {effect}"),
     };
+    let first = preparation(view, |flag| lacking.contains_key(flag));
     let help = format!(
-        "add the arguments with a patch of the Deployments: {otherwise}; if that is intended, set a reason in \
+        "{first}add the arguments with a patch of the Deployments: {otherwise}; if that is intended, set a reason in \
          `lint.tenancy.lockdown` of .fleetwright.yaml"
     );
     let count = format!(" clusters with tenants run Flux controllers without {flags}");
