@@ -292,7 +292,14 @@ impl<'a> View<'a> {
                 self.find(group, kind, namespace, name).map(|found| found.object)
             };
             let releases = self.of_kind(groups::HELM, "HelmRelease");
-            UnknownSources::collect(releases, self.appliers(), source_of, self.owner().as_deref(), lacks)
+            UnknownSources::collect(
+                self.applied_sets(),
+                releases,
+                self.appliers(),
+                source_of,
+                self.owner().as_deref(),
+                lacks,
+            )
         })
     }
 

@@ -13,7 +13,7 @@ use crate::flux::variables::shared_substitution::is_enabled;
 use crate::flux::variables::substitute::reads;
 use crate::flux::variables::substitute::undefined::UndefinedVariable;
 use crate::kube::Object;
-use crate::kustomize::{Build, PatchTarget, RemoteBase, omissions_by_name};
+use crate::kustomize::{Build, PatchTarget, RemoteBase, UnreadBase, omissions_by_name};
 use crate::yaml::Name;
 
 /// The output of an applier's build. Appliers with equal inputs share it, and appliers with similar inputs share most
@@ -60,6 +60,8 @@ pub(crate) struct BuildFacts {
     pub(crate) patch_targets: Vec<PatchTarget>,
     /// The bases that its kustomizations load from a URL.
     pub(crate) remote: Vec<RemoteBase>,
+    /// The bases whose objects are missing, because there is no copy of them.
+    pub(crate) unread: BTreeSet<UnreadBase>,
 }
 
 impl Output {
@@ -134,7 +136,7 @@ impl BuildFacts {
         let reads: Vec<(usize, Arc<[Name]>)> = reads.collect();
         let names: BTreeSet<&Name> = reads.iter().flat_map(|(_, names)| names.iter()).collect();
         let names = names.into_iter().cloned().collect();
-        let Build { not_done, patch_targets, remote, .. } = build;
+        let Build { not_done, patch_targets, remote, unread, .. } = build;
         Self {
             is_substituted: enabled().next().is_some(),
             reads,
@@ -142,6 +144,7 @@ impl BuildFacts {
             not_done: omissions_by_name(&not_done),
             patch_targets,
             remote,
+            unread,
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::flux::model::objects::Objects;
 use crate::flux::producer::is_producer;
 use crate::flux::variables::substitute::undefined::{UndefinedVariable, VariableOwner};
 use crate::kube::Object;
-use crate::kustomize::RemoteBase;
+use crate::kustomize::{RemoteBase, UnreadBase};
 use crate::yaml::Name;
 
 /// The objects of one applier. Clusters that receive the same objects share them.
@@ -65,6 +65,11 @@ impl AppliedSet {
     /// The bases that the kustomizations of its build load from a URL.
     pub fn remote(&self) -> &[RemoteBase] {
         self.facts.as_ref().map_or(&[], |facts| &facts.remote)
+    }
+
+    /// The bases at URLs without a copy, whose objects are missing.
+    pub fn unread(&self) -> impl Iterator<Item = &UnreadBase> {
+        self.facts.iter().flat_map(|facts| &facts.unread)
     }
 
     /// The names of the undefined variables that its objects read without a default.

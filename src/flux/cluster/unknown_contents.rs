@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::flux::build::applier_spec::ApplierSpec;
 use crate::flux::build::output::Output;
 use crate::flux::source::reference::SourceRef;
+use crate::flux::unknown::contents::UnknownProducer;
 use crate::yaml::Name;
 
 /// The appliers with unknown objects.
@@ -28,6 +29,15 @@ impl UnknownContents {
             return;
         }
         self.charts.extend(output.inventory.charts().iter().cloned());
+        for base in &output.facts.unread {
+            if !UnknownProducer::of_base(base, None).may_create_anything() {
+                continue;
+            }
+            match &base.namespace {
+                Some(namespace) => drop(self.namespaces.insert(namespace.clone())),
+                None => self.anything = true,
+            }
+        }
         if output.is_known() {
             return;
         }

@@ -3,4 +3,5 @@
 
 pub(super) mod publisher;
 pub(super) mod known_contents;
+pub(super) mod base_url;
 pub(super) mod contents;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applied, Applier, Creates, NotBuiltReason, State, UnknownProducer};
+use crate::flux::{Applied, AppliedSet, Applier, Creates, NotBuiltReason, State, UnknownProducer};
 use crate::kube::{Object, ObjectId};
 use crate::yaml::Name;
 
@@ -22,6 +22,8 @@ pub enum UnknownSource {
     FailedBuild(ObjectRef),
     /// The chart of a release may contain the object.
     Chart(ObjectRef),
+    /// A base of an applier at a URL without a copy may contain the object.
+    RemoteBase(ObjectRef, Name),
     /// A controller may create the object for this policy or template.
     Controller(ObjectRef),
 }
@@ -34,6 +36,7 @@ impl fmt::Display for UnknownSource {
             Self::NotBuilt(applier, reason) => write!(f, "{applier}, which is not built ({reason}),"),
             Self::FailedBuild(applier) => write!(f, "{applier}, which does not build,"),
             Self::Chart(release) => write!(f, "the chart of {release}"),
+            Self::RemoteBase(applier, url) => write!(f, "the remote base `{url}` of {applier}"),
             Self::Controller(object) => write!(f, "the controller of {object}"),
         }
     }
@@ -72,6 +75,7 @@ impl<'a> UnknownSources<'a> {
     /// `source_of` returns the source of a release or an applier, and `owner` is the owner of the fleet's repository.
     /// `lacks` tells whether the cluster has no such source: an applier with a missing source applies nothing.
     pub(crate) fn collect(
+        applied_sets: impl Iterator<Item = &'a AppliedSet>,
         releases: impl Iterator<Item = Applied<'a>>,
         appliers: impl Iterator<Item = &'a Arc<Applier>>,
         source_of: impl Fn(&Object) -> Option<&'a Object>,
@@ -88,6 +92,7 @@ impl<'a> UnknownSources<'a> {
                 State::Built | State::Failed | State::NotBuilt(_) => sources.add_applier(applier, &source_of),
             }
         }
+        applied_sets.filter(|set| set.by.is_known).for_each(|set| sources.add_bases(set, owner));
         releases.for_each(|release| sources.add_release(&release, &source_of, owner));
         for applier in sourceless {
             let Some(source) = applier.source.as_ref() else { continue };
@@ -144,6 +149,20 @@ impl<'a> UnknownSources<'a> {
         });
     }
 
+    fn add_bases(&mut self, set: &'a AppliedSet, owner: Option<&str>) {
+        for base in set.unread() {
+            let contents = UnknownProducer::of_base(base, owner);
+            self.anywhere.push(self.producers.len());
+            self.producers.push(Producer {
+                object: None,
+                home: set.by.reference.namespace.as_deref().unwrap_or_default(),
+                by: Some(&set.by),
+                source: UnknownSource::RemoteBase(set.by.reference.clone(), base.url.clone()),
+                contents,
+            });
+        }
+    }
+
     /// The producers that may create an object; a cluster-scoped object has the empty namespace.
     pub(crate) fn of(&self, id: ObjectId<'_>) -> impl Iterator<Item = &Producer<'a>> {
         let in_namespace = self.charts.get(id.namespace).into_iter().flatten().copied();
@@ -169,9 +188,15 @@ impl<'a> UnknownSources<'a> {
         self.created.contains(namespace)
     }
 
-    /// Returns whether an applier that is not built may contain a Namespace.
+    /// Returns whether an applier that is not built, or a remote base, may contain a Namespace with any name.
     pub(crate) fn may_contain_namespaces(&self) -> bool {
-        self.producers.iter().any(|producer| !producer.is_chart())
+        let id = ObjectId { group: "", kind: "Namespace", namespace: "", name: "" };
+        self.producers.iter().any(|producer| !producer.is_chart() && producer.contents.creates(id) != Creates::Never)
+    }
+
+    /// The remote bases that probably contain the CRD of a custom resource.
+    pub(crate) fn bases_with_definition(&self, group: &str, kind: &str) -> impl Iterator<Item = &Producer<'a>> {
+        self.producers.iter().filter(move |one| one.contents.is_base_with_definition(group, kind))
     }
 
     /// A source that may contain a Namespace object with a name.

@@ -1,8 +1,9 @@
 //! Custom resources whose CRDs the chart of a release installs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::flux::{Applied, AppliedSet, ApplyMode, groups_of_chart};
+use crate::flux::{Applied, AppliedSet, Applier, ApplyMode, groups_of_chart};
 use crate::kube::{Object, groups};
 use crate::lint::refs::source_reference::source_of;
 use crate::lint::view::View;
@@ -47,12 +48,23 @@ pub(crate) fn uses_of_charts<'a>(view: &View<'a>) -> Vec<ChartUse<'a>> {
         for (kind, at) in &listing.needs(&brought.objects).custom_kinds {
             let brought: &'a AppliedSet = brought;
             let Some(user) = brought.at(*at).filter(|user| user.apply_mode() != ApplyMode::Ignored) else { continue };
-            if let Some(charts) = charts.get(user.object.group()).filter(|_| !defined.contains(kind)) {
+            let group = user.object.group();
+            let is_below = |by: &Arc<Applier>| lineage(by).any(|above| above.at == user.by.at) && by.at != user.by.at;
+            let mut bases = view.unknown_sources().bases_with_definition(group, user.object.kind());
+            if bases.any(|base| !base.by.is_some_and(is_below)) {
+                continue;
+            }
+            if let Some(charts) = charts.get(group).filter(|_| !defined.contains(kind)) {
                 found.push(ChartUse { user, charts: charts.clone() });
             }
         }
     }
     found
+}
+
+/// An applier and those above it.
+fn lineage(applier: &Arc<Applier>) -> impl Iterator<Item = &Arc<Applier>> {
+    std::iter::successors(Some(applier), |applier| applier.parent_applier.as_ref())
 }
 
 /// The name of the chart of a release.
