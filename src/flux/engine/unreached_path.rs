@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::ops::Deref;
 
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::base::set_aside::is_set_aside;
 use crate::flux::build::kustomization::missing;
 use crate::flux::cluster::desired_state::Cluster;
@@ -70,7 +70,8 @@ impl OwnSources {
             return None;
         }
         let help = "no cluster reaches this Kustomization: correct the path before a cluster applies it, or remove it";
-        Some(missing(object, path, &folder, false).help(help))
+        let finding = missing(object, path, &folder, false).help(help);
+        Some(Finding { severity: Severity::Warning, ..finding })
     }
 }
 
