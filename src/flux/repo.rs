@@ -61,6 +61,8 @@ pub struct Repo {
     pub skipped: Skipped,
     /// The fields of kustomizations that were not evaluated, counted by name.
     pub not_done: BTreeMap<String, usize>,
+    /// The directories with a file that `flux bootstrap` writes.
+    pub flux_folders: BTreeSet<String>,
     /// The kustomizations that contain the installation of Flux.
     pub installations: Vec<Installation>,
 }
@@ -155,6 +157,9 @@ impl Repo {
             if is_hidden(path) {
                 self.skipped.count(SkipReason::Hidden);
                 continue;
+            }
+            if matches!(path.rsplit('/').next(), Some("gotk-components.yaml" | "gotk-sync.yaml")) {
+                self.flux_folders.insert(folder_of(path).to_owned());
             }
             match entry {
                 Entry::Opaque(_) => self.skipped.count(SkipReason::Unreadable),
