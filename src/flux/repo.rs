@@ -305,7 +305,8 @@ fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]
     // If several roots have the same URL, the first one counts; those whose path exists are the most reliable.
     let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.path_exists);
     for root in sure.into_iter().chain(guessed) {
-        let Some(prefix) = &root.prefix else { continue };
+        let syncs_other = root.path_exists && !root.is_own;
+        let Some(prefix) = root.prefix.as_ref().filter(|_| !syncs_other) else { continue };
         for object in &root.objects {
             if object.is(groups::FLUX_OPERATOR, "FluxInstance") {
                 let (made, _) = objects_of(object, builder);

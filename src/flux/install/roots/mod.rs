@@ -6,6 +6,7 @@
 
 pub(crate) mod root;
 mod names;
+mod repository;
 mod candidate;
 mod synthetic_sync;
 mod written;
