@@ -193,7 +193,10 @@ impl Accumulator {
                 .related(Object { node: resource.node.clone() }.span().clone(), "also here")
                 .related(Object { node: self.resources.list[first].node.clone() }.span().clone(), "first here")
                 .help("include each object once, or patch it");
-            self.fail(finding);
+            // A copied base has many objects with the names of the original.
+            let place = format!("{}:{}", item.span().file().path(), item.span().range().start);
+            let summary = format!(" objects of `{}` are duplicates in this build", item.text().unwrap_or_default());
+            self.fail(finding.caused_by(place, "", summary));
             return;
         }
         self.resources.list.push(resource);
