@@ -60,6 +60,11 @@ pub fn is_template(path: &str) -> bool {
     path.split('/').any(|name| has_word(name, TEMPLATES))
 }
 
+/// Returns whether a file is in a directory with the inputs of a program's tests.
+pub fn is_test_data(path: &str) -> bool {
+    path.rsplit('/').skip(1).any(|name| has_word(name, &["fixture", "fixtures", "testdata"]))
+}
+
 fn has_word(name: &str, list: &[&str]) -> bool {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
     words.into_iter().any(|word| list.contains(&word.as_str()))

@@ -18,6 +18,7 @@ pub(super) mod resolve_artifact;
 mod tests;
 
 pub use artifact::{Artifact, Resolution};
+pub use ignore::Exclusions;
 pub use reference::{Lookup, SourceRef};
 pub use resolve_artifact::DANGLING_SOURCE;
 pub use sources::{Copy, Sources, bases};
