@@ -28,7 +28,7 @@ use crate::text::{Entry, LoadError, Tree, join};
     "  fleetwright lint                                   the current directory\n",
     "  fleetwright lint ../fleet --only invalid-yaml      only one rule; may be repeated\n",
     "  fleetwright lint --format json > report.json       for programs; see `schema report`\n",
-    "  fleetwright lint out --fleet fleet.yaml            with a fleet.yaml of another directory\n",
+    "  fleetwright lint out --fleet fleet.yaml            with a fleet.yaml from another directory\n",
     "  fleetwright lint --source https://github.com/acme/apps.git=../apps\n",
     "                                                     with a local copy of another repository\n\n",
     "Exit codes:\n",

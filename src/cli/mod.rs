@@ -40,7 +40,7 @@ use streams::Streams;
     "  fleetwright trace Namespace/apps     print the files and lines that define an object\n\n",
     "Exit codes:\n",
     "  0  clean: nothing to report, the tree is current\n",
-    "  1  findings at or above --fail-on, a stale tree, or a decision for you\n",
+    "  1  findings at or above --fail-on, a stale tree, or files that need a decision\n",
     "  2  fleetwright failed: bad arguments, no such directory, an invalid fleet.yaml",
 ))]
 struct Cli {

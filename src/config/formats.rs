@@ -42,32 +42,32 @@ pub(super) const ALL_WORDS: &[TextFormat] = &[
     TextFormat { keyword: ROOT_PATH, check: root_path },
 ];
 
-#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
+#[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]
 fn rule_id(text: &str) -> Option<FormatError> {
     let message = format!("is `{text}`, which is not a valid rule id");
     let help = "use an id as shown in findings, for example `missing-prune`";
     Some(FormatError { rule: None, message, help: help.into() })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
+#[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]
 fn blank(_: &str) -> Option<FormatError> {
     Some(FormatError { rule: None, message: "is empty".into(), help: "state the reason for the next reader".into() })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
+#[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]
 fn namespace(text: &str) -> Option<FormatError> {
     let message = format!("is `{text}`, which is not a valid namespace name");
     let help = "use lower-case letters, digits and `-`, and start and end with a letter or digit";
     Some(FormatError { rule: None, message, help: help.into() })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
+#[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]
 fn account(text: &str) -> Option<FormatError> {
     let message = format!("is `{text}`, which is not a valid service account");
     Some(FormatError { rule: None, message, help: "include the namespace, for example `flux-system/team-a`".into() })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
+#[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]
 fn flux_version(text: &str) -> Option<FormatError> {
     let message = format!("is `{text}`, which is not a valid Flux version");
     Some(FormatError { rule: None, message, help: "write it as `2.9` or `2.9.4`".into() })
@@ -86,7 +86,7 @@ fn copy_path(text: &str) -> Option<FormatError> {
     Some(FormatError { rule: None, message, help: help.into() })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
+#[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]
 fn source_name(text: &str) -> Option<FormatError> {
     let message = format!("is `{text}`, which is not the name of a source");
     let help = "write the name of a GitRepository, or a kind and a name, for example `OCIRepository/flux-system`";

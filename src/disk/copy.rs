@@ -1,4 +1,4 @@
-//! Local copies of other repositories that a configuration references: checks which of them may be read.
+//! Local copies of other repositories that a configuration references, and the check that a copy may be read.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -66,7 +66,7 @@ pub enum DiskError {
 }
 
 impl DiskError {
-    /// Converts an I/O error of an operation on a path.
+    /// Returns a function that converts the I/O error of an operation on a path.
     pub(super) fn refused(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
         let path = display(path);
         move |source| Self::Refused { action, path: path.clone(), source }

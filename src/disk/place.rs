@@ -17,7 +17,7 @@ pub fn exists(path: &Path) -> bool {
     path.exists()
 }
 
-/// Returns the path of a directory relative to one that contains it, with `/` between segments.
+/// Returns the path of a directory relative to a directory that contains it, with `/` between segments.
 ///
 /// Returns the empty string if both are the same directory.
 pub fn relative(folder: &Path, from: &Path) -> Option<String> {

@@ -81,7 +81,7 @@ fn dns_label(text: &str) -> Option<FormatError> {
     Some(fault(Some(INVALID_NAME), format!("is `{text}`, which is not a valid DNS label"), help))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
+#[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]
 fn duration(text: &str) -> Option<FormatError> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let help = if digits && !text.is_empty() {
@@ -94,7 +94,7 @@ fn duration(text: &str) -> Option<FormatError> {
     Some(fault(None, format!("is `{text}`, which is not a valid duration"), help))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
+#[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]
 fn variable(text: &str) -> Option<FormatError> {
     let fixed: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
@@ -105,13 +105,13 @@ fn variable(text: &str) -> Option<FormatError> {
     Some(fault(Some(INVALID_NAME), format!("is `{text}`, which is not a valid variable name"), help))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
+#[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]
 fn dependency(text: &str) -> Option<FormatError> {
     let help = "write `component`, `component/stage`, or, for another tenant, `{tenant: …, component: …}`";
     Some(fault(None, format!("is `{text}`, which is not a valid component reference"), help))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
+#[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]
 fn component(text: &str) -> Option<FormatError> {
     Some(fault(None, format!("is `{text}`, which is not a valid component reference"), "write `tenant/component`"))
 }

@@ -23,16 +23,22 @@ impl Object {
     }
 
     /// Returns `apiVersion`.
+    #[inline]
     pub fn api_version(&self) -> &str {
         self.node.get("apiVersion").and_then(Node::text).unwrap_or_default()
     }
 
     /// Returns the group of `apiVersion`; empty for the core group.
+    #[inline]
     pub fn group(&self) -> &str {
-        self.api_version().split_once('/').map_or("", |(group, _)| group)
+        let version = self.api_version();
+        // A loop over these few bytes is faster than a search by `memchr`.
+        let end = version.bytes().position(|byte| byte == b'/').unwrap_or_default();
+        version.get(..end).unwrap_or_default()
     }
 
     /// Returns `kind`.
+    #[inline]
     pub fn kind(&self) -> &str {
         self.node.get("kind").and_then(Node::text).unwrap_or_default()
     }
@@ -58,6 +64,7 @@ impl Object {
     }
 
     /// Returns whether the object has a group and kind, in any version.
+    #[inline]
     pub fn is(&self, group: &str, kind: &str) -> bool {
         self.kind() == kind && self.group() == group
     }

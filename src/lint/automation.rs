@@ -85,7 +85,7 @@ pub(super) fn production_sources<'a>(
 }
 
 /// Returns the source from which a cluster reconciles the pushed changes of an automation. `home` contains the sources of
-/// the cluster: it is the cluster itself, or the hub that applies to it.
+/// the cluster: it is the cluster itself, or the hub that applies objects to it.
 fn reconciles<'a>(view: &View<'a>, home: &View<'a>, automation: &Automation<'_>, push: &Push) -> Option<&'a Object> {
     home.of_kind(groups::SOURCE, "GitRepository").find_map(|applied| {
         let source = applied.object;

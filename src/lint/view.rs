@@ -36,6 +36,7 @@ pub struct View<'a> {
     pub(super) before_flux: BeforeFlux<'a>,
     settings: &'a Settings,
     by_id: OnceLock<ById>,
+    by_kind: OnceLock<Index<u64, Vec<usize>>>,
     producers: OnceLock<Producers>,
     unknown_sources: OnceLock<UnknownSources<'a>>,
     rbac: OnceLock<Rbac>,
@@ -61,7 +62,7 @@ type ListPosition = (usize, usize);
 #[derive(Default)]
 struct ById {
     first: Index<u64, ListPosition>,
-    /// The further objects with an identity, each with the first one.
+    /// The additional objects of each identity, each with the first object of that identity.
     duplicates: Vec<(ListPosition, ListPosition)>,
 }
 
@@ -82,6 +83,7 @@ impl<'a> View<'a> {
             before_flux: BeforeFlux { external: &settings.config.external, helmfile_names },
             settings,
             by_id: OnceLock::new(),
+            by_kind: OnceLock::new(),
             producers: OnceLock::new(),
             unknown_sources: OnceLock::new(),
             rbac: OnceLock::new(),
@@ -121,7 +123,8 @@ impl<'a> View<'a> {
     /// The objects of a group and kind in any version, ordered by applier.
     pub fn of_kind(&self, group: &str, kind: &str) -> impl Iterator<Item = Applied<'a>> {
         let hash = kind_hash(group, kind);
-        let objects = self.lists.iter().flat_map(move |(brought, listing)| {
+        let lists = self.by_kind().get(&hash).map_or(&[][..], Vec::as_slice);
+        let objects = lists.iter().filter_map(|list| self.lists.get(*list)).flat_map(|(brought, listing)| {
             let brought: &'a AppliedSet = brought;
             listing.of_kind(hash).iter().filter_map(move |at| brought.at(*at))
         });
@@ -326,6 +329,17 @@ impl<'a> View<'a> {
         let (brought, _) = self.lists.get(list)?;
         let brought: &'a AppliedSet = brought;
         brought.at(at)
+    }
+
+    /// The lists that contain objects of a kind.
+    fn by_kind(&self) -> &Index<u64, Vec<usize>> {
+        self.by_kind.get_or_init(|| {
+            let mut by_kind: Index<u64, Vec<usize>> = Index::default();
+            for (list, (_, listing)) in self.lists.iter().enumerate() {
+                listing.kinds.iter().for_each(|kind| by_kind.entry(*kind).push(list));
+            }
+            by_kind
+        })
     }
 
     fn by_id(&self) -> &ById {

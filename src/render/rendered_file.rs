@@ -50,7 +50,7 @@ pub(super) struct Kustomization {
 pub(super) struct Fault {
     /// The message.
     pub message: String,
-    /// The rendered line with the error, in which values are marks.
+    /// The rendered line with the error, with marks in place of values.
     pub line: String,
 }
 

@@ -140,8 +140,8 @@ impl File {
 
     fn line_starts(&self) -> &[u32] {
         self.0.line_starts.get_or_init(|| {
-            let breaks = self.text().bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-            let starts = breaks.map(|(at, _)| u32::try_from(at + 1).expect("a file is shorter than MAX_LEN"));
+            let breaks = memchr::memchr_iter(b'\n', self.text().as_bytes());
+            let starts = breaks.map(|at| u32::try_from(at + 1).expect("a file is shorter than MAX_LEN"));
             std::iter::once(0).chain(starts).collect()
         })
     }

@@ -1,6 +1,7 @@
 //! fleet.yaml and its included files, read and validated against their schemas.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use globset::GlobBuilder;
 
@@ -86,7 +87,7 @@ impl Input {
         tree: &Tree,
         own: &str,
         what: &str,
-        checker: &Checker,
+        checker: &LazyLock<Checker>,
         findings: &mut Vec<Finding>,
     ) -> Vec<Node> {
         let globs = self.root.at_keys(&["include", what]).map(Node::items).unwrap_or_default();

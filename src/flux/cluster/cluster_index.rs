@@ -36,7 +36,7 @@ pub(crate) struct ClusterIndex {
     /// The input providers of each namespace.
     providers: BTreeMap<Name, Vec<Object>>,
     producers: Producers,
-    /// Objects that may exist although no manifest is known.
+    /// Objects that may exist without a known manifest.
     pub(crate) unknown: UnknownContents,
     /// The source that is the repository itself, with the directory that is its root.
     own: Option<(SourceRef, String)>,
@@ -52,7 +52,7 @@ enum Rank {
 }
 
 impl ClusterIndex {
-    /// The index before any applier has run.
+    /// Creates the index of a cluster before any applier is built.
     pub(crate) fn new(root: &Root, settings: &Settings) -> Self {
         let own = root.own_source().map(|source| (source, root.prefix.clone().unwrap_or_default()));
         Self { producers: Producers::declared(&root.name, &settings.config.external), own, ..Self::default() }

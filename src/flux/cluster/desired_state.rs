@@ -16,7 +16,8 @@ pub struct Cluster {
     pub folder: String,
     /// The appliers: the root first, each after its parent.
     pub appliers: Vec<Arc<Applier>>,
-    /// The objects that it receives or that it applies to other clusters by `kubeConfig`, in the order of the appliers.
+    /// The objects that the cluster receives, or applies to other clusters through `kubeConfig`, in the order of the
+    /// appliers.
     pub applied_sets: Vec<AppliedSet>,
     /// The lookup of its `ConfigMap`s and Secrets.
     pub(crate) lookups: Lookups,

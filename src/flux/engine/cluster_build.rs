@@ -210,7 +210,7 @@ impl ClusterBuild {
         }
     }
 
-    /// Returns whether every applier has the same input as when it was built. Records those that do not in `unstable`.
+    /// Returns whether every applier has the same input as when it was built. Records the other appliers in `unstable`.
     fn is_fixed_point(&mut self, context: &BuildContext<'_>) -> bool {
         self.previous_index = None;
         let strictness = self.current_strictness(context.settings);

@@ -13,9 +13,9 @@ pub(super) struct Includers {
     pub(super) absent: BTreeMap<String, Span>,
     /// The directories of kustomizations that list a missing `gotk-components.yaml`.
     pub(super) without_components: BTreeSet<String>,
-    /// The directories of kustomizations, and whether it is a Component.
+    /// The directories of kustomizations, and whether each kustomization is a Component.
     folders: BTreeMap<String, bool>,
-    /// The files that kustomizations read otherwise, such as patches.
+    /// The other files that kustomizations read, such as patches.
     pub(super) named: BTreeSet<String>,
 }
 

@@ -3,7 +3,9 @@
 //! It merges the built-in configuration with `configurations` and `crds`. The configuration of a base is merged into
 //! that of its overlay, so its references and variables also apply there.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::str::Bytes;
 use std::sync::Arc;
 
 use super::field_spec::{FieldSpec, Gvk};
@@ -85,7 +87,7 @@ impl TransformerConfig {
         for (config_field, specs) in added.fields {
             let known = all.fields.entry(config_field).or_default();
             known.extend(specs);
-            known.sort_by_cached_key(|spec| order(&spec.gvk));
+            known.sort_by(|one, other| in_order(&one.gvk, &other.gvk));
         }
         for NameReference { target, referrers } in added.references {
             match all.references.iter_mut().find(|known| known.target == target) {
@@ -93,7 +95,7 @@ impl TransformerConfig {
                 None => all.references.push(NameReference { target, referrers }),
             }
         }
-        all.references.sort_by_cached_key(|reference| order(&reference.target));
+        all.references.sort_by(|one, other| in_order(&one.target, &other.target));
         Ok(Arc::new(all))
     }
 
@@ -157,10 +159,19 @@ fn new_specs(known: &[FieldSpec], list: &[FieldSpec]) -> Result<Vec<FieldSpec>, 
     Ok(new)
 }
 
-/// The sort key of a kind, as for objects: by rank, then group, version and kind.
-fn order(gvk: &Gvk) -> (isize, String) {
-    let or = |text: &str, empty: &str| if text.is_empty() { empty.to_string() } else { text.to_string() };
-    (rank(&gvk.kind), format!("{}_{}_{}", or(&gvk.group, "~G"), or(&gvk.version, "~V"), or(&gvk.kind, "~K")))
+/// Compares two kinds, as for objects: by rank, then by group, version and kind as one text.
+fn in_order(one: &Gvk, other: &Gvk) -> Ordering {
+    fn part<'a>(text: &'a str, empty: &'static str) -> Bytes<'a> {
+        if text.is_empty() { empty.bytes() } else { text.bytes() }
+    }
+    fn bytes(gvk: &Gvk) -> impl Iterator<Item = u8> {
+        let (group, version, kind) = (part(&gvk.group, "~G"), part(&gvk.version, "~V"), part(&gvk.kind, "~K"));
+        group.chain([b'_']).chain(version).chain([b'_']).chain(kind)
+    }
+    if one == other {
+        return Ordering::Equal;
+    }
+    rank(&one.kind).cmp(&rank(&other.kind)).then_with(|| bytes(one).cmp(bytes(other)))
 }
 
 #[cfg(test)]

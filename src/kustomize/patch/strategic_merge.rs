@@ -25,8 +25,8 @@ fn present(node: Option<&Node>) -> Option<&Node> {
     node.filter(|node| !node.is_null())
 }
 
-/// Merges a patch into a node. `kind` is the type of a mapping or of a list's items, `list` the merge strategy of a
-/// list.
+/// Merges a patch into a node. `kind` is the type of a mapping or of a list's items, and `list` is the merge strategy
+/// of a list.
 pub(crate) fn merge_node(
     old: Option<&Node>,
     patch: PatchValue<'_>,

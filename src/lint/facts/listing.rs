@@ -14,6 +14,8 @@ use crate::yaml::{Name, Node};
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     by_kind: Index<u64, Vec<usize>>,
+    /// The hashes of the kinds, in the order of their first objects.
+    pub(crate) kinds: Vec<u64>,
     /// The hash of each object's identity: objects with different hashes are different.
     pub(crate) identities: Vec<u64>,
     /// The positions of the objects that SOPS encrypted and that are not decrypted.
@@ -34,7 +36,12 @@ impl Listing {
         let mut listing = Self { identities: Vec::with_capacity(objects.len()), ..Self::default() };
         for (at, object) in objects.iter().enumerate() {
             let (group, kind) = (object.group(), object.kind());
-            listing.by_kind.entry(kind_hash(group, kind)).push(at);
+            let hash = kind_hash(group, kind);
+            let of_kind = listing.by_kind.entry(hash);
+            if of_kind.is_empty() {
+                listing.kinds.push(hash);
+            }
+            of_kind.push(at);
             if is_encrypted(object) {
                 listing.encrypted.push(at);
             }

@@ -176,7 +176,8 @@ impl<'a> ApplyOrder<'a> {
         self.before(other).get(one) == Some(&true)
     }
 
-    /// A child of an applier that is ready only after the applier is, so that the applier must not wait for its objects.
+    /// Returns a child of an applier that becomes ready only after the applier. With such a child, the applier must not
+    /// wait for its own objects.
     pub(crate) fn child_that_waits_for(&self, at: usize, tree: &ApplierTree) -> Option<usize> {
         let waits = |child: &usize| self.graph.reachable(ready(*child), |_| true).get(ready(at)) == Some(&true);
         (0..self.appliers.len()).filter(|child| tree.parent(*child) == Some(at)).find(waits)

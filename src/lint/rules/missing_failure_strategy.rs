@@ -11,9 +11,9 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Without retries helm-controller tries once. If an install fails because a webhook or a volume is not available
-    /// yet, it stays failed until the HelmRelease or the chart changes. This may be long after the cause is gone. All
-    /// objects that depend on the release wait too.
+    /// Without retries, helm-controller tries once. If an install fails because a webhook or a volume is not available
+    /// yet, the release stays failed until the HelmRelease or the chart changes. This may be long after the cause is
+    /// gone. All objects that depend on the release wait too.
     ///
     /// `remediation.retries` retries after an uninstall or a rollback. The strategy `RetryOnFailure` retries in place,
     /// without a limit. Flux 2.7 introduced it, for `helm.toolkit.fluxcd.io/v2` only. The rule reports nothing if

@@ -116,7 +116,7 @@ fn binding(given: &GrantedRole<'_>, root: &str, out: &mut dyn Write) -> io::Resu
         Some(role) => {
             writeln!(out, "    to {}  {QUIET}{}{QUIET:#}", line(&given.binding.role_name()), place(&role.place, root))?;
         }
-        None => writeln!(out, "    to {}, which is not defined here", line(&given.binding.role_name()))?,
+        None => writeln!(out, "    to {}, which the cluster does not receive", line(&given.binding.role_name()))?,
     }
     let rows: Vec<[String; 3]> = given.rows.iter().map(cells).collect();
     table(&rows, out)?;

@@ -36,7 +36,7 @@ fn refolded(text: &str) -> Cow<'_, str> {
     Cow::Owned(read_folded(&write_folded(text), text))
 }
 
-/// Returns whether go-yaml 3 writes the text as a block.
+/// Returns whether go-yaml 3 writes the text as a block scalar.
 pub(super) fn is_block(text: &str) -> bool {
     let blank_end = text.ends_with(' ') || text.split(is_break).rev().skip(1).any(|line| line.ends_with(' '));
     !blank_end && text.chars().all(|c| c == '\t' || is_printable(c))

@@ -73,21 +73,25 @@ impl Node {
     }
 
     /// The value of a key; `None` if this is not a mapping or has no such key.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.node)
     }
 
     /// The entry of a key.
+    #[inline]
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|entry| &*entry.key == key)
     }
 
     /// The value at a path of keys, for example `["metadata", "name"]`.
+    #[inline]
     pub fn at_keys(&self, keys: &[&str]) -> Option<&Node> {
         keys.iter().try_fold(self, |node, key| node.get(key))
     }
 
     /// The entries of a mapping; none for other nodes.
+    #[inline]
     pub fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Map(entries) => entries,
@@ -96,6 +100,7 @@ impl Node {
     }
 
     /// The items of a sequence; none for other nodes.
+    #[inline]
     pub fn items(&self) -> &[Node] {
         match &self.value {
             Value::Seq(items) => items,
@@ -104,6 +109,7 @@ impl Node {
     }
 
     /// The text of a scalar as written, whatever its type.
+    #[inline]
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar(text, _) => Some(text),
@@ -135,6 +141,7 @@ impl Node {
     }
 
     /// Returns whether every YAML reader resolves this to null: empty, `~` or `null` in plain style.
+    #[inline]
     pub fn is_null(&self) -> bool {
         let Value::Scalar(text, Style::Plain) = &self.value else { return false };
         matches!(&**text, "" | "~" | "null" | "Null" | "NULL")

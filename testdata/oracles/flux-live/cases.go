@@ -15,10 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// Files are the files of a repository by path.
+// Files contains the text of each file of a repository, by path.
 type Files map[string]string
 
-// readCase reads a directory, or a Markdown file whose blocks are files.
+// readCase reads the files of a case from a directory, or from the blocks of a Markdown file.
 func readCase(name string) (Files, error) {
 	files := Files{}
 	if info, err := os.Stat(name); err != nil {
@@ -48,7 +48,8 @@ func readCase(name string) (Files, error) {
 	return files, nil
 }
 
-// complete adds the files of `flux bootstrap` that a kustomization.yaml lists and that the case omits, without objects.
+// complete adds the files of `flux bootstrap` that a kustomization.yaml lists and the case omits. They contain no
+// objects.
 func (files Files) complete() {
 	for _, name := range files.paths() {
 		for _, bootstrapped := range []string{"gotk-components.yaml", "gotk-sync.yaml"} {
@@ -60,7 +61,7 @@ func (files Files) complete() {
 	}
 }
 
-// paths are the paths of the files, sorted.
+// paths returns the sorted paths of the files.
 func (files Files) paths() []string {
 	paths := make([]string, 0, len(files))
 	for name := range files {
@@ -70,7 +71,7 @@ func (files Files) paths() []string {
 	return paths
 }
 
-// write copies the files below a directory.
+// write writes the files to a directory.
 func (files Files) write(dir string) error {
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
@@ -84,7 +85,7 @@ func (files Files) write(dir string) error {
 	return nil
 }
 
-// objects are the objects of a file; documents that cannot be read are left out.
+// objects returns the objects of a file. It ignores a document that it cannot parse, and all documents after it.
 func objects(name, text string) []*unstructured.Unstructured {
 	switch path.Ext(name) {
 	case ".yaml", ".yml", ".json":
@@ -100,7 +101,7 @@ func objects(name, text string) []*unstructured.Unstructured {
 			return found
 		}
 		if err != nil {
-			// The decoder does not always pass a broken document.
+			// The decoder does not always advance past an invalid document.
 			return found
 		}
 		if object.Object == nil || object.GetKind() == "" {
@@ -117,7 +118,7 @@ func objects(name, text string) []*unstructured.Unstructured {
 	}
 }
 
-// all are the objects of all files.
+// all returns the objects of all files.
 func (files Files) all() []*unstructured.Unstructured {
 	var found []*unstructured.Unstructured
 	for _, name := range files.paths() {

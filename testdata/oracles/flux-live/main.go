@@ -1,9 +1,8 @@
-// Command flux-live runs Flux's kustomize-controller against a real API server, and records what it does with the
-// cases.
+// Command flux-live runs Flux's kustomize-controller on a real API server, and records the final state of each case.
 //
-// `flux-live PROGRAMS STATE CASE...` prints one JSON object: for each case and each of its clusters, the state in which
-// its Kustomizations end. A case is a directory, or a Markdown file with a block for each file. `record` builds the
-// programs and calls it.
+// `flux-live PROGRAMS STATE CASE...` prints one JSON object: for each case and each of its clusters, the final states of
+// its Kustomizations. A case is a directory, or a Markdown file with a block for each file. The script `record` builds
+// the programs and runs this command.
 package main
 
 import (
@@ -46,7 +45,7 @@ func main() {
 	print(answers)
 }
 
-// print writes the answers with one line for each case.
+// print prints the answers, one line for each case.
 func print(answers map[string]map[string]*Answer) {
 	separator := "{\n"
 	for _, name := range slices.Sorted(maps.Keys(answers)) {
@@ -60,7 +59,8 @@ func print(answers map[string]map[string]*Answer) {
 	fmt.Println("\n}")
 }
 
-// isComplete tells whether a case has all namespaces that it needs: it is a whole repository, or of a rule about them.
+// isComplete reports whether a case contains all namespaces that it needs. It does if it is a whole repository, or if
+// the findings of its rule depend on namespaces.
 func isComplete(path string) bool {
 	switch filepath.Base(filepath.Dir(path)) {
 	case "cases", "missing-namespace", "bootstrap-order":
@@ -69,7 +69,7 @@ func isComplete(path string) bool {
 	return false
 }
 
-// caseName is the name of a case within the directory of its rule.
+// caseName returns the name of a case in the directory of its group.
 func caseName(path string) string {
 	name := filepath.Base(path)
 	return name[:len(name)-len(filepath.Ext(name))]

@@ -15,22 +15,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Answer is what became of a cluster.
+// Answer is the final state of a cluster.
 type Answer struct {
-	// Failed is why the cluster could not be bootstrapped.
+	// Failed is the reason why the bootstrap of the cluster failed.
 	Failed string `json:"failed,omitempty"`
-	// Version is the minor version of Flux that the case states, if it is not the recorded one.
+	// Version is the minor version of Flux that the case sets. If it is empty, the version of `record` applies.
 	Version        string            `json:"version,omitempty"`
 	Arguments      []string          `json:"arguments,omitempty"`
 	Kustomizations map[string]*State `json:"kustomizations,omitempty"`
-	// Lost are objects in two inventories that disappear with one of the Kustomizations.
+	// Lost lists the objects of two inventories that are deleted together with one of the two Kustomizations.
 	Lost []string `json:"lost,omitempty"`
-	// Kept and Stuck are the objects that exist, or wait for their deletion, after the repository became empty.
+	// Kept and Stuck list the objects that exist after the repository became empty. Those in Stuck are being deleted,
+	// but their deletion does not complete.
 	Kept  []string `json:"kept,omitempty"`
 	Stuck []string `json:"stuck,omitempty"`
 }
 
-// State is the state in which a Kustomization ends.
+// State is the final state of a Kustomization.
 type State struct {
 	Path      string   `json:"path,omitempty"`
 	Ready     string   `json:"ready"`
@@ -39,7 +40,7 @@ type State struct {
 	Inventory []string `json:"inventory,omitempty"`
 }
 
-// waits tells whether a Kustomization is not ready.
+// waits reports whether a Kustomization is not ready.
 func (answer *Answer) waits() bool {
 	for _, state := range answer.Kustomizations {
 		if state.Ready != "True" {
@@ -61,7 +62,8 @@ func (answer *Answer) summary() string {
 
 var kustomizations = schema.GroupVersionResource{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Resource: "kustomizations"}
 
-// observe bootstraps a cluster, waits until nothing changes any more, empties the repository, and waits again.
+// observe bootstraps a cluster and waits until its state no longer changes. Then it empties the repository and waits
+// again.
 func (stack *Stack) observe(files Files, root *Root, complete bool) (*Answer, error) {
 	if err := stack.reset(); err != nil {
 		return nil, err
@@ -102,11 +104,11 @@ func (stack *Stack) observe(files Files, root *Root, complete bool) (*Answer, er
 	objects := stack.settle(ctx, answer)
 	answer.Lost = stack.lose(ctx, objects)
 	if answer.waits() {
-		// Its workers may be waiting for objects that never become ready.
+		// The workers of the controller may still wait for objects that never become ready.
 		end(process)
 		process = stack.control(root.arguments)
 	}
-	// The repository becomes empty but for the objects of the bootstrap.
+	// The repository becomes empty, except for the objects of the bootstrap.
 	kept := Files{path.Join(root.path, "all.yaml"): text(map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
 		"metadata": map[string]any{"name": "empty", "namespace": "flux-system"}})}
 	bootstrap := map[string]bool{}
@@ -124,7 +126,8 @@ func (stack *Stack) observe(files Files, root *Root, complete bool) (*Answer, er
 	return answer, nil
 }
 
-// retried applies an object whose definition may just have been restored.
+// retried applies an object. It retries errors, since the API server may not serve a restored
+// CustomResourceDefinition yet.
 func (stack *Stack) retried(object *unstructured.Unstructured) error {
 	var err error
 	for range 20 {
@@ -137,14 +140,14 @@ func (stack *Stack) retried(object *unstructured.Unstructured) error {
 	return err
 }
 
-// Entry is an object of an inventory, and the API version with which it can be read.
+// Entry is an object of an inventory, with its API version and the Kustomizations that apply it.
 type Entry struct {
 	kind            groupVersionKind
 	namespace, name string
 	owners          []string
 }
 
-// settle waits until the states of all Kustomizations repeat, and returns the objects of their inventories.
+// settle waits until the states of all Kustomizations no longer change, and returns the objects of their inventories.
 func (stack *Stack) settle(ctx context.Context, answer *Answer) map[string]*Entry {
 	answer.Kustomizations = map[string]*State{}
 	started := time.Now()
@@ -219,7 +222,7 @@ func summary(states map[string]*State) string {
 	return strings.Join(names, "\n")
 }
 
-// inventory is that of a Kustomization, and its entries are added to those of all.
+// inventory returns the objects in the inventory of a Kustomization, and adds them to the entries of all Kustomizations.
 func inventory(object *unstructured.Unstructured, owner string, all map[string]*Entry) []string {
 	var found []string
 	entries, _, _ := unstructured.NestedSlice(object.Object, "status", "inventory", "entries")
@@ -227,7 +230,7 @@ func inventory(object *unstructured.Unstructured, owner string, all map[string]*
 		fields := item.(map[string]any)
 		id, _ := fields["id"].(string)
 		version, _ := fields["v"].(string)
-		// The id is namespace, name, group and kind; a colon in a name is written as two underscores.
+		// The id consists of namespace, name, group and kind. Two underscores in a name represent a colon.
 		parts := strings.Split(id, "_")
 		count := len(parts)
 		if count < 4 {
@@ -268,7 +271,7 @@ var variable = []struct {
 	{regexp.MustCompile(`\s+`), " "},
 }
 
-// normal is a message without what differs between two runs.
+// normal removes the parts of a message that differ between runs, such as ports and durations.
 func (stack *Stack) normal(message string) string {
 	for _, item := range variable {
 		message = item.pattern.ReplaceAllString(message, item.replacement)
@@ -278,7 +281,7 @@ func (stack *Stack) normal(message string) string {
 		sort.Strings(parts)
 		message = before + "timeout waiting for: [" + strings.Join(parts, ", ") + "]"
 	}
-	// Which of the two comes first at the end of a health check is chance.
+	// A health check that times out returns one of two errors, at random.
 	if before, _, ok := strings.Cut(message, "client rate limiter Wait"); ok {
 		message = before + "timeout"
 	}
@@ -288,7 +291,7 @@ func (stack *Stack) normal(message string) string {
 	return message
 }
 
-// lose deletes one owner of each object that is in two inventories, and returns the objects that disappear with it.
+// lose deletes one owner of each object that is in two inventories, and returns the objects that are deleted with it.
 func (stack *Stack) lose(ctx context.Context, entries map[string]*Entry) []string {
 	names := make([]string, 0, len(entries))
 	for name := range entries {
@@ -341,7 +344,7 @@ func (stack *Stack) read(ctx context.Context, entry *Entry) (*unstructured.Unstr
 	return stack.dynamic.Resource(mapping.Resource).Namespace(entry.namespace).Get(ctx, entry.name, getOptions)
 }
 
-// remain waits until objects are deleted, or no more of them are, and returns what is left.
+// remain waits until all objects are deleted or no further object is deleted, and returns the remaining objects.
 func (stack *Stack) remain(ctx context.Context, entries map[string]*Entry, limit time.Duration) (kept, stuck []string) {
 	left, changed := len(entries), time.Now()
 	for started := time.Now(); time.Since(started) < limit; time.Sleep(300 * time.Millisecond) {
@@ -351,7 +354,7 @@ func (stack *Stack) remain(ctx context.Context, entries map[string]*Entry, limit
 			switch {
 			case err != nil:
 			case object.GetDeletionTimestamp() != nil && entry.kind.Kind == "Namespace":
-				// It waits for its contents, which are listed.
+				// Its deletion waits for its contents, which have entries of their own.
 			case object.GetDeletionTimestamp() != nil:
 				stuck = append(stuck, name)
 			default:

@@ -24,12 +24,13 @@ type Root struct {
 	bootstrap []*unstructured.Unstructured
 	arguments []string
 	url       string
-	// version is the minor version of Flux, such as 2.7, if the case states one.
+	// version is the minor version of Flux, such as 2.7, if the case sets one.
 	version string
 }
 
-// rootsOf finds the clusters: the directories of FluxInstances with a sync, those with a Kustomization that applies
-// them, and else the directories below `clusters/`, or the whole tree, as `flux bootstrap` would sync them.
+// rootsOf returns the clusters of a case. A cluster syncs the directory of a FluxInstance with a sync, or a directory
+// with a Kustomization that applies this directory. Each other directory below `clusters/` is a cluster too, as
+// `flux bootstrap` would sync it. Without any of these, the whole tree is one cluster.
 func rootsOf(files Files) []*Root {
 	roots := map[string]*Root{}
 	flux := false
@@ -89,8 +90,8 @@ func rootsOf(files Files) []*Root {
 
 var stated = regexp.MustCompile(`(?:app.kubernetes.io/version: "?v|\bversion: "?[v=~^]?)2\.(\d+)\b`)
 
-// age finds the version of a cluster, in its directory or else in the only place that states one, and sets the defaults
-// of that version.
+// age sets the version of a cluster, and the default arguments of that version. It searches the directory of the cluster
+// first, and then all other files.
 func (root *Root) age(files Files) {
 	for _, inside := range []bool{true, false} {
 		for _, name := range files.paths() {
@@ -105,7 +106,7 @@ func (root *Root) age(files Files) {
 	}
 }
 
-// within tells whether a root is the directory, below it or above it.
+// within reports whether a root is the directory itself, below it or above it.
 func within(roots map[string]*Root, at string) bool {
 	for other := range roots {
 		if below(other, at) || below(at, other) {
@@ -128,7 +129,7 @@ func below(name, at string) bool {
 	return at == "." || name == at || strings.HasPrefix(name, at+"/")
 }
 
-// pathOf is the directory that a Flux Kustomization applies from its source.
+// pathOf returns the directory of its source that a Flux Kustomization applies.
 func pathOf(object *unstructured.Unstructured) (string, bool) {
 	if object.GetKind() != "Kustomization" || !strings.HasPrefix(object.GetAPIVersion(), "kustomize.toolkit.fluxcd.io/") {
 		return "", false
@@ -157,7 +158,7 @@ func (files Files) directories() []string {
 	return found
 }
 
-// build is the build of a directory, as kustomize-controller builds it, or nothing if it fails.
+// build builds a directory as kustomize-controller does. It returns nil if the build fails.
 func build(files Files, at string) []*unstructured.Unstructured {
 	dir, err := os.MkdirTemp("", "build")
 	must(err)
@@ -179,8 +180,8 @@ func build(files Files, at string) []*unstructured.Unstructured {
 	return objects("build.yaml", string(text))
 }
 
-// bootstrapped is a cluster with the objects of `flux bootstrap`: a Kustomization and its source, and the patched
-// components beside them.
+// bootstrapped returns a cluster that `flux bootstrap` created: its Kustomization, the source, and the arguments of the
+// patched components.
 func bootstrapped(files Files, at string, sync *unstructured.Unstructured) *Root {
 	root := &Root{path: at}
 	source, _, _ := unstructured.NestedStringMap(sync.Object, "spec", "sourceRef")
@@ -221,7 +222,7 @@ func bootstrapped(files Files, at string, sync *unstructured.Unstructured) *Root
 	return root
 }
 
-// invented is a cluster that `flux bootstrap` would create, with the file that it commits.
+// invented returns a cluster as `flux bootstrap` would create it, and adds the file that `flux bootstrap` commits.
 func invented(files Files, at string) *Root {
 	url := "https://git.example.com/acme/fleet.git"
 	for _, object := range append(build(files, at), files.all()...) {
@@ -239,7 +240,8 @@ func invented(files Files, at string) *Root {
 	return root
 }
 
-// instance is a cluster that Flux Operator bootstraps: its sync objects and the controller's arguments, with its patches.
+// instance returns a cluster that Flux Operator bootstraps: the sync objects and the arguments of the controller, after
+// the patches of the FluxInstance.
 func instance(files Files, at string, object *unstructured.Unstructured) *Root {
 	kind, _, _ := unstructured.NestedString(object.Object, "spec", "sync", "kind")
 	url, _, _ := unstructured.NestedString(object.Object, "spec", "sync", "url")
@@ -275,7 +277,7 @@ func instance(files Files, at string, object *unstructured.Unstructured) *Root {
 		built["all.yaml"] += "---\n" + text(object.Object)
 	}
 	root := &Root{path: at, url: url, bootstrap: sync, arguments: arguments([]*unstructured.Unstructured{deployment})}
-	// The patches for other controllers match nothing here, which is no error.
+	// The patches for other controllers do not select an object here. This is not an error.
 	if patched := build(built, "."); len(patched) > 0 {
 		root.bootstrap, root.arguments = nil, arguments(patched)
 		for _, object := range patched {
@@ -310,7 +312,7 @@ func syncObjects(kind, name, namespace, url, at, account string) []*unstructured
 	}
 }
 
-// arguments are those of kustomize-controller that a record depends on.
+// arguments returns the arguments of kustomize-controller that affect the record.
 func arguments(objects []*unstructured.Unstructured) []string {
 	var found []string
 	for _, object := range objects {

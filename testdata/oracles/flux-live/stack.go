@@ -24,10 +24,10 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// controller is the user as which kustomize-controller acts, and whose rights Flux's manifests grant.
+// controller is the user name of kustomize-controller. Flux's manifests grant its rights.
 const controller = "system:serviceaccount:flux-system:kustomize-controller"
 
-// Stack is an API server with its store and its controllers, on loopback.
+// Stack is an API server with etcd and controllers, on the loopback interface.
 type Stack struct {
 	programs, state string
 	etcd            string
@@ -41,7 +41,7 @@ type Stack struct {
 	baseline        map[string]string
 }
 
-// start runs the processes that all cases share, and installs Flux's definitions and roles.
+// start starts the processes that all cases share, and installs Flux's CustomResourceDefinitions and roles.
 func start(programs, state string) *Stack {
 	must(os.RemoveAll(state))
 	must(os.MkdirAll(state, 0o700))
@@ -98,7 +98,7 @@ func start(programs, state string) *Stack {
 	time.Sleep(2 * time.Second)
 	stack.baseline, err = stack.dump()
 	must(err)
-	log.Printf("ready; %d keys", len(stack.baseline))
+	log.Printf("ready; etcd contains %d keys", len(stack.baseline))
 	return stack
 }
 
@@ -106,7 +106,7 @@ func (stack *Stack) at(name string) string { return filepath.Join(stack.state, n
 
 func (stack *Stack) program(name string) string { return filepath.Join(stack.programs, name) }
 
-// run starts a process whose output goes to a log.
+// run starts a process and writes its output to a log file.
 func (stack *Stack) run(name, program string, arguments ...string) *exec.Cmd {
 	command := stack.process(name, nil, program, arguments...)
 	stack.processes = append(stack.processes, command)
@@ -134,7 +134,8 @@ func end(command *exec.Cmd) {
 	_ = command.Wait()
 }
 
-// credentials are the key of service accounts and the tokens of both users; they exist for one run, on loopback.
+// credentials writes the key of service account tokens, the tokens of both users, and the audit policy. Only one run
+// uses the credentials, on the loopback interface.
 func (stack *Stack) credentials() {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	must(err)
@@ -171,7 +172,8 @@ func (stack *Stack) control(arguments []string) *exec.Cmd {
 	return stack.process("kustomize-controller", environment, stack.program("kustomize-controller"), append(fixed, arguments...)...)
 }
 
-// mapping is the resource of a kind; definitions may have been added since the last question.
+// mapping returns the REST mapping of a kind. It queries the API server again if the kind is unknown, since its
+// CustomResourceDefinition may be new.
 func (stack *Stack) mapping(kind groupVersionKind) (*meta.RESTMapping, error) {
 	mapping, err := stack.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if meta.IsNoMatchError(err) {
@@ -202,10 +204,11 @@ func until(limit time.Duration, what string, holds func() bool) {
 			return
 		}
 	}
-	log.Fatalf("not within %s: %s", limit, what)
+	log.Fatalf("timeout after %s: waiting until %s", limit, what)
 }
 
-// installOld adds the definitions of an older version of Flux if a case uses API versions that the recorded one does not serve.
+// installOld installs the CustomResourceDefinitions of an older version of Flux if a case uses API versions that the
+// version of `record` does not serve.
 func (stack *Stack) installOld(files Files, version string) error {
 	if version == "" {
 		version = "2.6"
@@ -233,7 +236,7 @@ func (stack *Stack) installOld(files Files, version string) error {
 		}
 		for _, object := range objects(file, string(text)) {
 			if object.GetKind() == "CustomResourceDefinition" && (usesKustomization || !strings.HasPrefix(object.GetName(), "kustomizations.")) {
-				// One that lacks the stored version is refused, and the recorded one stays.
+				// The API server rejects a definition without the stored version, and keeps the newer definition.
 				_ = stack.apply(object)
 			}
 		}
@@ -244,7 +247,8 @@ func (stack *Stack) installOld(files Files, version string) error {
 
 var oldVersions = regexp.MustCompile(`toolkit\.fluxcd\.io/v\d+(alpha|beta)`)
 
-// install applies Flux's definitions, roles and accounts, and the definitions of Flux Operator.
+// install applies the CustomResourceDefinitions, roles and service accounts of Flux, and the CustomResourceDefinitions
+// of Flux Operator.
 func (stack *Stack) install(manifests, operator string) {
 	found := Files{}
 	for _, dir := range []string{manifests, operator} {

@@ -27,7 +27,7 @@ var (
 	nestedSlice = unstructured.NestedSlice
 )
 
-// FileServer serves artifacts, as source-controller does.
+// FileServer serves artifacts in place of source-controller.
 type FileServer struct {
 	address string
 	lock    sync.Mutex
@@ -53,7 +53,7 @@ func serveFiles(port int) *FileServer {
 	return server
 }
 
-// put serves the files that a source does not ignore, and returns the digest of their archive.
+// put archives the files that a source does not ignore, serves the archive, and returns its digest.
 func (server *FileServer) put(name string, files Files, ignore string) string {
 	patterns := sourceignore.VCSPatterns(nil)
 	if ignore == "" {
@@ -101,18 +101,19 @@ func ignored(matcher interface {
 	return matcher.Match(parts, false)
 }
 
-// Standins act for the controllers that do not run: source-controller, the kubelet with the controllers of workloads,
-// and helm-controller, of which it is only simulated that a well-known chart brings its definitions.
+// Standins sets the status of objects in place of the controllers that do not run, such as source-controller,
+// helm-controller, the controllers of workloads, and the kubelet. A HelmRelease of a well-known chart also installs the
+// CustomResourceDefinitions of the chart.
 type Standins struct {
 	stack    *Stack
 	files    Files
 	url      string
 	revision string
-	// late are kinds whose definitions come with a chart, by the name of the chart.
+	// late lists the kinds whose CustomResourceDefinitions a chart installs, by the name of the chart.
 	late map[string][]groupVersionKind
 }
 
-// charts are the groups of the definitions that well-known charts bring.
+// charts lists the API groups of the CustomResourceDefinitions that well-known charts install.
 var charts = map[string][]string{
 	"cert-manager":          {"cert-manager.io", "acme.cert-manager.io"},
 	"kyverno":               {"kyverno.io"},
@@ -120,7 +121,7 @@ var charts = map[string][]string{
 	"external-secrets":      {"external-secrets.io"},
 }
 
-// gitRepositories and the other kinds of sources, and Flux's kinds whose controllers do not run.
+// standinKinds lists the kinds whose status Standins sets: sources, other kinds of Flux, and workloads.
 var standinKinds = []groupVersionKind{
 	{Group: "source.toolkit.fluxcd.io", Version: "v1", Kind: "GitRepository"},
 	{Group: "source.toolkit.fluxcd.io", Version: "v1", Kind: "OCIRepository"},
@@ -168,7 +169,7 @@ func (standins *Standins) run(ctx context.Context) {
 	}
 }
 
-// status is the new status of an object, or nothing if it has it.
+// status returns the new status of an object, or nil if the status does not change.
 func (standins *Standins) status(ctx context.Context, object *unstructured.Unstructured) map[string]any {
 	generation := object.GetGeneration()
 	observed, _, _ := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
@@ -180,7 +181,7 @@ func (standins *Standins) status(ctx context.Context, object *unstructured.Unstr
 			return nil
 		}
 		if !known {
-			return map[string]any{"observedGeneration": generation, "conditions": []any{condition(object, "Ready", false, "Unknown", "the case has no copy of it")}}
+			return map[string]any{"observedGeneration": generation, "conditions": []any{condition(object, "Ready", false, "Unknown", "the case contains no copy of the source")}}
 		}
 		ignore, _, _ := unstructured.NestedString(object.Object, "spec", "ignore")
 		name := fmt.Sprintf("%s/%s/%s/%d.tar.gz", strings.ToLower(kind), object.GetNamespace(), object.GetName(), generation)
@@ -240,7 +241,7 @@ func (standins *Standins) status(ctx context.Context, object *unstructured.Unstr
 	}
 }
 
-// serves tells whether a source is the repository of the case.
+// serves reports whether a source is the repository of the case.
 func (standins *Standins) serves(object *unstructured.Unstructured) bool {
 	url, _, _ := unstructured.NestedString(object.Object, "spec", "url")
 	if object.GetKind() == "Bucket" {
@@ -249,7 +250,7 @@ func (standins *Standins) serves(object *unstructured.Unstructured) bool {
 	return repository(url) == repository(standins.url)
 }
 
-// repository is a URL without what does not distinguish repositories.
+// repository removes the parts of a URL that do not identify a repository: the scheme, the user, and the suffix `.git`.
 func repository(url string) string {
 	url = strings.TrimSuffix(strings.TrimSuffix(url, "/"), ".git")
 	if _, rest, ok := strings.Cut(url, "://"); ok {
@@ -274,7 +275,7 @@ func condition(object *unstructured.Unstructured, kind string, holds bool, reaso
 	return found
 }
 
-// runs tells whether the kubelet could start a pod: the Secrets and ConfigMaps that it mounts or reads exist.
+// runs reports whether the kubelet could start a pod: whether the Secrets and ConfigMaps that the pod references exist.
 func (standins *Standins) runs(ctx context.Context, namespace string, pod map[string]any) bool {
 	for _, reference := range needs(pod) {
 		var err error
@@ -291,7 +292,7 @@ func (standins *Standins) runs(ctx context.Context, namespace string, pod map[st
 	return true
 }
 
-// needs are the Secrets and ConfigMaps of a pod that are not optional.
+// needs returns the Secrets and ConfigMaps that a pod references and that are not optional.
 func needs(value any) [][2]string {
 	var found [][2]string
 	switch value := value.(type) {
@@ -321,7 +322,8 @@ func needs(value any) [][2]string {
 	return found
 }
 
-// prepare defines the kinds of the case that nothing defines: at once, or with the chart that brings them.
+// prepare creates CustomResourceDefinitions for the kinds that the case uses but does not define. If a chart of the case
+// installs the definition of a kind, `status` creates it later.
 func (standins *Standins) prepare() error {
 	standins.late = map[string][]groupVersionKind{}
 	defined, charted := map[string]bool{}, map[string]bool{}
@@ -364,7 +366,7 @@ func (standins *Standins) prepare() error {
 	return nil
 }
 
-// provide creates the namespaces that the cases of a rule omit: those of objects that nothing in the case declares.
+// provide creates the namespaces that the objects of a case use and the case does not contain.
 func (standins *Standins) provide() {
 	declared, used := map[string]bool{}, map[string]bool{}
 	for _, object := range standins.files.all() {
@@ -382,7 +384,8 @@ func (standins *Standins) provide() {
 	}
 }
 
-// define creates a definition that accepts every object of a kind. A kind has namespaces if an object has one.
+// define creates a CustomResourceDefinition that accepts every object of a kind. The kind is namespaced if an object has
+// a namespace, or if a Kustomization may set one. A kind whose name starts with `Cluster` is cluster-scoped.
 func (stack *Stack) define(kind groupVersionKind, files Files) error {
 	scope := "Cluster"
 	for _, object := range files.all() {
@@ -424,7 +427,7 @@ func named(version, kind, namespace, name string) *unstructured.Unstructured {
 	return object
 }
 
-// apply applies an object as a user would with kubectl.
+// apply applies an object with server-side apply, as a user does with kubectl.
 func (stack *Stack) apply(object *unstructured.Unstructured) error {
 	mapping, err := stack.mapping(object.GroupVersionKind())
 	if err != nil {

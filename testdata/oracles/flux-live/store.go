@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// dump is what the store has, without what changes on its own.
+// dump returns the keys and values of etcd, except for keys that the API server changes itself.
 func (stack *Stack) dump() (map[string]string, error) {
 	var answer struct {
 		Kvs []struct{ Key, Value []byte }
@@ -36,7 +36,8 @@ func volatile(key string) bool {
 	return false
 }
 
-// reset restores the store as it was before the first case. The watches of the API server see each change.
+// reset restores the contents of etcd from before the first case. The API server watches etcd, so it observes each
+// change.
 func (stack *Stack) reset() error {
 	now, err := stack.dump()
 	if err != nil {
@@ -59,7 +60,7 @@ func (stack *Stack) reset() error {
 	return nil
 }
 
-// ask calls the JSON interface of etcd.
+// ask calls the JSON API of etcd.
 func (stack *Stack) ask(method string, question map[string]any, answer any) error {
 	body, err := json.Marshal(question)
 	if err != nil {

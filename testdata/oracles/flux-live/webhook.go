@@ -22,8 +22,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Webhook completes objects before they are validated: it shortens the timeouts of Kustomizations, and adds what the
-// workloads of cases lack and what no rule reads.
+// Webhook completes objects before the API server validates them. It shortens the timeouts of Kustomizations, and adds
+// fields that the API server requires, a case omits, and no rule reads.
 type Webhook struct {
 	url       string
 	authority []byte
@@ -132,7 +132,8 @@ func complete(kind, name string, spec map[string]any) {
 	}
 }
 
-// completeDefinition adds the names, the scope, and a version that accepts every object.
+// completeDefinition adds missing fields of a CustomResourceDefinition: the names, the scope, and a version that accepts
+// every object.
 func completeDefinition(name string, spec map[string]any) {
 	plural, group, _ := strings.Cut(name, ".")
 	add(spec, "group", group)
@@ -157,7 +158,7 @@ func completeDefinition(name string, spec map[string]any) {
 	}
 }
 
-// add sets a field that is missing.
+// add sets a field if it is missing.
 func add(object map[string]any, key string, value any) {
 	if object[key] == nil {
 		object[key] = value
@@ -189,7 +190,7 @@ func completePod(spec map[string]any, restart string) {
 	}
 }
 
-// child is the mapping at a key, which is added if it is missing.
+// child returns the mapping at a key. It adds the mapping if it is missing.
 func child(parent map[string]any, key string) map[string]any {
 	found, ok := parent[key].(map[string]any)
 	if !ok {

@@ -58,7 +58,7 @@ const KEY: &str = "-----BEGIN ";
 const ADDRESS: &str = "://";
 
 /// Parts of the names of private values, in lower case.
-const NAMES: [&str; 7] = ["pass", "oken", "ecret", "key", "auth", "pwd", "redential"];
+const NAMES: [&str; 8] = ["pass", "oken", "ecret", "key", "auth", "pwd", "redential", "jwt"];
 
 /// The markers in a text with their positions, in order. Markers may overlap.
 pub(super) fn markers(text: &str) -> impl Iterator<Item = (usize, Marker)> {
@@ -76,7 +76,7 @@ pub(super) fn markers(text: &str) -> impl Iterator<Item = (usize, Marker)> {
     })
 }
 
-/// A fast check for texts that may contain names of private values. Most texts do not.
+/// A fast check for texts that may be or contain names of private values. Most texts do not.
 pub(super) fn may_name_secrets(text: &str) -> bool {
     static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
         let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(NAMES);

@@ -1,5 +1,7 @@
 //! The names of values: which of them indicate that a value is private.
 
+use super::markers::may_name_secrets;
+
 /// Whether the name of a value indicates that the value is private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
@@ -45,6 +47,9 @@ const OF_PLACE: [&str; 10] =
 
 /// Classifies a name in chart values, in a ConfigMap or in an environment.
 pub(super) fn of_value(name: &str) -> Name {
+    if !may_name_secrets(name) {
+        return Name::Neutral;
+    }
     let words = words(name);
     let Some(last) = words.last().map(|last| last.trim_end_matches(|c: char| c.is_ascii_digit())) else {
         return Name::Neutral;

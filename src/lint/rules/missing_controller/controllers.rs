@@ -32,7 +32,7 @@ pub(super) const KINDS: [(&str, &str, &str); 14] = [
 /// The installed controllers of a cluster.
 pub(super) struct Installed {
     names: BTreeSet<String>,
-    /// The place that defines them.
+    /// The place that defines the controllers.
     pub(crate) place: Span,
     /// The labels that assign objects to shards.
     shards: BTreeSet<String>,

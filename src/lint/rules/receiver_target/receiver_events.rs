@@ -79,7 +79,7 @@ pub(crate) enum Event {
     MayCome,
     /// The sender does not use the name, but uses this similar one.
     Meant(&'static str),
-    /// The sender does not use the name. Its names have the form of this one.
+    /// The sender does not use the name. This is an example of the names that it uses.
     Foreign(&'static str),
 }
 

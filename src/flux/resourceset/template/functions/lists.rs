@@ -72,19 +72,19 @@ fn nil() -> Value {
 }
 
 fn first(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
-    Ok(items(arg(arguments, 0), "take the first of")?.first().cloned().unwrap_or_else(nil))
+    Ok(items(arg(arguments, 0), "take the first item of")?.first().cloned().unwrap_or_else(nil))
 }
 
 fn last(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
-    Ok(items(arg(arguments, 0), "take the last of")?.last().cloned().unwrap_or_else(nil))
+    Ok(items(arg(arguments, 0), "take the last item of")?.last().cloned().unwrap_or_else(nil))
 }
 
 fn rest(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
-    paid_list(items(arg(arguments, 0), "take the rest of")?.iter().skip(1).cloned().collect(), budget)
+    paid_list(items(arg(arguments, 0), "take the items after the first of")?.iter().skip(1).cloned().collect(), budget)
 }
 
 fn initial(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
-    let items = items(arg(arguments, 0), "take the beginning of")?;
+    let items = items(arg(arguments, 0), "take the items before the last of")?;
     paid_list(items.get(..items.len().saturating_sub(1)).unwrap_or_default().to_vec(), budget)
 }
 

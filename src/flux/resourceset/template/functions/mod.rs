@@ -1,4 +1,4 @@
-//! The functions of templates: the deterministic functions of slim-sprig, the functions of Go, and of the operator.
+//! The functions of templates: the deterministic functions of slim-sprig, and the functions of Go and Flux Operator.
 
 pub(super) mod function;
 mod basic;
