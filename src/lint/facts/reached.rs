@@ -157,12 +157,10 @@ fn other_repositories<'a>(repo: &'a Repo, sources: &[&'a Object]) -> BTreeSet<So
         return BTreeSet::new();
     }
     let mut unbuilt = of_appliers(false);
-    let is_other = |(kind, namespace, wanted): &SourceId<'a>| {
-        let mut alike = sources
-            .iter()
-            .filter(|source| source.kind() == *kind && source.namespace() == *namespace && source.name() == *wanted);
-        let names: Vec<Option<String>> = alike.by_ref().map(|source| name(source)).collect();
-        !names.is_empty() && names.iter().all(|name| name.as_ref().is_some_and(|name| !own.contains(name)))
+    // A source may have another URL on each cluster.
+    let is_other = |wanted: &SourceId<'a>| {
+        let alike = || sources.iter().filter(|source| id(&source.reference()) == *wanted);
+        alike().next().is_some() && alike().all(|source| name(source).is_some_and(|name| !own.contains(&name)))
     };
     unbuilt.retain(is_other);
     unbuilt

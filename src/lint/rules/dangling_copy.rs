@@ -155,7 +155,7 @@ fn judge<'a>(
         return None;
     }
     // If it does not exist, the cluster does not receive the ResourceSet either.
-    if is_needed_above(&copy.by, *target) || (target.kind == "Secret" && secrets.contains(target)) {
+    if is_needed_above(copy.by, *target) || (target.kind == "Secret" && secrets.contains(target)) {
         return None;
     }
     let missing = search.missing(*target, copy.by.object.as_ref(), found)?;

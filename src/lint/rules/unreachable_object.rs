@@ -41,10 +41,12 @@ declare! {
     /// repository contains them. The same is true for a file in a directory if the `resources` of the
     /// kustomization.yaml do not list it. Flux reports nothing, because it does not know either of them.
     ///
+    /// An object without the fields that its kind requires is a patch: list it below `patches`, not `resources`.
+    ///
     /// There is one finding for each directory, and none for objects that only an unreached object would apply. The
     /// rule ignores:
     ///
-    /// - files that a kustomization.yaml references in a commented line
+    /// - files that a kustomization.yaml references in a commented line, and the path of a Flux Kustomization in one
     /// - directories whose name shows that they are not applied: examples, tests, templates, charts, documentation,
     ///   archives and hidden directories
     /// - directories named `base` or `bases`, which others build upon: a library may contain more than is in use
