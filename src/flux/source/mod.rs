@@ -17,8 +17,8 @@ pub(super) mod resolve_artifact;
 #[cfg(test)]
 mod tests;
 
+pub use self::ignore::Exclusions;
 pub use artifact::{Artifact, Resolution};
-pub use ignore::Exclusions;
 pub use reference::{Lookup, SourceRef};
 pub use resolve_artifact::DANGLING_SOURCE;
 pub use sources::{Copy, Sources, bases};
