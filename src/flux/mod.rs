@@ -44,6 +44,7 @@ pub use query::field::pointer;
 pub use query::image_marker::Marker;
 pub use query::lockdown::Lockdown;
 pub use query::operator::OperatorAccount;
+pub use query::other_programs::{ClusterPrograms, OtherPrograms};
 pub use query::provenance::{Agent, Cause, Provenance, leaves};
 pub use query::tenancy::{Governance, Tenancy, is_of_bootstrap};
 pub use repo::{Repo, Skipped};

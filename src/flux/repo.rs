@@ -29,8 +29,8 @@ use crate::flux::install::roots::root::Root;
 use crate::flux::install::sync::objects_of;
 use crate::flux::model::built_object::Built;
 use crate::flux::model::completion::{Completion, WrittenKustomization, WrittenKustomizations};
-use crate::flux::query::helmfile::names_in_helmfiles;
 use crate::flux::query::image_marker::{Marker, markers};
+use crate::flux::query::other_programs::OtherPrograms;
 use crate::flux::source::sources::Sources;
 use crate::kube::{Object, groups};
 use crate::kustomize::{Build, Builder, Files, MISSING_RESOURCE, Omission, is_yaml, omissions_by_name};
@@ -49,8 +49,8 @@ pub struct Repo {
     pub markers: Vec<Marker>,
     /// The paths that kustomizations list in lines that are commented out.
     pub parked: BTreeSet<String>,
-    /// The names of releases and charts in helmfiles, which usually install them before Flux starts.
-    pub helmfile_names: BTreeSet<String>,
+    /// What other programs may create, such as a script that bootstraps a cluster.
+    pub other_programs: OtherPrograms,
     /// The directories of roots that are not followed, since they sync the directories of other clusters.
     pub unfollowed: BTreeSet<String>,
     /// The directories of Helm charts, whose files belong to the charts.
@@ -111,7 +111,6 @@ impl Repo {
         let files = Files::read(tree, |file| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts));
         repo.count_unread(tree, &charts);
         repo.charts = charts;
-        repo.helmfile_names = names_in_helmfiles(tree);
         let kustomizations = kustomizations(&files);
         let named = NamedPaths::new(&kustomizations);
         let appliers = appliers(&files);
@@ -156,6 +155,8 @@ impl Repo {
             repo.unfollowed.insert(overlap.folder);
         }
         sort(&mut repo.problems);
+        let clusters = repo.clusters.iter().map(|cluster| cluster.name.clone()).collect();
+        repo.other_programs = OtherPrograms::of(tree, &repo.charts, clusters);
         repo
     }
 

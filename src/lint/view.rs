@@ -7,8 +7,8 @@ use super::context::Context;
 use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{
-    Applied, AppliedSet, Applier, ApplierKind, CONTROLLERS, FluxVersion, Installation, Producers, Receiver, Settings,
-    Tenancy, repository_owner,
+    Applied, AppliedSet, Applier, ApplierKind, CONTROLLERS, ClusterPrograms, FluxVersion, Installation, Producers,
+    Receiver, Settings, Tenancy, repository_owner,
 };
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::artifacts::may_be_generated;
@@ -51,8 +51,8 @@ pub struct View<'a> {
 pub(super) struct BeforeFlux<'a> {
     /// The objects that the configuration declares.
     pub(super) external: &'a [config::Declared],
-    /// The names of releases and charts in helmfiles.
-    pub(super) helmfile_names: &'a BTreeSet<String>,
+    /// The programs whose files are in the repository.
+    pub(super) programs: ClusterPrograms<'a>,
 }
 
 /// The position of an object: the list, and the position in the list.
@@ -73,14 +73,14 @@ impl<'a> View<'a> {
         lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
         installations: Vec<&'a Installation>,
         settings: &'a Settings,
-        helmfile_names: &'a BTreeSet<String>,
+        programs: ClusterPrograms<'a>,
     ) -> Self {
         Self {
             receiver,
             context,
             lists,
             installations,
-            before_flux: BeforeFlux { external: &settings.config.external, helmfile_names },
+            before_flux: BeforeFlux { external: &settings.config.external, programs },
             settings,
             by_id: OnceLock::new(),
             by_kind: OnceLock::new(),
@@ -209,6 +209,22 @@ impl<'a> View<'a> {
             }
             producers
         })
+    }
+
+    /// Returns whether another program of the repository may create an object before Flux starts.
+    pub(super) fn may_exist_before_flux(&self, object: &Object) -> bool {
+        let programs = self.before_flux.programs;
+        match (object.group(), object.kind()) {
+            ("", kind @ ("Secret" | "ConfigMap")) => {
+                programs.creator(kind, object.name()).is_some()
+                    || programs.names_file(object.node.origin.written().file().path(), object.name())
+            }
+            ("", "Namespace") => programs.creates_namespace(object.name()),
+            (_, "CustomResourceDefinition") => {
+                object.text_at(&["spec", "group"]).is_some_and(|group| programs.defines(group))
+            }
+            _ => false,
+        }
     }
 
     /// The objects that Kustomizations, releases and other Flux objects read from on the cluster.

@@ -2,10 +2,11 @@
 
 use super::produced::{ObjectLookup, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
+use crate::flux::object::synthetic_node::entry;
 use crate::kube::selector::Selector;
 use crate::kube::{Object, ObjectId};
 use crate::text::Span;
-use crate::yaml::{Name, Node};
+use crate::yaml::{Name, Node, Value};
 
 /// A produced object with unknown values, whose keys may be known.
 #[derive(Debug, Clone)]
@@ -24,6 +25,18 @@ impl Fetched {
     /// Sets the complete keys; open if there are none.
     fn with_keys(self, keys: Vec<(Name, Span)>) -> Self {
         Self { open: keys.is_empty(), keys, ..self }
+    }
+
+    /// Adds the keys to an object of the same name.
+    pub(super) fn added_to(&self, object: &Object) -> Produced {
+        let place = object.span().clone();
+        let empty = || Node::at(Value::Map([].into()), place.clone());
+        let mut data = object.node.get("data").filter(|data| data.is_map()).cloned().unwrap_or_else(empty);
+        for (key, place) in &self.keys {
+            data = data.with(entry(key, unknown(key, place)));
+        }
+        let object = Object { node: object.node.with(entry("data", data)) };
+        Produced { open: self.open, ..Produced::applied(object) }
     }
 
     pub(super) fn produced(&self, kind: &str, namespace: &str, name: &str) -> Produced {
@@ -86,7 +99,7 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
             let keys = ["tls.crt", "tls.key", "ca.crt"].map(|key| (Name::from(key), name.span().clone()));
             secret(name.text(), made().with_keys(keys.into()))
         }
-        ("onepassword.com", "OnePasswordItem") => secret(None, made()),
+        ("onepassword.com", "OnePasswordItem") | ("kafka.strimzi.io", "KafkaUser") => secret(None, made()),
         (
             "secrets.hashicorp.com",
             "VaultStaticSecret" | "VaultDynamicSecret" | "VaultPKISecret" | "HCPVaultSecretsApp",
@@ -101,6 +114,36 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
             let text = |key: &str| reference.and_then(|reference| reference.get(key)?.text());
             let Some(name) = text("secretName") else { return Vec::new() };
             vec![("Secret".into(), text("secretNamespace").unwrap_or(namespace).into(), name.into(), made())]
+        }
+        ("postgresql.cnpg.io", "Cluster") => {
+            let own = said(&["spec", "bootstrap", "initdb", "secret", "name"]).is_some();
+            let ends = ["-app", "-superuser", "-ca", "-server", "-replication"];
+            let ends = ends.into_iter().filter(|end| !own || *end != "-app");
+            ends.flat_map(|end| secret(Some(&format!("{}{end}", object.name())), made())).collect()
+        }
+        ("postgres-operator.crunchydata.com", "PostgresCluster") => {
+            let users = object.node.at_keys(&["spec", "users"]).map_or(&[][..], Node::items);
+            let names = users.iter().filter_map(|user| user.get("name")?.text()).chain([object.name()]);
+            names.flat_map(|user| secret(Some(&format!("{}-pguser-{user}", object.name())), made())).collect()
+        }
+        ("acid.zalan.do", "postgresql") => {
+            let users = object.node.at_keys(&["spec", "users"]).map_or(&[][..], Node::entries);
+            let names = users.iter().map(|user| user.key.replace('_', "-")).chain(["postgres".to_owned()]);
+            let end = format!(".{}.credentials.postgresql.acid.zalan.do", object.name());
+            names.flat_map(|user| secret(Some(&format!("{user}{end}")), made())).collect()
+        }
+        ("k8s.mariadb.com", "MariaDB") => {
+            let fields = [("rootPasswordSecretKeyRef", "-root"), ("passwordSecretKeyRef", "-password")];
+            let named = fields.map(|(field, end)| match said(&["spec", field, "name"]) {
+                Some(name) => name.to_owned(),
+                None => format!("{}{end}", object.name()),
+            });
+            named.iter().flat_map(|name| secret(Some(name), made())).collect()
+        }
+        ("rabbitmq.com", "RabbitmqCluster") => secret(Some(&format!("{}-default-user", object.name())), made()),
+        ("elasticsearch.k8s.elastic.co", "Elasticsearch") => {
+            let named = ["elastic-user", "http-certs-public"].map(|end| format!("{}-es-{end}", object.name()));
+            named.iter().flat_map(|name| secret(Some(name), made())).collect()
         }
         ("objectbucket.io", "ObjectBucketClaim") => {
             let both = ["ConfigMap", "Secret"];

@@ -127,8 +127,12 @@ impl Producers {
                 None => return None,
             })
         };
+        let key = (Name::from(kind), Name::from(namespace), Name::from(name));
+        let made = || {
+            let everywhere = || self.everywhere.iter().find(|made| made.makes(kind, namespace, name, known));
+            self.fetched.get(&key).or_else(|| everywhere().map(|made| &made.made))
+        };
         if let Some(object) = known(kind, namespace, name) {
-            let key = (Name::from(kind), Name::from(namespace), Name::from(name));
             let place = object.span().clone();
             return match self.filled.get(&key) {
                 // Without its source, the operator applies nothing.
@@ -141,20 +145,19 @@ impl Producers {
                         let open = || Produced { open: true, ..Produced::applied(object.clone()) };
                         copy(&from_namespace, &from_name, &by, &place).or_else(|| Some(open()))
                     }
-                    None => Some(Produced::applied(object)),
+                    // Several writers add their keys to one object.
+                    None => Some(match made() {
+                        Some(made) => made.added_to(&object),
+                        None => Produced { open: is_of_several(&object), ..Produced::applied(object) },
+                    }),
                 },
             };
         }
         if let Some(declared) = declared::find(&self.declared, kind, namespace, name) {
             return Some(declared);
         }
-        let key = (Name::from(kind), Name::from(namespace), Name::from(name));
-        if let Some(made) = self.fetched.get(&key) {
+        if let Some(made) = made() {
             return Some(made.produced(kind, namespace, name));
-        }
-        let everywhere = self.everywhere.iter().find(|made| made.makes(kind, namespace, name, known));
-        if let Some(made) = everywhere {
-            return Some(made.made.produced(kind, namespace, name));
         }
         if let Some((from, by, place)) = self.reflected.source(kind, namespace, name)
             && let Some(found) = copy(&from, name, &by, &place)
@@ -182,6 +185,14 @@ impl Producers {
         }
         (kind == "ConfigMap" && name == "kube-root-ca.crt").then(|| declared::root_certificate(namespace, name))
     }
+}
+
+/// Returns whether an object has the annotation with which Flux keeps what others write.
+fn is_of_several(object: &Object) -> bool {
+    let metadata = object.node.get("metadata");
+    let mode = |field: &str| metadata?.at_keys(&[field, "kustomize.toolkit.fluxcd.io/ssa"])?.text();
+    let keeps = |mode: &str| ["IfNotPresent", "Merge"].iter().any(|known| mode.eq_ignore_ascii_case(known));
+    ["labels", "annotations"].into_iter().filter_map(mode).any(keeps)
 }
 
 fn key(object: &Object) -> (Name, Name, Name) {

@@ -1,10 +1,10 @@
 //! Queries on built clusters: graphs, provenance, traces and tenancy.
 
 pub mod field;
-pub(super) mod helmfile;
 pub(super) mod image_marker;
 pub(super) mod lockdown;
 pub(super) mod operator;
+pub(super) mod other_programs;
 pub(super) mod provenance;
 pub mod select;
 pub(super) mod tenancy;

@@ -26,6 +26,10 @@ pub enum UnknownSource {
     RemoteBase(ObjectRef, Name),
     /// A controller may create the object for this policy or template.
     Controller(ObjectRef),
+    /// A role names the object, and lets an account write it.
+    Account(ObjectRef),
+    /// This file of another program, such as a script, creates an object of this name.
+    Program(Arc<str>),
 }
 
 impl fmt::Display for UnknownSource {
@@ -38,6 +42,8 @@ impl fmt::Display for UnknownSource {
             Self::Chart(release) => write!(f, "the chart of {release}"),
             Self::RemoteBase(applier, url) => write!(f, "the remote base `{url}` of {applier}"),
             Self::Controller(object) => write!(f, "the controller of {object}"),
+            Self::Account(role) => write!(f, "an account with {role}"),
+            Self::Program(path) => write!(f, "the program of `{path}`"),
         }
     }
 }

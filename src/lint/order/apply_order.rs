@@ -36,8 +36,25 @@ pub(crate) enum Reason {
     DependsOn(Span, Condition),
     /// `wait` or a health check, at this position.
     HealthCheck(Span),
+    /// A health check of an object that a release below may create. It never is a part of a cycle.
+    MayCreate,
     /// An object, at this position, needs one that the other applier applies, with a description.
-    Needs(Span, String),
+    Needs(Span, String, Certainty),
+}
+
+impl Reason {
+    fn is_of_cycle(&self) -> bool {
+        !matches!(self, Self::MayCreate)
+    }
+}
+
+/// Whether a need is certain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Certainty {
+    /// Only the applier creates the needed object.
+    Certain,
+    /// A user or another program may create it before Flux starts.
+    Likely,
 }
 
 /// Events that all wait for each other.
@@ -51,7 +68,10 @@ pub(crate) struct EventCycle {
 impl EventCycle {
     /// Returns whether the events certainly never happen. An expression may be true before its object is ready.
     pub(crate) fn is_certain(&self) -> bool {
-        !self.steps.iter().any(|step| matches!(step.reason, Reason::DependsOn(_, Condition::Expression)))
+        let is_open = |reason: &Reason| {
+            matches!(reason, Reason::DependsOn(_, Condition::Expression) | Reason::Needs(_, _, Certainty::Likely))
+        };
+        !self.steps.iter().any(|step| is_open(&step.reason))
     }
 }
 
@@ -127,7 +147,15 @@ impl<'a> ApplyOrder<'a> {
             // An object without an event of its own must at least be applied.
             let by_applier = || view.get(target).map(|found| applied(found.by.at));
             let event = ready_events.get(&target.settled()).copied().or_else(by_applier);
-            if let Some(event) = event.filter(|event| *event != ready(at)) {
+            let Some(event) = event else {
+                // Flux waits until the object exists, and so for the release that creates it.
+                let releases = view.unknown_sources().of(target).filter(|producer| producer.is_chart());
+                for by in releases.filter_map(|producer| producer.by).filter(|by| is_below(by, at)) {
+                    self.graph.add_edge(ready(at), applied(by.at), Reason::MayCreate);
+                }
+                continue;
+            };
+            if event != ready(at) {
                 let position = own_position(applier, check.span());
                 self.graph.add_edge(ready(at), event, Reason::HealthCheck(position));
             }
@@ -156,8 +184,9 @@ impl<'a> ApplyOrder<'a> {
     }
 
     /// Adds the need of an event for an object that another applier applies.
-    pub(crate) fn add_need(&mut self, event: usize, provider: usize, position: Span, description: String) {
-        self.graph.add_edge(event, applied(provider), Reason::Needs(position, description));
+    pub(crate) fn add_need(&mut self, event: usize, provider: usize, need: (Span, String), certainty: Certainty) {
+        let (position, description) = need;
+        self.graph.add_edge(event, applied(provider), Reason::Needs(position, description, certainty));
     }
 
     /// The appliers that are certainly applied before another one, regardless of needs.
@@ -194,10 +223,11 @@ impl<'a> ApplyOrder<'a> {
             self.graph.cyclic_components(|edge| matches!(edge.label, Reason::Applied | Reason::DependsOn(..)));
         dependencies.iter().flatten().for_each(|event| is_reported[*event] = true);
         // A cycle without needs is a fault by itself. Needs that lead through it are not reported again.
-        let without_needs =
-            self.graph.cyclic_components(|edge| !is_reported[edge.to] && !matches!(edge.label, Reason::Needs(..)));
+        let without_needs = self.graph.cyclic_components(|edge| {
+            !is_reported[edge.to] && edge.label.is_of_cycle() && !matches!(edge.label, Reason::Needs(..))
+        });
         without_needs.iter().flatten().for_each(|event| is_reported[*event] = true);
-        let with_needs = self.graph.cyclic_components(|edge| !is_reported[edge.to]);
+        let with_needs = self.graph.cyclic_components(|edge| !is_reported[edge.to] && edge.label.is_of_cycle());
         without_needs.into_iter().chain(with_needs).filter_map(|component| self.cycle(&component)).collect()
     }
 
@@ -205,17 +235,20 @@ impl<'a> ApplyOrder<'a> {
     fn cycle(&self, component: &[usize]) -> Option<EventCycle> {
         let events: Index<usize, ()> = component.iter().map(|event| (*event, ())).collect();
         let steps = component.iter().flat_map(|from| self.graph.edges(*from).iter().enumerate().map(|at| (*from, at)));
-        let inner = steps.filter(|(_, (_, edge))| events.contains(&edge.to));
+        let inner = steps.filter(|(_, (_, edge))| events.contains(&edge.to) && edge.label.is_of_cycle());
         let rank = |reason: &Reason| match reason {
             Reason::Needs(..) => 0,
             Reason::HealthCheck(_) => 1,
             Reason::DependsOn(..) => 2,
-            Reason::AppliedByParent | Reason::Applied => 3,
+            Reason::AppliedByParent | Reason::Applied | Reason::MayCreate => 3,
         };
         let (from, (at, first)) = inner.min_by_key(|(from, (_, edge))| (rank(&edge.label), *from, edge.to))?;
         let mut steps = vec![(from, at)];
         if first.to != from {
-            steps.extend(self.graph.shortest_path(first.to, from, |edge| events.contains(&edge.to))?);
+            steps.extend(
+                self.graph
+                    .shortest_path(first.to, from, |edge| events.contains(&edge.to) && edge.label.is_of_cycle())?,
+            );
         }
         let step = |(from, at): (usize, usize)| {
             let edge = self.graph.edges(from).get(at)?;
@@ -237,6 +270,13 @@ impl<'a> ApplyOrder<'a> {
             None => self.releases[event - 2 * self.appliers.len()].reference().to_string(),
         }
     }
+}
+
+/// Returns whether an applier is another one, or below it.
+fn is_below(one: &Applier, above: usize) -> bool {
+    one.at == above
+        || std::iter::successors(one.parent_applier.as_ref(), |parent| parent.parent_applier.as_ref())
+            .any(|parent| parent.at == above)
 }
 
 /// The event that an applier is applied.

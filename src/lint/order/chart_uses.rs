@@ -12,6 +12,9 @@ use crate::text::Index;
 /// The fields of values that disable the CRDs of a chart.
 const SWITCHES: [&[&str]; 4] = [&["installCRDs"], &["crds", "enabled"], &["crds", "install"], &["crds", "create"]];
 
+/// The charts of container networks with CRDs.
+const NETWORKS: [&str; 2] = ["cilium", "tigera-operator"];
+
 /// A custom resource, and the releases whose charts install its CRD.
 pub(crate) struct ChartUse<'a> {
     /// The first object of its kind in its applier.
@@ -25,13 +28,11 @@ pub(crate) fn uses_of_charts<'a>(view: &View<'a>) -> Vec<ChartUse<'a>> {
     let mut charts: BTreeMap<&str, Vec<Applied<'a>>> = BTreeMap::new();
     for release in view.of_kind(groups::HELM, "HelmRelease").filter(|release| installs_definitions(release.object)) {
         let chart = chart_of(view, release.object).unwrap_or_default();
-        // A helmfile usually installs CRDs before Flux starts.
-        let names = view.before_flux.helmfile_names;
-        if names.contains(chart) || names.contains(release.object.name()) {
-            continue;
-        }
-        for group in groups_of_chart(chart) {
-            charts.entry(group).or_default().push(release);
+        // Flux itself starts only when the network of the pods works.
+        if !NETWORKS.contains(&chart) {
+            for group in groups_of_chart(chart) {
+                charts.entry(group).or_default().push(release);
+            }
         }
     }
     if charts.is_empty() {
@@ -48,13 +49,19 @@ pub(crate) fn uses_of_charts<'a>(view: &View<'a>) -> Vec<ChartUse<'a>> {
         for (kind, at) in &listing.needs(&brought.objects).custom_kinds {
             let brought: &'a AppliedSet = brought;
             let Some(user) = brought.at(*at).filter(|user| user.apply_mode() != ApplyMode::Ignored) else { continue };
-            let group = user.object.group();
+            let (group, object_kind) = (user.object.group(), user.object.kind());
+            let Some(charts) = charts.get(group).filter(|_| !defined.contains(kind)) else { continue };
             let is_below = |by: &Arc<Applier>| lineage(by).any(|above| above.at == user.by.at) && by.at != user.by.at;
-            let mut bases = view.unknown_sources().bases_with_definition(group, user.object.kind());
+            let mut bases = view.unknown_sources().bases_with_definition(group, object_kind);
             if bases.any(|base| !base.by.is_some_and(is_below)) {
                 continue;
             }
-            if let Some(charts) = charts.get(group).filter(|_| !defined.contains(kind)) {
+            // A program that bootstraps the cluster usually installs CRDs before Flux starts.
+            let programs = view.before_flux.programs;
+            let is_installed = |chart: &Applied<'a>| {
+                programs.installs(chart_of(view, chart.object).unwrap_or_default(), chart.object.name())
+            };
+            if !programs.defines(group) && !charts.iter().any(is_installed) {
                 found.push(ChartUse { user, charts: charts.clone() });
             }
         }

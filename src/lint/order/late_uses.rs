@@ -149,7 +149,7 @@ impl<'a> Search<'_, 'a> {
         }
         let is_late = order.is_before(consumer, provider);
         // The two wait for each other, which `bootstrap-order` reports.
-        if is_late && is_required() {
+        if (is_late && is_required()) || self.view.may_exist_before_flux(thing.object) {
             return;
         }
         let could_wait = |above: &&Arc<Applier>| {

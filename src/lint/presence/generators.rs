@@ -48,6 +48,31 @@ impl<'a> View<'a> {
         })
     }
 
+    /// Returns a role that lets an account write a certain Secret or ConfigMap: only a program that writes this object
+    /// needs such a rule.
+    pub(crate) fn role_of_writer(&self, wanted: ObjectId<'_>) -> Option<Applied<'a>> {
+        let resource = match (wanted.group, wanted.kind) {
+            ("", "Secret") => "secrets",
+            ("", "ConfigMap") => "configmaps",
+            _ => return None,
+        };
+        let roles = self.of_kind(groups::RBAC, "Role");
+        let roles = roles.filter(|role| role.object.namespace() == Some(wanted.namespace));
+        let mut roles = roles.chain(self.of_kind(groups::RBAC, "ClusterRole"));
+        roles.find(|found| {
+            let granted = found.object.node.get("rules").map_or(&[][..], Node::items);
+            granted.iter().any(|rule| {
+                let has = |field: &str, words: &[&str]| {
+                    let items = rule.get(field).map_or(&[][..], Node::items);
+                    items.iter().filter_map(Node::text).any(|text| words.contains(&text))
+                };
+                has("resources", &[resource])
+                    && has("resourceNames", &[wanted.name])
+                    && has("verbs", &["create", "update", "patch", "*"])
+            })
+        })
+    }
+
     /// Returns a policy or operator that may create objects of a kind in namespaces, or set a label of namespaces. `word`
     /// is the kind or the name of the label.
     pub(crate) fn generator(&self, word: &str) -> Option<Applied<'a>> {

@@ -91,11 +91,17 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         if view.receiver.target.is_some() || !view.is_whole() || !wanted.is_known() {
             return Answer::Unknown;
         }
-        match view.presence(wanted.group, wanted.kind, wanted.namespace, wanted.name) {
+        let presence = view.presence(wanted.group, wanted.kind, wanted.namespace, wanted.name);
+        let is_open = matches!(presence, Presence::Missing | Presence::Unknown(_));
+        if let Some(role) = is_open.then(|| view.role_of_writer(wanted)).flatten() {
+            found.unchecked(format!("{wanted}, which {} may create", UnknownSource::Account(role.object.reference())));
+            return Answer::Unknown;
+        }
+        match presence {
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => Answer::Exists,
             Presence::Missing => Answer::Missing(Missing { wanted, suggestion: self.suggestion(wanted) }),
             Presence::Unknown(UnknownSource::NoRoot | UnknownSource::VariableInName) => Answer::Unknown,
-            Presence::Unknown(source @ UnknownSource::Controller(_)) => {
+            Presence::Unknown(source @ (UnknownSource::Controller(_) | UnknownSource::Program(_))) => {
                 found.unchecked(format!("{wanted}, which {source} may create"));
                 Answer::Unknown
             }

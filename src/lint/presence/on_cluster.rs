@@ -60,7 +60,16 @@ impl<'a> View<'a> {
         if let Some(creator) = self.creator(id) {
             return Presence::Unknown(UnknownSource::Controller(creator.object.reference()));
         }
+        if let Some(program) = self.program(group, kind, name) {
+            return Presence::Unknown(program);
+        }
         sources.of(id).next().map_or(Presence::Missing, |producer| Presence::Unknown(producer.source.clone()))
+    }
+
+    /// A program of the repository that may create a Secret, ConfigMap or Namespace.
+    fn program(&self, group: &str, kind: &str, name: &str) -> Option<UnknownSource> {
+        let path = self.before_flux.programs.creator(kind, name).filter(|_| group.is_empty())?;
+        Some(UnknownSource::Program(path.into()))
     }
 
     /// Returns whether a namespace exists on the cluster.
@@ -75,7 +84,9 @@ impl<'a> View<'a> {
         if self.unknown_sources().creates(name) || creates_namespace(self, name) {
             return Presence::BuiltIn;
         }
-        self.unknown_sources().of_namespace_object(name).map_or(Presence::Missing, Presence::Unknown)
+        let source = self.program("", "Namespace", name);
+        let source = source.or_else(|| self.unknown_sources().of_namespace_object(name));
+        source.map_or(Presence::Missing, Presence::Unknown)
     }
 
     /// Returns whether a namespace exists without an applier: from the start, or created by a controller.

@@ -30,9 +30,11 @@ declare! {
     /// The severity is warning for Secrets, because users often create them by hand, and for a ConfigMap that no cluster
     /// of the repository receives: a program that creates clusters often creates it, such as Terraform. The rule reports
     /// nothing if one of these may create the object: an ExternalSecret, a SealedSecret, a certificate, Kyverno,
-    /// reflector annotations, the `copyFrom` of a ResourceSet, a chart in that namespace, or a source without a local
-    /// copy. The chart and the source must come first: Flux applies nothing of a Kustomization before it has read its
-    /// variables. The rule also ignores objects that the configuration declares as `external`.
+    /// reflector annotations, the `copyFrom` of a ResourceSet, the operator of a database, a chart in that namespace, or
+    /// a source without a local copy. The chart and the source must come first: Flux applies nothing of a Kustomization
+    /// before it has read its variables. The rule also ignores objects that the configuration declares as `external`,
+    /// that a role names to let an account write them, and that another program of the repository creates, such as a
+    /// script, a Taskfile, Ansible or Terraform.
     ///
     /// ## How to fix it
     ///

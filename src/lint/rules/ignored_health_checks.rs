@@ -17,12 +17,14 @@ declare! {
     /// `healthChecks`. It does not wait for other objects that `healthChecks` references, such as the Deployment of a
     /// chart or an object on another path.
     ///
-    /// The severity is pedantic if the Kustomization applies all objects in `healthChecks` itself, because Flux checks
-    /// them in any case, and if its objects are unknown.
+    /// The severity is pedantic if the Kustomization applies all objects in `healthChecks` itself, or may apply them with
+    /// a HelmRelease, because Flux waits for them in any case. It is also pedantic if the objects of the Kustomization
+    /// are unknown.
     ///
     /// ## How to fix it
     ///
-    /// Remove `healthChecks`, or remove `wait` to wait for other objects.
+    /// Remove `healthChecks`. To wait for other objects too, remove `wait` instead, and list the own objects in
+    /// `healthChecks`.
     ///
     /// ## Bad
     ///
@@ -111,28 +113,55 @@ fn check(view: &View<'_>, found: &mut Findings) {
             .related(applied.by.place(wait.span()), "it waits for its own objects")
             .about(object.reference());
         if let Some(other) = other {
-            finding = finding
-                .related(applied.by.place(other.span()), "it does not apply this object")
-                .help("remove one of them: with `wait: true` Flux checks only the objects that it applies");
+            finding = finding.related(applied.by.place(other.span()), "it does not apply this object").help(
+                "with `wait: true` Flux checks only the objects that it applies; to wait for other objects too, remove \
+                     `wait` and list the own objects in `healthChecks`",
+            );
         } else {
             finding.severity = Severity::Pedantic;
-            finding = finding.help("remove them: with `wait: true` Flux checks all objects that it applies");
+            finding = finding.help("remove `healthChecks`: with `wait: true` Flux checks all objects that it applies");
         }
         let key = if other.is_some() { "other" } else { "own" };
         found.push(finding.caused_by(key, "", " Kustomizations have `healthChecks` that Flux does not read"));
     }
 }
 
-/// The first health check of an object that the Kustomization does not apply, if its objects are known.
+/// The first health check of an object for which the Kustomization does not wait, if its objects are known.
 fn object_of_another<'a>(view: &View<'a>, kustomization: &Object, checks: &'a Node) -> Option<&'a Node> {
     let reference = kustomization.reference();
     let sets = &view.receiver.cluster.applied_sets;
     let own = sets.iter().find(|set| set.by.reference == reference).filter(|set| set.by.state == State::Built)?;
-    let applies = |check: &&Node| {
+    let releases: Vec<&Object> = own.objects.iter().filter(|object| is_awaited_release(object)).collect();
+    let is_covered = |check: &&Node| {
         let target = checked_object(check, kustomization).settled();
+        let is_of_release = |release: &&Object| {
+            let namespace = release.text_at(&["spec", "targetNamespace"]).or(release.namespace());
+            namespace == Some(target.namespace)
+        };
         own.objects.iter().any(|object| ObjectId::of(object).settled() == target)
+            || (AWAITED_BY_HELM.contains(&(target.group, target.kind)) && releases.iter().any(is_of_release))
     };
-    checks.items().iter().find(|check| !applies(check))
+    checks.items().iter().find(|check| !is_covered(check))
+}
+
+/// The kinds of a chart's objects for which Helm waits.
+const AWAITED_BY_HELM: [(&str, &str); 7] = [
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("apps", "DaemonSet"),
+    ("batch", "Job"),
+    ("", "Service"),
+    ("", "Pod"),
+    ("", "PersistentVolumeClaim"),
+];
+
+/// Returns whether a release becomes ready only after the objects of its chart do.
+fn is_awaited_release(object: &Object) -> bool {
+    let is_set = |keys: &[&str]| object.text_at(keys) == Some("true");
+    (object.group(), object.kind()) == (groups::HELM, "HelmRelease")
+        && object.node.at_keys(&["spec", "kubeConfig"]).is_none()
+        && !["install", "upgrade"].iter().any(|action| is_set(&["spec", action, "disableWait"]))
+        && !is_set(&["spec", "suspend"])
 }
 
 fn is_list(checks: &Node) -> bool {

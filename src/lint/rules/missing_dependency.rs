@@ -28,8 +28,9 @@ declare! {
     /// those apply themselves. The rule reports nothing if one Kustomization applies both objects, or if the consumer
     /// applies the provider: a dependency cannot help there. If the two wait for each other,
     /// [bootstrap-order](bootstrap-order.md) reports them. It reports one finding for each pair of Kustomizations, and one
-    /// finding for more than three consumers of one provider. It ignores the CRDs of charts that a helmfile in the
-    /// repository names, because it usually installs them before Flux starts.
+    /// finding for more than three consumers of one provider. It ignores children if their parent uses the provider too.
+    /// It ignores the CRDs of Cilium and Calico, since Flux starts only when the network works, and what other programs
+    /// of the repository may create before Flux starts, such as a script, a Taskfile or a helmfile.
     ///
     /// ## How to fix it
     ///
@@ -176,19 +177,33 @@ fn check(view: &View<'_>, found: &mut Findings) {
         return;
     }
     let mut groups: BTreeMap<(Option<usize>, usize), Vec<LateUse<'_>>> = BTreeMap::new();
-    for one in LateUses::of(view).into_uses() {
+    let uses: Vec<LateUse<'_>> = LateUses::of(view).into_uses().collect();
+    let pairs = uses.iter().filter(|one| !one.is_late).map(|one| ((one.by.at, one.thing.by.at), 0));
+    let mut followers: BTreeMap<(usize, usize), usize> = pairs.collect();
+    for one in uses {
+        // A child comes after its parent, which lacks the same dependency.
+        let above = std::iter::successors(one.by.parent_applier.as_ref(), |above| above.parent_applier.as_ref());
+        let parent = above.map(|above| (above.at, one.thing.by.at)).filter(|pair| followers.contains_key(pair)).last();
+        if let Some(count) = parent.and_then(|pair| followers.get_mut(&pair)) {
+            *count += 1;
+            continue;
+        }
         groups.entry((one.above.map(|above| above.at), one.thing.by.at)).or_default().push(one);
     }
     for uses in groups.values() {
         match uses.first().and_then(|first| first.above).filter(|_| uses.len() > MAX_SEPARATE) {
             Some(above) => found.extend(finding_at_parent(above, uses)),
             None if uses.len() > MAX_SEPARATE => found.extend(finding_of_all(uses)),
-            None => found.extend(uses.iter().filter_map(finding)),
+            None => {
+                let followers = |one: &LateUse<'_>| followers.get(&(one.by.at, one.thing.by.at)).copied().unwrap_or(0);
+                found.extend(uses.iter().filter_map(|one| finding(one, followers(one))));
+            }
         }
     }
 }
 
-fn finding(one: &LateUse<'_>) -> Option<Finding> {
+/// The finding for one consumer; `followers` is the number of appliers below it that use the provider too.
+fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
     let LateUse { by, thing, custom_resource, at, is_late, .. } = one;
     let consumer = by.object.as_ref()?;
     let (used, provider) = (thing.object.reference(), &thing.by.reference);
@@ -210,7 +225,14 @@ fn finding(one: &LateUse<'_>) -> Option<Finding> {
         format!("move it to {own} or to one of its dependencies: {provider} waits for {own}, which fails until then")
     } else {
         let wanted = in_words(thing.by, consumer);
-        format!("add {wanted} to `dependsOn`: on a new cluster it may be applied later, and this fails until then")
+        let follow = match followers {
+            0 => String::new(),
+            1 => ", as does a Kustomization that it applies".to_owned(),
+            more => format!(", as do {more} Kustomizations that it applies"),
+        };
+        format!(
+            "add {wanted} to `dependsOn`: on a new cluster it may be applied later, and this fails until then{follow}"
+        )
     };
     let finding = Finding::warning(RULE.id, place_in(by, consumer), message).help(help).about(by.reference.clone());
     let finding = finding.related(at.clone(), "used here");

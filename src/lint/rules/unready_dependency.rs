@@ -7,7 +7,7 @@ use crate::kube::{Object, ObjectId};
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
 use crate::lint::order::applier_tree::ApplierTree;
-use crate::lint::order::apply_order::ApplyOrder;
+use crate::lint::order::apply_order::{ApplyOrder, checked_object};
 use crate::lint::refs::dependency::{Condition, DEPENDENTS, dependencies};
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
@@ -24,6 +24,8 @@ declare! {
     /// installation fails and is retried with increasing delays. The fault is hidden on an existing cluster and appears
     /// when a new one is set up. The same is true for a ResourceSet without `wait`. `healthCheckExprs` define the health
     /// of a kind. Without `wait` and `healthChecks`, they have no effect.
+    ///
+    /// The same is true if `healthChecks` list only objects of other Kustomizations, such as those of the stage before.
     ///
     /// The rule ignores a dependent that defines readiness with `readyExpr`, and a dependent that the object applies
     /// itself, directly or not: the object comes first in any case, and with `wait` the two would wait for each other.
@@ -133,7 +135,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 }
                 let known = awaited.entry(wanted).or_insert_with(|| {
                     let received = view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name);
-                    let unready = received.filter(is_unready);
+                    let checks_others = |applied: &Applied<'_>| {
+                        let is_patched = applied.completion.mentions("healthChecks");
+                        !is_patched && checks_only_others(view, applied.object, own_appliers())
+                    };
+                    let unready = received.filter(|applied| may_be_unready(applied));
+                    let unready = unready.filter(|applied| !has_checks(applied.object) || checks_others(applied));
                     unready.map(|applied| Awaited { applied, by: Vec::new(), count: 0 })
                 });
                 let Some(awaited) = known else { continue };
@@ -200,7 +207,12 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
     let spec = object.node.get("spec");
     let disabled = spec.and_then(|spec| spec.entry("wait")).filter(|entry| flag(&entry.node) == Some(false));
     let others = if is_set { "" } else { " and no `healthChecks`" };
+    let has_checks = has_checks(object);
     let message = match disabled {
+        _ if has_checks => format!(
+            "{} has dependents, but its `healthChecks` list only objects of other Kustomizations",
+            object.reference()
+        ),
         Some(_) => format!("{} has dependents, but `wait: false`{others}", object.reference()),
         None if is_set => format!("{} has dependents, but no `wait`", object.reference()),
         None => format!("{} has dependents, but no `wait` or `healthChecks`", object.reference()),
@@ -211,12 +223,16 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
     };
     at.span = applied.by.place(&at.span);
     let summary = match (disabled, is_set) {
+        _ if has_checks => format!(
+            " {}s have dependents, but their `healthChecks` list only objects of other Kustomizations",
+            object.kind()
+        ),
         (Some(_), _) => format!(" {}s have dependents, but `wait: false`{others}", object.kind()),
         (None, true) => format!(" {}s have dependents, but no `wait`", object.kind()),
         (None, false) => format!(" {}s have dependents, but no `wait` or `healthChecks`", object.kind()),
     };
     let mut finding = Finding::warning(RULE.id, at, message).about(object.reference());
-    let key = format!("{} {} {}", object.kind(), disabled.is_some(), child.is_some());
+    let key = format!("{} {} {} {has_checks}", object.kind(), disabled.is_some(), child.is_some());
     finding = finding.caused_by(key, "", summary);
     for (place, dependent) in by {
         finding = finding.related(place.clone(), format!("{} waits for it", dependent.object.reference()));
@@ -254,17 +270,30 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
 
 /// Whether an object is ready as soon as it is applied. Unknown values, and missing fields of a fragment, may enable a
 /// check.
-fn is_unready(applied: &Applied<'_>) -> bool {
+fn may_be_unready(applied: &Applied<'_>) -> bool {
     let (object, completion) = (applied.object, applied.completion);
     let is_whole = ["sourceRef", "resources", "resourcesTemplate", "steps"]
         .iter()
         .any(|field| object.node.at_keys(&["spec", field]).is_some());
     let may_wait =
         object.node.at_keys(&["spec", "wait"]).is_some_and(|wait| !wait.is_null() && flag(wait) != Some(false));
-    let has =
-        |field: &str| object.node.at_keys(&["spec", field]).is_some_and(|list| !list.is_null() && !is_empty(list));
     let is_patched = ["wait", "healthChecks"].iter().any(|field| completion.mentions(field));
-    is_whole && !may_wait && !has("healthChecks") && !is_patched
+    is_whole && !may_wait && !is_patched
+}
+
+fn has_checks(object: &Object) -> bool {
+    let checks = object.node.at_keys(&["spec", "healthChecks"]);
+    checks.is_some_and(|list| !list.is_null() && !is_empty(list))
+}
+
+/// Returns whether all health checks of a Kustomization name objects that certainly other ones apply.
+fn checks_only_others(view: &View<'_>, kustomization: &Object, appliers: &OwnAppliers<'_>) -> bool {
+    let checks = kustomization.node.at_keys(&["spec", "healthChecks"]).map_or(&[][..], Node::items);
+    let is_of_another = |check: &Node| {
+        let found = view.get(checked_object(check, kustomization));
+        found.is_some_and(|found| !appliers.applies(kustomization, found.by))
+    };
+    view.is_whole() && !checks.is_empty() && checks.iter().all(is_of_another)
 }
 
 fn is_empty(list: &Node) -> bool {

@@ -128,9 +128,14 @@ fn views<'a>(
         let is_production = options.lint.production.has(&receiver.to_string());
         let context = Context { tenancy, lint: &options.lint, is_production };
         let installations = installations.of_receiver(receiver);
-        let helmfile_names = &repo.helmfile_names;
-        let view =
-            View::new((*receiver).clone(), context, lists.collect(), installations, &options.settings, helmfile_names);
+        let view = View::new(
+            (*receiver).clone(),
+            context,
+            lists.collect(),
+            installations,
+            &options.settings,
+            repo.other_programs.of_cluster(&receiver.cluster.name),
+        );
         views.push(view);
     }
     views

@@ -1,10 +1,11 @@
 //! ResourceSets that wait for CRDs that the FluxInstance does not install.
 
-use crate::base::finding::{Finding, Label};
+use super::needs::never;
+use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{CONTROLLERS, DEFAULT_CONTROLLERS};
-use crate::kube::groups;
+use crate::kube::{ObjectId, groups};
 use crate::lint::view::View;
-use crate::yaml::Node;
+use crate::yaml::{Entry, Node};
 
 /// The findings of the rule for ResourceSets that wait for CRDs that the FluxInstance does not install.
 pub(super) fn absent_definitions(rule: &'static str, view: &View<'_>) -> Vec<Finding> {
@@ -14,7 +15,9 @@ pub(super) fn absent_definitions(rule: &'static str, view: &View<'_>) -> Vec<Fin
     }
     let mut instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");
     let (Some(instance), None) = (instances.next(), instances.next()) else { return Vec::new() };
-    let listed = instance.object.node.at_keys(&["spec", "components"]).filter(|list| !list.items().is_empty());
+    let spec = instance.object.node.get("spec");
+    let entry = spec.and_then(|spec| spec.entry("components")).filter(|entry| !entry.node.items().is_empty());
+    let listed = entry.map(|entry| &entry.node);
     let installs = |controller: &str| match listed {
         Some(list) => list.items().iter().any(|item| item.text() == Some(controller)),
         None => DEFAULT_CONTROLLERS.contains(&controller),
@@ -32,18 +35,23 @@ pub(super) fn absent_definitions(rule: &'static str, view: &View<'_>) -> Vec<Fin
                 continue;
             }
             let place = set.by.place(node.span());
+            let id = ObjectId { group: "apiextensions.k8s.io", kind: "CustomResourceDefinition", namespace: "", name };
+            let group = name.split_once('.').map_or("", |(_, group)| group);
+            let may_exist = view.unknown_sources().of(id).next().is_some() || view.before_flux.programs.defines(group);
+            let severity = if may_exist { Severity::Warning } else { Severity::Error };
             let message = format!(
-                "{} never becomes ready: it waits for CRD `{name}`, which is not installed",
-                set.object.reference()
+                "{} {}: it waits for CRD `{name}`, which is not installed",
+                set.object.reference(),
+                never(severity)
             );
             let help =
                 format!("add `{controller}` to the components of {}: it installs the CRD", instance.object.reference());
-            let list = listed.unwrap_or(&instance.object.node);
+            let list = entry.map_or_else(|| instance.object.span().clone(), Entry::key_span);
             let finding = Finding::warning(rule, Label::new(place, "not installed"), message)
-                .related(instance.by.place(list.span()), format!("`{controller}` is not among these components"))
+                .related(instance.by.place(&list), format!("`{controller}` is not among these components"))
                 .help(help)
                 .about(set.object.reference());
-            findings.push(finding);
+            findings.push(Finding { severity, ..finding });
         }
     }
     findings

@@ -1,24 +1,25 @@
-mod absent_definitions;
 mod needs;
+mod absent_definitions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::{Applied, Applier, ApplierKind};
+use crate::flux::{Applied, Applier, ApplierKind, is_flux};
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
 use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
 use crate::lint::order::applier_tree::ApplierTree;
-use crate::lint::order::apply_order::{ApplyOrder, CycleStep, EventCycle, Reason, applied, ready, waits_for};
+use crate::lint::order::apply_order::{
+    ApplyOrder, Certainty, CycleStep, EventCycle, Reason, applied, ready, waits_for,
+};
 use crate::lint::order::chart_uses::{ChartUse, uses_of_charts};
 use crate::lint::order::late_uses::LateUses;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::yaml::Node;
 use absent_definitions::absent_definitions;
-use needs::{ITS_DEFINITION, Need, needs};
+use needs::{ITS_DEFINITION, Need, needs, never};
 
 declare! {
     /// An object is applied before its dependencies, or never becomes ready.
@@ -27,7 +28,7 @@ declare! {
     ///
     /// On a long-running cluster all objects already exist, so a wrong order stays hidden. A new cluster, or a cluster
     /// that is restored after a disaster, starts empty. A Kustomization fails until the Namespace of each of its objects
-    /// exists, and tries again after its interval. Some waits never end:
+    /// exists, and tries again after its `retryInterval` or `interval`. Some waits never end:
     ///
     /// - A parent waits for a child that depends on the parent.
     /// - A Kustomization contains custom resources, and one of its own children applies their CRD. Flux applies nothing
@@ -36,13 +37,15 @@ declare! {
     /// - A Kustomization applies its own variables or its own source.
     ///
     /// The severity is error if the wait certainly never ends, and warning if it ends by itself, or if an unknown object
-    /// may end it: a chart, an expression in `readyExpr`, or an applier without a copy. If a Kustomization waits for pods
-    /// whose Secret is applied later, the severity is pedantic, because the pods start as soon as the Secret exists.
+    /// may end it: a chart, an expression in `readyExpr`, an applier without a copy, or a Secret, since users often create
+    /// these by hand. If a Kustomization waits for pods whose Secret is applied later, the severity is pedantic, because
+    /// the pods start as soon as the Secret exists.
     ///
     /// A Kustomization comes after the object that applies it, after its dependencies, and after the objects that those
     /// wait for. Within one Kustomization, Flux applies CRDs, Namespaces and ClusterRoles first. The rule ignores cycles
     /// of `dependsOn` alone, which [dependency-cycle](dependency-cycle.md) reports, and pairs of Kustomizations that
-    /// [missing-dependency](missing-dependency.md) reports.
+    /// [missing-dependency](missing-dependency.md) reports. It also ignores what another program of the repository may
+    /// create before Flux starts: a script, a Taskfile, a helmfile, Ansible, Terraform, or Talos.
     ///
     /// ## How to fix it
     ///
@@ -155,14 +158,18 @@ declare! {
     Check::Cluster(check),
 }
 
+/// The number of objects that a message lists.
+const MAX_LISTED: usize = 5;
+
 fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
     }
     found.extend(absent_definitions(RULE.id, view));
     let tree = ApplierTree::at_cold_start(view);
-    found.extend(beside_their_chart(view, &tree));
     let mut order = ApplyOrder::new(view, &tree);
+    let of_charts = uses_of_charts(view);
+    found.extend(beside_their_chart(&of_charts, &tree));
     let appliers = &view.receiver.cluster.appliers;
     // An applier with unknown contents may apply anything that a cycle waits for.
     let severity = if view.unknown_sources().may_contain_namespaces() { Severity::Warning } else { Severity::Error };
@@ -181,16 +188,18 @@ fn check(view: &View<'_>, found: &mut Findings) {
             let event = if need.refused { applied(*at) } else { ready(*at) };
             if need.refused || is_gated {
                 let what = format!("{} needs {}", need.object.object.reference(), need.what);
-                order.add_need(event, *provider, need.place.clone(), what);
+                order.add_need(event, *provider, (need.place.clone(), what), Certainty::Certain);
             }
         }
     }
-    found.extend(add_inputs(view, &tree, &mut order).into_iter().map(|finding| Finding { severity, ..finding }));
+    add_charts_after(&of_charts, &tree, &mut order);
+    found.extend(add_inputs(view, &tree, &mut order, severity));
     let cycles = order.cycles();
     for cycle in &cycles {
         let severity = if cycle.is_certain() { severity } else { Severity::Warning };
         found.extend(deadlock(&order, cycle, severity));
     }
+    let mut early: BTreeMap<usize, Vec<(usize, Vec<&Need<'_>>)>> = BTreeMap::new();
     let elsewhere = if open.is_empty() { LateUses::default() } else { LateUses::of(view) };
     for ((at, provider), needs) in &open {
         let contains_both = |cycle: &EventCycle| {
@@ -203,12 +212,22 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let is_after = order.is_before(*at, *provider);
         let (refused, others): (Vec<&Need<'_>>, Vec<&Need<'_>>) = needs.iter().partition(|need| need.refused);
         if !refused.is_empty() {
-            found.extend(too_early(view, *provider, &refused, is_after));
+            if is_after {
+                found.extend(too_early(view, *provider, &refused, is_after));
+            } else {
+                early.entry(*at).or_default().push((*provider, refused));
+            }
             continue;
         }
         // The kubelet retries: without a wait, nothing fails.
         let gated: Vec<&Need<'_>> = others.into_iter().filter(|need| is_gated(appliers, *at, need)).collect();
         found.extend(too_early(view, *provider, &gated, is_after));
+    }
+    for of_one in early.values() {
+        found.extend(match of_one.as_slice() {
+            [(provider, needs)] => too_early(view, *provider, needs, false),
+            several => earlier_than_several(view, several),
+        });
     }
 }
 
@@ -223,9 +242,9 @@ fn is_gated(appliers: &[Arc<Applier>], at: usize, need: &Need<'_>) -> bool {
 /// The findings for custom resources that one Kustomization applies together with the chart that installs their CRDs.
 ///
 /// They are warnings: the program that bootstraps the cluster may have installed the CRDs.
-fn beside_their_chart(view: &View<'_>, tree: &ApplierTree) -> Vec<Finding> {
+fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding> {
     let mut findings: BTreeMap<(usize, usize), (Finding, usize)> = BTreeMap::new();
-    for ChartUse { user, charts } in uses_of_charts(view) {
+    for ChartUse { user, charts } in uses {
         // A child is not applied before all kinds of its parent are known.
         let is_below = |chart: &&Applied<'_>| tree.lineage(chart.by.at).any(|at| at == user.by.at);
         let Some(chart) = charts.iter().find(is_below) else { continue };
@@ -263,14 +282,30 @@ fn beside_their_chart(view: &View<'_>, tree: &ApplierTree) -> Vec<Finding> {
     findings.into_values().map(|(finding, count)| finding.help(help(count))).collect()
 }
 
+/// Adds the custom resources whose appliers come before all releases whose charts install their CRDs to the order.
+fn add_charts_after(uses: &[ChartUse<'_>], tree: &ApplierTree, order: &mut ApplyOrder<'_>) {
+    for ChartUse { user, charts } in uses.iter().filter(|one| !makes_roots(one.user.by)) {
+        let at = user.by.at;
+        let is_after = |chart: &Applied<'_>| {
+            !tree.lineage(chart.by.at).any(|above| above == at) && order.is_before(at, chart.by.at)
+        };
+        let Some(chart) = charts.first().filter(|_| charts.iter().all(is_after)) else { continue };
+        let what = format!("{} needs its CRD of the chart of {}", user.object.reference(), chart.object.reference());
+        let place = user.object.node.get("kind").unwrap_or(&user.object.node);
+        let need = (user.by.place(place.span()), what);
+        order.add_need(applied(at), chart.by.at, need, Certainty::Likely);
+    }
+}
+
 /// Adds the inputs that Kustomizations and releases read from other appliers to the order. Returns the findings for
 /// appliers that apply their own inputs.
 ///
 /// Only inputs that never arrive are reported here: `missing-dependency` reports inputs that arrive late.
-fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>) -> Vec<Finding> {
+fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, severity: Severity) -> Vec<Finding> {
     let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
-    let mut findings = Vec::new();
-    for Input { user, by, is_itself, node, thing } in view.inputs() {
+    let mut own: BTreeMap<(usize, bool), Vec<&Input<'_>>> = BTreeMap::new();
+    for input in view.inputs() {
+        let Input { user, by, is_itself, node, thing } = input;
         let provider = thing.by.at;
         let is_above = || tree.is_ancestor(provider, by.at);
         // If several appliers apply an input, it exists as soon as one of them is applied.
@@ -278,19 +313,23 @@ fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>) -
             continue;
         }
         let what = || format!("{} needs {}", user.reference(), thing.object.reference());
+        // Users often create Secrets by hand, and so the key of SOPS.
+        let certainty = if thing.object.kind() == "Secret" { Certainty::Likely } else { Certainty::Certain };
         if !*is_itself {
-            if provider != by.at && waits_for(by, user) {
-                order.add_need(ready(by.at), provider, by.place(node.span()), what());
+            if provider != by.at && waits_for(by, user) && !view.may_exist_before_flux(thing.object) {
+                order.add_need(ready(by.at), provider, (by.place(node.span()), what()), certainty);
             }
         } else if by.parent_applier.as_ref().is_none_or(|parent| makes_roots(parent)) {
             // The user that applies a root by hand also applies its inputs.
+        } else if view.may_exist_before_flux(thing.object) {
+            // A script creates it first.
         } else if provider == by.at {
-            findings.push(own_input(by, node, thing));
+            own.entry((by.at, is_flux(thing.object))).or_default().push(input);
         } else {
-            order.add_need(applied(by.at), provider, own_position(by, node.span()), what());
+            order.add_need(applied(by.at), provider, (own_position(by, node.span()), what()), certainty);
         }
     }
-    findings
+    own.into_values().filter_map(|inputs| own_inputs(&inputs, severity)).collect()
 }
 
 /// Returns whether the Kustomizations that an applier applies are roots.
@@ -298,17 +337,41 @@ fn makes_roots(applier: &Applier) -> bool {
     matches!(applier.kind, ApplierKind::Bootstrap | ApplierKind::FluxInstance)
 }
 
-/// The finding for an applier that applies its own input.
-fn own_input(by: &Applier, node: &Node, thing: &Applied<'_>) -> Finding {
-    let wanted = thing.object.reference();
-    let message =
-        format!("in a cold start, {} never becomes ready: it needs {wanted}, which it applies itself", by.reference);
-    let help = "move the object to another Kustomization, or to the parent of this one: Flux needs it before it applies \
-                anything";
-    Finding::warning(RULE.id, Label::new(own_position(by, node.span()), "needed first"), message)
-        .related(thing.by.place(thing.object.span()), "applied here")
-        .help(help)
-        .about(by.reference.clone())
+/// The finding for an applier that applies its own inputs: its source, or its variables.
+fn own_inputs(inputs: &[&Input<'_>], severity: Severity) -> Option<Finding> {
+    let is_secret = |input: &Input<'_>| input.thing.object.kind() == "Secret";
+    let first = inputs.iter().find(|input| !is_secret(input)).or(inputs.first())?;
+    // Users often create Secrets by hand.
+    let severity = if is_secret(first) { Severity::Warning } else { severity };
+    let (by, wanted) = (first.by, first.thing.object.reference());
+    let others: Vec<&&Input<'_>> = inputs
+        .iter()
+        .filter(|input| memory_address(input.thing.object) != memory_address(first.thing.object))
+        .collect();
+    let more = match others.len() {
+        0 => String::new(),
+        1 => " and one more object".to_owned(),
+        more => format!(" and {more} more objects"),
+    };
+    let message = format!(
+        "in a cold start, {} {}: it needs {wanted}{more}, which it applies itself",
+        by.reference,
+        never(severity)
+    );
+    let help = if is_secret(first) {
+        "move the object to another Kustomization, or to the parent of this one: unless it exists before Flux starts, \
+         Flux applies nothing"
+    } else {
+        "move the object to another Kustomization, or to the parent of this one: Flux needs it before it applies \
+         anything"
+    };
+    let place = own_position(by, first.node.span());
+    let mut finding = Finding::warning(RULE.id, Label::new(place, "needed first"), message);
+    finding.severity = severity;
+    for input in std::iter::once(first).chain(others) {
+        finding = finding.related(input.thing.by.place(input.thing.object.span()), "applied here");
+    }
+    Some(finding.help(help).about(by.reference.clone()))
 }
 
 fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bool) -> Option<Finding> {
@@ -332,7 +395,8 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
     );
     let (provider_name, user_name) = (&provider.reference, &user.reference);
     let consequence = if first.refused {
-        format!("until it exists, Flux applies nothing else of {user_name}, and tries again after its interval")
+        let retry = retry_of(user);
+        format!("until it exists, Flux applies nothing else of {user_name}, and tries again after {retry}")
     } else {
         format!("until it exists, the pods of the object do not start, and {user_name} is not ready")
     };
@@ -352,10 +416,7 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
         finding.severity = Severity::Pedantic;
     }
     let before = "in a cold start, ";
-    let what = match first.what.as_str() {
-        ITS_DEFINITION => format!("the CRD of {}", first.object.object.kind()),
-        what => what.to_owned(),
-    };
+    let what = missing_thing(first);
     let summary = format!(" appliers may apply objects before {what} exists, which {provider_name} applies");
     let consequence = if first.refused {
         "until it exists, Flux applies nothing else of them, and tries again after their intervals"
@@ -377,12 +438,85 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
     Some(finding)
 }
 
+/// The finding for an applier that must wait for several others: one list of dependencies is incomplete.
+fn earlier_than_several(view: &View<'_>, several: &[(usize, Vec<&Need<'_>>)]) -> Option<Finding> {
+    let first = several.first()?.1.first()?;
+    let user = first.object.by;
+    let appliers = several.iter().filter_map(|(at, _)| view.receiver.cluster.appliers.get(*at));
+    let providers: Vec<&Arc<Applier>> = appliers.collect();
+    let names: Vec<String> = providers.iter().map(|provider| provider.reference.to_string()).collect();
+    let needed: BTreeSet<String> =
+        several.iter().flat_map(|(_, needs)| needs).map(|need| missing_thing(need)).collect();
+    let (names, needed) = (listed(&names, "Kustomization"), listed(&Vec::from_iter(needed), "namespace"));
+    let user_name = &user.reference;
+    let message = format!("in a cold start, {user_name} may apply objects before {needed} exist, which {names} apply");
+    let help = format!(
+        "add {names} to `dependsOn` of {user_name}: until they exist, Flux applies nothing else of {user_name}, and \
+         tries again after {}",
+        retry_of(user)
+    );
+    let summary = format!(" appliers may apply objects before {needed} exist, which {names} apply");
+    let help_for_all = format!(
+        "add {names} to `dependsOn` of each of them: until they exist, Flux applies nothing else of them, and tries \
+         again after their intervals"
+    );
+    let mut finding =
+        Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
+            .help(help)
+            .about(first.object.object.reference())
+            .caused_by(format!("{needed} {names}"), "in a cold start, ", summary)
+            .help_for_all(help_for_all);
+    if let Some(own) = &user.object {
+        finding = finding.related(own_position(user, own.span()), format!("{user_name} does not wait for them"));
+    }
+    for provider in providers.iter().take(MAX_LISTED) {
+        if let Some(own) = &provider.object {
+            let place = own_position(provider, own.span());
+            finding = finding.related(place, format!("{} applies one of them", provider.reference));
+        }
+    }
+    Some(finding)
+}
+
+/// The dependency of an object as text for a message about several objects.
+fn missing_thing(need: &Need<'_>) -> String {
+    match need.what.as_str() {
+        ITS_DEFINITION => format!("the CRD of {}", need.object.object.kind()),
+        what => what.to_owned(),
+    }
+}
+
+/// The first items of a list as text for a message. `noun` may be the first word of all items.
+fn listed(items: &[String], noun: &str) -> String {
+    let names: Option<Vec<&str>> = items.iter().map(|item| item.strip_prefix(noun)?.strip_prefix(' ')).collect();
+    let (start, items) = match names.filter(|names| names.len() > 1) {
+        Some(names) => (format!("{noun}s "), names),
+        None => (String::new(), items.iter().map(String::as_str).collect()),
+    };
+    let shown = items.get(..MAX_LISTED).unwrap_or(&items);
+    let list = match (shown, items.len() - shown.len()) {
+        (shown, rest @ 1..) => format!("{} and {rest} more", shown.join(", ")),
+        ([first @ .., last], 0) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        (shown, 0) => shown.join(", "),
+    };
+    format!("{start}{list}")
+}
+
+/// When Flux tries to apply a Kustomization again, as text for a message.
+fn retry_of(user: &Applier) -> String {
+    match user.object.as_ref().and_then(|object| object.text_at(&["spec", "retryInterval"])) {
+        Some(interval) if !interval.contains('$') => format!("{interval} (`retryInterval`)"),
+        Some(_) => "its `retryInterval`".to_owned(),
+        None => "its interval".to_owned(),
+    }
+}
+
 fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> Option<Finding> {
-    let never = if severity == Severity::Error { "never becomes ready" } else { "may never become ready" };
+    let never = never(severity);
     let (first, rest) = cycle.steps.split_first()?;
     let (waiting, wanted) = (order.name(first.from), order.name(first.to));
     let (place, message) = match &first.reason {
-        Reason::Needs(place, what) => (
+        Reason::Needs(place, what, _) => (
             place.clone(),
             format!(
                 "in a cold start, {waiting} {never}: {what}, which {wanted} applies, and {wanted} waits for \
@@ -397,7 +531,7 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> O
             };
             (place.clone(), message)
         }
-        Reason::Applied | Reason::AppliedByParent => return None,
+        Reason::Applied | Reason::AppliedByParent | Reason::MayCreate => return None,
     };
     let help = "break one step of the cycle: remove a wait, or move the dependency to another Kustomization";
     let mut finding = Finding::warning(RULE.id, Label::new(place, "waits here"), message).help(help);
@@ -405,7 +539,7 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> O
     for CycleStep { from, to, reason } in rest {
         let (one, other) = (order.name(*from), order.name(*to));
         match reason {
-            Reason::Needs(place, what) => {
+            Reason::Needs(place, what, _) => {
                 finding = finding.related(place.clone(), format!("{what}, which {other} applies"));
             }
             Reason::HealthCheck(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
@@ -417,7 +551,7 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> O
                     finding = finding.related(place, format!("{other} applies {one}"));
                 }
             }
-            Reason::Applied => {}
+            Reason::Applied | Reason::MayCreate => {}
         }
     }
     Some(finding)

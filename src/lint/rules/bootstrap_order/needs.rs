@@ -1,5 +1,6 @@
 //! Dependencies that must exist before an object: its CRD, its Namespace and its Secrets.
 
+use crate::base::finding::Severity;
 use crate::flux::{Applied, AppliedSet, ApplyMode};
 use crate::kube::Object;
 use crate::lint::order::applier_tree::ApplierTree;
@@ -40,7 +41,7 @@ pub(super) fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
         let is_above = |provider: &usize| tree.applies(*provider, brought);
         let mut add = |at: usize,
                        providers: &[usize],
-                       refused: bool,
+                       exists: &dyn Fn(&'a Object) -> bool,
                        node: &dyn Fn(&'a Object) -> Option<&'a Node>,
                        what: &dyn Fn() -> String| {
             if providers.is_empty() || providers.iter().any(is_above) {
@@ -51,17 +52,22 @@ pub(super) fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
             };
             let span = node(object.object).map_or_else(|| object.object.span(), Node::span);
             let (place, providers) = (object.by.place(span), providers.to_vec());
-            found.push(Need { object, place, what: what(), refused, providers });
+            if !exists(object.object) {
+                found.push(Need { object, place, what: what(), refused: true, providers });
+            }
         };
+        let programs = view.before_flux.programs;
         let needs = listing.needs(&brought.objects);
         for (print, at) in &needs.custom_kinds {
             let providers = defined.get(print).map_or(&[][..], Vec::as_slice);
-            add(*at, providers, true, &|object| object.node.get("kind"), &|| ITS_DEFINITION.to_owned());
+            let exists = |object: &Object| programs.defines(object.group());
+            add(*at, providers, &exists, &|object| object.node.get("kind"), &|| ITS_DEFINITION.to_owned());
         }
         for (namespace, at) in &listing.namespaces {
             let providers = namespaces.get(namespace).filter(|_| !view.has_namespace_without_applier(namespace));
+            let exists = |_: &Object| programs.creates_namespace(namespace);
             let node = |object: &'a Object| object.node.at_keys(&["metadata", "namespace"]);
-            add(*at, providers.map_or(&[][..], Vec::as_slice), true, &node, &|| format!("namespace `{namespace}`"));
+            add(*at, providers.map_or(&[][..], Vec::as_slice), &exists, &node, &|| format!("namespace `{namespace}`"));
         }
         for (namespace, name, node, at) in &needs.secrets {
             let provider = provider_of_secret(view, namespace, name);
@@ -87,4 +93,9 @@ fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<us
         }
         Presence::BuiltIn | Presence::Unknown(_) | Presence::Missing => None,
     }
+}
+
+/// Whether an object never becomes ready, as text for a message.
+pub(super) fn never(severity: Severity) -> &'static str {
+    if severity == Severity::Error { "never becomes ready" } else { "may never become ready" }
 }
