@@ -24,10 +24,21 @@ const ASIDE: &[&str] = &[
 ];
 
 /// Words in the names of directories that are copied for each new cluster.
-const TEMPLATES: &[&str] = &["skeleton", "skeletons", "template", "templates"];
+const TEMPLATES: &[&str] = &[
+    "boilerplate",
+    "cookiecutter",
+    "scaffold",
+    "scaffolds",
+    "skeleton",
+    "skeletons",
+    "template",
+    "templates",
+    "tmpl",
+    "tpl",
+];
 
-/// Words in the names of directories with building blocks, which others copy or render.
-const BUILDING_BLOCKS: &[&str] = &["chart", "charts", "skeleton", "skeletons", "template", "templates"];
+/// Words in the names of directories with building blocks, which others render.
+const BUILDING_BLOCKS: &[&str] = &["chart", "charts"];
 
 /// Returns whether the name of a file, or of a directory above it, shows that it is not applied.
 ///
@@ -37,13 +48,21 @@ pub fn is_set_aside(path: &str, is_reached: impl Fn(&str) -> bool) -> bool {
     ends.filter_map(|end| path.get(..end)).any(|directory| {
         let name = directory.rsplit('/').next().unwrap_or(directory);
         let has_one_of = |list: &[&str]| has_word(name, list);
-        name.starts_with('.') || has_one_of(BUILDING_BLOCKS) || (has_one_of(ASIDE) && !is_reached(directory))
+        name.starts_with('.')
+            || has_one_of(BUILDING_BLOCKS)
+            || has_one_of(TEMPLATES)
+            || (has_one_of(ASIDE) && !is_reached(directory))
     })
 }
 
 /// Returns whether the name of a directory in a path shows that it is copied for each new cluster.
 pub fn is_template(path: &str) -> bool {
     path.split('/').any(|name| has_word(name, TEMPLATES))
+}
+
+/// Returns whether a file is in a directory with the inputs of a program's tests.
+pub fn is_test_data(path: &str) -> bool {
+    path.rsplit('/').skip(1).any(|name| has_word(name, &["fixture", "fixtures", "testdata"]))
 }
 
 fn has_word(name: &str, list: &[&str]) -> bool {

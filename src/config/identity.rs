@@ -8,8 +8,17 @@ use super::exception::reason_schema;
 use super::level::{Level, level_schema};
 use crate::yaml::Node;
 
-/// The default keys with unique values.
-const KEYS: [&str; 2] = ["CLUSTER_NAME", "CLUSTER_DOMAIN"];
+/// The default keys with unique values: two names in their usual spellings.
+const KEYS: [&str; 8] = [
+    "CLUSTER_NAME",
+    "CLUSTERNAME",
+    "cluster_name",
+    "clusterName",
+    "CLUSTER_DOMAIN",
+    "CLUSTERDOMAIN",
+    "cluster_domain",
+    "clusterDomain",
+];
 
 /// The options of `duplicate-cluster-identity`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema)]
@@ -19,7 +28,7 @@ pub struct DuplicateClusterIdentity {
     #[serde(default)]
     #[schemars(schema_with = "level_schema", example = &"warning")]
     pub severity: Option<Level>,
-    /// The variables whose values must be unique for each cluster. Defaults to `CLUSTER_NAME` and `CLUSTER_DOMAIN`.
+    /// The variables whose values must be unique for each cluster. Defaults to `CLUSTER_NAME` and `CLUSTER_DOMAIN`, also as `clusterName` or `cluster_name`.
     #[serde(default)]
     #[schemars(schema_with = "keys_schema", example = serde_json::json!(["CLUSTER_NAME", "CLUSTER_DOMAIN"]))]
     keys: Option<Vec<String>>,

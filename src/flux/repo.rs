@@ -1,5 +1,6 @@
 //! Loading of a repository: each file is read once, each kustomization is built once, and each object occurs once.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -12,7 +13,8 @@ use super::classify::{
 use super::settings::Settings;
 use super::source;
 use crate::base::cause::sort;
-use crate::base::finding::{Finding, ObjectRef};
+use crate::base::finding::{Finding, ObjectRef, Severity};
+use crate::base::set_aside::is_test_data;
 use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::cluster::lookups::Lookups;
@@ -20,7 +22,7 @@ use crate::flux::engine::outcome::Gap;
 use crate::flux::engine::unmatched_patches::PatchTally;
 use crate::flux::engine::unreached_path::OwnSources;
 use crate::flux::engine::waves::{AT_ONCE, run};
-use crate::flux::install::kustomizations::{KustomizationFile, is_kustomization_name, kustomizations};
+use crate::flux::install::kustomizations::{KustomizationFile, is_kustomization_name, kustomizations, parked_paths};
 use crate::flux::install::lockdown::Installation;
 use crate::flux::install::roots::find::{Roots, roots};
 use crate::flux::install::roots::root::Root;
@@ -61,6 +63,8 @@ pub struct Repo {
     pub skipped: Skipped,
     /// The fields of kustomizations that were not evaluated, counted by name.
     pub not_done: BTreeMap<String, usize>,
+    /// The directories with a file that `flux bootstrap` writes.
+    pub flux_folders: BTreeSet<String>,
     /// The kustomizations that contain the installation of Flux.
     pub installations: Vec<Installation>,
 }
@@ -117,10 +121,13 @@ impl Repo {
         let load_objects = || {
             repo.build(&builder, &named, is_rootless);
             repo.installations = Installation::all(&builder, &kustomizations);
-            repo.add_loose_files(&files, &named, &appliers);
+            let loose = repo.add_loose_files(&files, &named, &appliers);
             repo.complete();
             repo.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
+            let applied: BTreeSet<&str> = appliers.iter().map(WrittenKustomization::folder).collect();
+            repo.parked.extend(parked_paths(&files).into_iter().filter(|path| !applied.contains(path.as_str())));
             repo.markers = markers(&files);
+            loose
         };
         let build_clusters = || {
             (!is_rootless).then(|| {
@@ -129,10 +136,15 @@ impl Repo {
             })
         };
         match rayon::join(load_objects, build_clusters) {
-            ((), None) => repo.clusters.push(repo.without_root()),
-            ((), Some(outcome)) => {
+            (loose, None) => {
+                repo.problems.extend(loose);
+                repo.problems.retain(|finding| !is_test_data(finding.at.span.file().path()));
+                repo.clusters.push(repo.without_root());
+            }
+            (loose, Some(outcome)) => {
                 repo.clusters = outcome.clusters;
                 repo.problems.extend(outcome.findings);
+                repo.add_loose_findings(loose, files.tree());
                 repo.problems.extend(own.missing_paths(&repo.objects, &repo.clusters, files.tree()));
                 repo.not_done = outcome.not_done;
                 repo.gaps = outcome.gaps;
@@ -156,6 +168,9 @@ impl Repo {
             if is_hidden(path) {
                 self.skipped.count(SkipReason::Hidden);
                 continue;
+            }
+            if matches!(path.rsplit('/').next(), Some("gotk-components.yaml" | "gotk-sync.yaml")) {
+                self.flux_folders.insert(folder_of(path).to_owned());
             }
             match entry {
                 Entry::Opaque(_) => self.skipped.count(SkipReason::Unreadable),
@@ -198,8 +213,14 @@ impl Repo {
         self.not_done = omissions_by_name(&builder.not_done());
     }
 
-    /// Adds the objects of files that no kustomization includes.
-    fn add_loose_files(&mut self, files: &Files, named: &NamedPaths, appliers: &[WrittenKustomization]) {
+    /// Adds the objects of files that no kustomization includes. Returns the findings of those that are not valid.
+    fn add_loose_files(
+        &mut self,
+        files: &Files,
+        named: &NamedPaths,
+        appliers: &[WrittenKustomization],
+    ) -> Vec<Finding> {
+        let mut loose = Vec::new();
         let applied: BTreeSet<&str> = appliers.iter().map(WrittenKustomization::folder).collect();
         let mut seen = Seen::default();
         for (path, parsed) in files.parsed() {
@@ -212,8 +233,10 @@ impl Repo {
                 let template = is_template(parsed);
                 let is_copied_template = template && is_data && !is_kustomization && !mentioned;
                 let is_judged = spoken_for && !is_copied_template && !is_of_scaffold(parsed);
-                if is_judged || (!template && claims_to_be_manifest(text)) {
+                if is_judged {
                     self.problems.extend(parsed.findings.iter().cloned());
+                } else if !template && claims_to_be_manifest(text) {
+                    loose.extend(parsed.findings.iter().cloned());
                 } else {
                     self.skipped.count(if template { SkipReason::Template } else { SkipReason::NotYaml });
                     continue;
@@ -235,6 +258,23 @@ impl Repo {
                 let built = Built { object, folder: folder.clone(), completion: Completion::default(), is_final: true };
                 self.add(built, &mut seen);
             }
+        }
+        loose
+    }
+
+    /// Adds the findings of invalid files that no kustomization includes. Without a build that reads it, an invalid file
+    /// breaks nothing yet.
+    fn add_loose_findings(&mut self, loose: Vec<Finding>, tree: &Tree) {
+        let exclusions = LazyCell::new(|| source::Exclusions::of_tree(tree));
+        for mut finding in loose {
+            let is_same = |other: &Finding| other.rule == finding.rule && other.at.span == finding.at.span;
+            if !self.problems.iter().any(is_same) {
+                if exclusions.contain(finding.at.span.file().path()) {
+                    continue;
+                }
+                finding.severity = Severity::Warning;
+            }
+            self.problems.push(finding);
         }
     }
 
@@ -272,7 +312,8 @@ impl Repo {
             lookups: Lookups::default(),
         };
         let mut by_folder: BTreeMap<Arc<str>, Arc<crate::flux::cluster::applier::Applier>> = BTreeMap::new();
-        for built in &self.objects {
+        let is_aside = |built: &&Built| is_test_data(built.object.span().file().path());
+        for built in self.objects.iter().filter(|built| !is_aside(built)) {
             let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {
                 let at = cluster.appliers.len();
                 let applier = Arc::new(crate::flux::cluster::applier::Applier::folder(&built.folder, at));
@@ -301,7 +342,8 @@ fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]
     // If several roots have the same URL, the first one counts; those whose path exists are the most reliable.
     let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.path_exists);
     for root in sure.into_iter().chain(guessed) {
-        let Some(prefix) = &root.prefix else { continue };
+        let syncs_other = root.path_exists && !root.is_own;
+        let Some(prefix) = root.prefix.as_ref().filter(|_| !syncs_other) else { continue };
         for object in &root.objects {
             if object.is(groups::FLUX_OPERATOR, "FluxInstance") {
                 let (made, _) = objects_of(object, builder);

@@ -25,7 +25,7 @@ pub use file::kustomization_fields::{fields, rewrite};
 pub use file::manifests::expand_list;
 pub use file::plugin_fields::plugin_fields;
 pub use file::remote::Copy;
-pub use file::remote_base::RemoteBase;
+pub use file::remote_base::{RemoteBase, UnreadBase};
 pub use file::sops::{decrypt_object, is_encrypted_value};
 pub use objects::patch_targets::PatchTarget;
 pub use omission::{Omission, Omissions, omissions_by_name};

@@ -322,10 +322,14 @@ impl<'a> View<'a> {
                 self.find(group, kind, namespace, name).map(|found| found.object)
             };
             let releases = self.of_kind(groups::HELM, "HelmRelease");
-            let mut sources =
-                UnknownSources::collect(releases, self.appliers(), source_of, self.owner().as_deref(), lacks);
-            self.applied_sets().for_each(|applied| sources.add_unidentified(applied));
-            sources
+            UnknownSources::collect(
+                self.applied_sets(),
+                releases,
+                self.appliers(),
+                source_of,
+                self.owner().as_deref(),
+                lacks,
+            )
         })
     }
 

@@ -13,7 +13,7 @@ use crate::flux::variables::shared_substitution::is_enabled;
 use crate::flux::variables::substitute::reads;
 use crate::flux::variables::substitute::undefined::UndefinedVariable;
 use crate::kube::Object;
-use crate::kustomize::{Build, PatchTarget, RemoteBase, omissions_by_name};
+use crate::kustomize::{Build, PatchTarget, RemoteBase, UnreadBase, omissions_by_name};
 use crate::yaml::Name;
 
 /// The output of an applier's build. Appliers with equal inputs share it, and appliers with similar inputs share most
@@ -62,6 +62,8 @@ pub(crate) struct BuildFacts {
     pub(crate) remote: Vec<RemoteBase>,
     /// The objects whose kind, name or namespace SOPS encrypted. They are not among the objects of the output.
     pub(crate) unidentified: Vec<Object>,
+    /// The bases whose objects are missing, because there is no copy of them.
+    pub(crate) unread: BTreeSet<UnreadBase>,
 }
 
 impl Output {
@@ -136,7 +138,7 @@ impl BuildFacts {
         let reads: Vec<(usize, Arc<[Name]>)> = reads.collect();
         let names: BTreeSet<&Name> = reads.iter().flat_map(|(_, names)| names.iter()).collect();
         let names = names.into_iter().cloned().collect();
-        let Build { not_done, patch_targets, remote, .. } = build;
+        let Build { not_done, patch_targets, remote, unread, .. } = build;
         Self {
             is_substituted: enabled().next().is_some(),
             reads,
@@ -145,6 +147,7 @@ impl BuildFacts {
             patch_targets,
             remote,
             unidentified: Vec::new(),
+            unread,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::flux::model::objects::Objects;
 use crate::flux::producer::is_producer;
 use crate::flux::variables::substitute::undefined::{UndefinedVariable, VariableOwner};
 use crate::kube::Object;
-use crate::kustomize::RemoteBase;
+use crate::kustomize::{RemoteBase, UnreadBase};
 use crate::yaml::Name;
 
 /// The objects of one applier. Clusters that receive the same objects share them.
@@ -71,6 +71,11 @@ impl AppliedSet {
     /// The objects of its build whose kind, name or namespace SOPS encrypted. They are not among its objects.
     pub fn unidentified(&self) -> &[Object] {
         self.facts.as_ref().map_or(&[], |facts| &facts.unidentified)
+    }
+
+    /// The bases at URLs without a copy, whose objects are missing.
+    pub fn unread(&self) -> impl Iterator<Item = &UnreadBase> {
+        self.facts.iter().flat_map(|facts| &facts.unread)
     }
 
     /// The names of the undefined variables that its objects read without a default.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::flux::build::applier_spec::ApplierSpec;
 use crate::flux::build::output::Output;
 use crate::flux::source::reference::SourceRef;
+use crate::flux::unknown::contents::UnknownProducer;
 use crate::yaml::Name;
 
 /// The appliers with unknown objects.
@@ -32,6 +33,15 @@ impl UnknownContents {
         self.charts.extend(output.inventory.charts().iter().cloned());
         self.injects_variables |= output.inventory.injects_variables();
         self.anything |= !output.facts.unidentified.is_empty();
+        for base in &output.facts.unread {
+            if !UnknownProducer::of_base(base, None).may_create_anything() {
+                continue;
+            }
+            match &base.namespace {
+                Some(namespace) => drop(self.namespaces.insert(namespace.clone())),
+                None => self.anything = true,
+            }
+        }
         if output.is_known() {
             return;
         }

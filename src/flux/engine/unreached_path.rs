@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::ops::Deref;
 
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::base::set_aside::is_set_aside;
 use crate::flux::build::kustomization::missing;
 use crate::flux::cluster::desired_state::Cluster;
@@ -14,16 +14,22 @@ use crate::flux::object::kinds::is_kustomization;
 use crate::flux::object::kustomization_path::{below, clamp};
 use crate::flux::source::reference::SourceRef;
 use crate::kube::Object;
-use crate::text::{Index, Tree, folder_of};
+use crate::text::{Index, Tree, folder_of, is_inside};
 use crate::yaml::{Style, Value};
 
-/// The sources that are the repository itself, with the directory that is their root.
-pub(crate) struct OwnSources(Vec<(SourceRef, String)>);
+/// The sources that are the repository itself.
+pub(crate) struct OwnSources {
+    /// The sources, with the directory that is their root.
+    sources: Vec<(SourceRef, String)>,
+    /// The directories of the roots that sync another repository.
+    of_others: Vec<String>,
+}
 
 impl OwnSources {
     pub(crate) fn new(roots: &[Root]) -> Self {
         let own = |root: &Root| Some((root.own_source()?, root.prefix.clone().unwrap_or_default()));
-        Self(roots.iter().filter_map(own).collect())
+        let of_others = roots.iter().filter(|root| root.path_exists && !root.is_own).map(|root| root.folder.clone());
+        Self { sources: roots.iter().filter_map(own).collect(), of_others: of_others.collect() }
     }
 
     /// The findings of missing paths of Kustomizations that no cluster reaches.
@@ -53,7 +59,8 @@ impl OwnSources {
         let is_open = *style == Style::Unknown || text.contains('$') || text.contains("{{");
         let file = object.node.origin.written().file().path();
         let is_aside = is_set_aside(file, |folder| folders.contains(folder)) || file.ends_with("gotk-sync.yaml");
-        if is_open || is_aside || built.completion.mentions("path") {
+        let is_of_other = self.of_others.iter().any(|folder| is_inside(file, folder));
+        if is_open || is_aside || is_of_other || built.completion.mentions("path") {
             return None;
         }
         let source = SourceRef::of_kustomization(object)?;
@@ -63,14 +70,15 @@ impl OwnSources {
                 && own.name == source.name
                 && (source.namespace.is_empty() || own.namespace == source.namespace)
         };
-        let mut roots = self.0.iter().filter(|(own, _)| is_same(own)).map(|(_, prefix)| prefix).peekable();
+        let mut roots = self.sources.iter().filter(|(own, _)| is_same(own)).map(|(_, prefix)| prefix).peekable();
         roots.peek()?;
         let folder = clamp(text);
         if roots.any(|prefix| tree.has_folder(&below(prefix, &folder))) {
             return None;
         }
         let help = "no cluster reaches this Kustomization: correct the path before a cluster applies it, or remove it";
-        Some(missing(object, path, &folder, false).help(help))
+        let finding = missing(object, path, &folder, false).help(help);
+        Some(Finding { severity: Severity::Warning, ..finding })
     }
 }
 

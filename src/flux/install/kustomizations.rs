@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::flux::classify::is_of_scaffold;
+use crate::kube::groups;
 use crate::kustomize::{FILE_NAMES, Files, References, file_in, references_of};
-use crate::text::{File, folder_of, join};
+use crate::text::{File, folder_of, join, normalize};
 use crate::yaml::Parsed;
 
 /// A kustomization file.
@@ -47,9 +48,26 @@ impl KustomizationFile {
     /// The paths in lines that are commented out, such as `# - ./web`.
     pub(crate) fn parked(&self) -> impl Iterator<Item = String> {
         let comments = self.file.text().lines().filter_map(|line| line.trim_start().strip_prefix('#'));
-        let items = comments.filter_map(|comment| comment.trim_start_matches(['#', ' ']).strip_prefix("- "));
-        let paths =
-            items.filter_map(|item| join(&self.folder, item.split(" #").next()?.trim().trim_matches(['"', '\''])));
+        let items = comments.filter_map(|comment| {
+            let text = comment.trim_start_matches(['#', ' ']);
+            let item = text.strip_prefix("- ").map(str::trim_start);
+            item.map(|item| item.strip_prefix("path:").unwrap_or(item)).or_else(|| text.strip_prefix("path:"))
+        });
+        let paths = items.filter_map(|item| join(&self.folder, value(item)?));
         paths.filter(|path| *path != self.folder)
     }
+}
+
+/// The paths of Flux Kustomizations that are commented out, from the root of the repository.
+pub(crate) fn parked_paths(files: &Files) -> BTreeSet<String> {
+    let texts = files.parsed().map(|(_, parsed)| parsed.file.text());
+    let lines = texts.filter(|text| text.contains(groups::KUSTOMIZE)).flat_map(str::lines);
+    let comments = lines.filter_map(|line| line.trim_start().strip_prefix('#'));
+    let paths = comments.filter_map(|comment| comment.trim_start_matches(['#', ' ']).strip_prefix("path:"));
+    paths.filter_map(|path| normalize(value(path)?)).filter(|path| !path.is_empty()).collect()
+}
+
+/// The value in a commented line, without quotes and a further comment.
+fn value(text: &str) -> Option<&str> {
+    Some(text.split(" #").next()?.trim().trim_matches(['"', '\'']))
 }

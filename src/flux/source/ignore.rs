@@ -40,6 +40,22 @@ const DEFAULTS: [&str; 20] = [
 /// The length of the longest line, in bytes. The reader silently stops at a longer one.
 const LONGEST_LINE: usize = 64 * 1024 - 1;
 
+/// The files that the `.sourceignore` files of a repository exclude from its artifact.
+#[derive(Debug)]
+pub struct Exclusions(Ignore);
+
+impl Exclusions {
+    /// The exclusions of a tree.
+    pub fn of_tree(tree: &Tree) -> Self {
+        Self(Ignore::of_tree(tree, None))
+    }
+
+    /// Returns whether the artifact does not contain a file.
+    pub fn contain(&self, path: &str) -> bool {
+        self.0.leaves_out(path)
+    }
+}
+
 /// The patterns of a source.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ignore {

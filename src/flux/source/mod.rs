@@ -17,6 +17,7 @@ pub(super) mod resolve_artifact;
 #[cfg(test)]
 mod tests;
 
+pub use self::ignore::Exclusions;
 pub use artifact::{Artifact, Resolution};
 pub use reference::{Lookup, SourceRef};
 pub use resolve_artifact::DANGLING_SOURCE;

@@ -1,10 +1,12 @@
 //! Whether an unknown producer creates an object.
 
+use super::base_url::BaseUrl;
 use super::known_contents::{KnownContents, Purpose, is_of_project, known};
 use super::publisher::public_owner;
 use crate::address::Address;
 use crate::flux::install::installation::installs;
 use crate::kube::{Object, ObjectId, groups};
+use crate::kustomize::UnreadBase;
 use crate::yaml::{Name, Node, Value};
 
 /// Whether a producer creates an object.
@@ -30,6 +32,8 @@ pub struct UnknownProducer {
     values: Option<Node>,
     /// Whether the release has further values.
     has_more_values: bool,
+    /// The URL of a base.
+    base: Option<Name>,
 }
 
 /// Words in the names of charts that contain roles for others.
@@ -75,6 +79,7 @@ impl UnknownProducer {
             names: names.filter(|name| !name.is_empty()).map(Name::from).collect(),
             values,
             has_more_values,
+            base: None,
         }
     }
 
@@ -86,14 +91,37 @@ impl UnknownProducer {
         // The manifests of Flux contain its namespace.
         let home = || applier.and_then(Object::namespace).map(Name::from);
         let namespace = namespace.or_else(|| home().filter(|_| contents.is(Purpose::Flux)));
-        Self { contents, namespace, names: Vec::new(), values: None, has_more_values: false }
+        Self { contents, namespace, names: Vec::new(), values: None, has_more_values: false, base: None }
+    }
+
+    /// A base at a URL without a copy. `owner` is the owner of the fleet's repository.
+    pub fn of_base(base: &UnreadBase, owner: Option<&str>) -> Self {
+        let url = BaseUrl::new(&base.url);
+        let contents = contents_of_base(&url, owner);
+        let is_of_fleet = matches!(contents, Contents::Anything);
+        let names = url.repository.split('/').skip(1).chain([url.name.as_str()]);
+        let names = names.filter(|name| !name.is_empty() && !is_of_fleet).map(Name::from).collect();
+        let (namespace, base) = (base.namespace.clone(), Some(base.url.clone()));
+        Self { contents, namespace, names, values: None, has_more_values: false, base }
+    }
+
+    /// Returns whether the producer is a base that probably contains the CRD of a custom resource.
+    pub fn is_base_with_definition(&self, group: &str, kind: &str) -> bool {
+        let Some(url) = self.base.as_deref().map(str::to_ascii_lowercase) else { return false };
+        match self.contents {
+            Contents::Known(known) => known.groups.contains(&group),
+            Contents::Public | Contents::Config => false,
+            Contents::Anything | Contents::Definitions => {
+                url.contains(group) || url.contains(&kind.to_ascii_lowercase()) || share_word(&url, group)
+            }
+        }
     }
 
     /// An object whose kind, name or namespace SOPS encrypted. The keys of its fields are not encrypted.
     pub fn of_unidentified(object: &Object) -> Self {
         let is_config = ["data", "stringData", "binaryData"].iter().any(|key| object.node.get(key).is_some());
         let contents = if is_config { Contents::Config } else { Contents::Anything };
-        Self { contents, namespace: None, names: Vec::new(), values: None, has_more_values: false }
+        Self { contents, namespace: None, names: Vec::new(), values: None, has_more_values: false, base: None }
     }
 
     /// Returns whether the producer creates an object; a cluster-scoped object has the empty namespace.
@@ -134,6 +162,10 @@ impl UnknownProducer {
             // A public chart does not contain the name of an object of a fleet, but its values may.
             _ if id.is_flux() => possibly(self.mentions(id.name)),
             _ if is_of_rights(id) && !is_role(id) => possibly(is_related()),
+            // The manifests of a public project are the same for all fleets.
+            _ if self.base.is_some() => {
+                possibly(self.names.iter().any(|own| share_word(own, id.name) || share_word(own, id.namespace)))
+            }
             _ => Creates::Possibly,
         }
     }
@@ -162,8 +194,8 @@ impl UnknownProducer {
         }
     }
 
-    /// Returns whether the producer may create admission policies under any name.
-    pub fn may_create_policies(&self) -> bool {
+    /// Returns whether the producer may create any object, such as values of the fleet or admission policies.
+    pub fn may_create_anything(&self) -> bool {
         matches!(self.contents, Contents::Anything)
     }
 
@@ -250,6 +282,31 @@ fn contents_of_artifact(source: &Object) -> Contents {
         "GitRepository" if is_of_project(address.key()) => Contents::Public,
         _ => Contents::Anything,
     }
+}
+
+fn contents_of_base(url: &BaseUrl, owner: Option<&str>) -> Contents {
+    let is_of_other = || url.is_file && owner.is_none_or(|owner| !owner.eq_ignore_ascii_case(url.owner()));
+    if url.has_definitions {
+        return Contents::Definitions;
+    }
+    if !is_of_project(&url.repository) && !is_of_other() {
+        return Contents::Anything;
+    }
+    known(&url.repository).map_or(Contents::Public, Contents::Known)
+}
+
+/// Words that names of unrelated projects share.
+const COMMON_WORDS: [&str; 12] =
+    ["com", "controller", "crd", "crds", "default", "github", "https", "io", "k8s", "operator", "raw", "system"];
+
+/// Returns whether a word of one name starts with a word of the other.
+fn share_word(one: &str, other: &str) -> bool {
+    let words = |name: &str| -> Vec<String> {
+        let all = name.split(|c: char| !c.is_ascii_alphanumeric());
+        all.filter(|word| word.len() >= 3 && !COMMON_WORDS.contains(word)).map(str::to_ascii_lowercase).collect()
+    };
+    let others = words(other);
+    words(one).iter().any(|a| others.iter().any(|b| a.starts_with(b.as_str()) || b.starts_with(a.as_str())))
 }
 
 fn contains_instance(known: Option<&KnownContents>) -> bool {

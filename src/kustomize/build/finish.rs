@@ -51,6 +51,7 @@ pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>)
         charts,
         patch_targets,
         remote,
+        unread: accumulator.unread.clone(),
         folders: accumulator.folders.clone(),
         empty: accumulator.empty.clone(),
     }

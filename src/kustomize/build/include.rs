@@ -54,7 +54,7 @@ impl Walk<'_> {
         match definition.find(self.files, item) {
             Ok(Located::File(path)) => self.include_file(item, &path, accumulator),
             Ok(Located::Folder(path)) => self.include_folder(item, text, &path, accumulator),
-            Ok(Located::NotFetched(finding)) => accumulator.leave_out(Omission::RemoteResource, *finding),
+            Ok(Located::NotFetched(finding)) => accumulator.leave_out_base(Omission::RemoteResource, text, *finding),
             Err(_) if self.is_bootstrap_file(text) => accumulator.is_incomplete = true,
             Err(finding) => accumulator.fail(finding),
         }
@@ -121,7 +121,9 @@ impl Walk<'_> {
                 accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
                 return;
             }
-            Ok(Located::NotFetched(finding)) => return accumulator.leave_out(Omission::RemoteComponent, *finding),
+            Ok(Located::NotFetched(finding)) => {
+                return accumulator.leave_out_base(Omission::RemoteComponent, text, *finding);
+            }
             Err(finding) => return accumulator.fail(finding),
         };
         if let Some(finding) = self.check_stack(item, &path) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::file::remote_base::RemoteBase;
+use crate::kustomize::file::remote_base::{RemoteBase, UnreadBase};
 use crate::kustomize::objects::patch_targets::PatchTarget;
 use crate::kustomize::omission::Omissions;
 
@@ -25,6 +25,8 @@ pub struct Build {
     pub patch_targets: Vec<PatchTarget>,
     /// The bases that kustomizations load from a URL, with or without a copy.
     pub remote: Vec<RemoteBase>,
+    /// The bases whose objects are missing, because there is no copy of them.
+    pub unread: BTreeSet<UnreadBase>,
     /// The directories that contribute to the build.
     pub folders: BTreeSet<String>,
     /// An error about an empty kustomization in the directory itself.

@@ -206,6 +206,10 @@ impl<'a> Walk<'a> {
         sequence::run(self.files, definition, accumulator);
         self.transform(definition, accumulator);
         self.validate(definition, accumulator);
+        let namespace = definition.entry("namespace").and_then(|entry| entry.node.text());
+        if let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) {
+            accumulator.move_unread(namespace);
+        }
         accumulator.clear_if_too_large();
         self.stack.pop();
         vars::collect(definition, accumulator);

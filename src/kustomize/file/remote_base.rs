@@ -4,7 +4,7 @@ use super::definition::Definition;
 use super::files::copy_of;
 use super::remote::Remote;
 use crate::text::Span;
-use crate::yaml::Node;
+use crate::yaml::{Name, Node};
 
 /// A reference of a kustomization to a remote resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,15 @@ impl RemoteBase {
         let is_http = self.url.starts_with("https://") || self.url.starts_with("http://");
         is_http && !self.url.contains("ref=") && matches!(extension, "yaml" | "yml" | "json")
     }
+}
+
+/// A base at a URL without a copy. The objects of the base are missing in the build.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnreadBase {
+    /// The URL as written.
+    pub url: Name,
+    /// The namespace that kustomizations set for its objects; `None` for those of the base.
+    pub namespace: Option<Name>,
 }
 
 /// Collects the remote references of a kustomization. References inside copies of other repositories are excluded.

@@ -8,7 +8,7 @@ use crate::kube::Object;
 use crate::kustomize::fieldspec::builtin_fieldspecs::merged;
 use crate::kustomize::fieldspec::transformer_config::TransformerConfig;
 use crate::kustomize::file::definition::Definition;
-use crate::kustomize::file::remote_base::{self, RemoteBase};
+use crate::kustomize::file::remote_base::{self, RemoteBase, UnreadBase};
 use crate::kustomize::objects::patch_targets::{self, PatchTarget};
 use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};
 use crate::kustomize::omission::{Omission, Omissions};
@@ -38,6 +38,8 @@ pub(crate) struct Accumulator {
     pub(crate) patch_targets: Vec<PatchTarget>,
     /// The bases that are loaded from a URL.
     pub(crate) remote: Vec<RemoteBase>,
+    /// The bases whose objects are missing, because there is no copy of them.
+    pub(crate) unread: BTreeSet<UnreadBase>,
     /// Whether `gotk-components.yaml` is still empty, so that Flux's own manifests are missing.
     pub(crate) awaits_bootstrap: bool,
     /// The counts of `not_done` without those of bases.
@@ -94,6 +96,18 @@ impl Accumulator {
         }
     }
 
+    /// Leaves out a base at a URL without a copy.
+    pub(crate) fn leave_out_base(&mut self, omission: Omission, url: &str, finding: Finding) {
+        self.unread.insert(UnreadBase { url: url.into(), namespace: None });
+        self.leave_out(omission, finding);
+    }
+
+    /// Sets the namespace of the objects that are missing.
+    pub(crate) fn move_unread(&mut self, namespace: &str) {
+        let moved = |base| UnreadBase { namespace: Some(namespace.into()), ..base };
+        self.unread = std::mem::take(&mut self.unread).into_iter().map(moved).collect();
+    }
+
     /// Counts an omission.
     pub(crate) fn count(&mut self, omission: Omission) {
         *self.not_done.entry(omission).or_default() += 1;
@@ -107,6 +121,7 @@ impl Accumulator {
         self.awaits_bootstrap |= base.awaits_bootstrap;
         self.patch_targets.extend(base.patch_targets.iter().cloned());
         self.remote.extend(base.remote.iter().cloned());
+        self.unread.extend(base.unread.iter().cloned());
         if self.remote.len() > MANY_FINDINGS {
             remote_base::deduplicate(&mut self.remote);
         }
@@ -178,7 +193,10 @@ impl Accumulator {
                 .related(Object { node: resource.node.clone() }.span().clone(), "also here")
                 .related(Object { node: self.resources.list[first].node.clone() }.span().clone(), "first here")
                 .help("include each object once, or patch it");
-            self.fail(finding);
+            // A copied base has many objects with the names of the original.
+            let place = format!("{}:{}", item.span().file().path(), item.span().range().start);
+            let summary = format!(" objects of `{}` are duplicates in this build", item.text().unwrap_or_default());
+            self.fail(finding.caused_by(place, "", summary));
             return;
         }
         self.resources.list.push(resource);

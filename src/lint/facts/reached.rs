@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::distinct::{WrittenPosition, distinct, written_position};
 use super::paths::segment_runs;
+use crate::address::Address;
 use crate::base::finding::ObjectRef;
 use crate::base::set_aside::is_set_aside;
 use crate::flux::{Objects, Repo, State, public_owner, repository_owner};
@@ -31,6 +32,9 @@ impl<'a> ReachedFiles<'a> {
         let appliers = || repo.clusters.iter().flat_map(|cluster| &cluster.appliers);
         let own = appliers().filter_map(|applier| applier.object.as_ref());
         let anything = may_apply_this_repository(repo, &received);
+        let received_sources: Vec<&Object> =
+            received.iter().copied().filter(|object| object.is(groups::SOURCE, "GitRepository")).collect();
+        let roots: BTreeSet<&str> = repo.clusters.iter().map(|cluster| cluster.folder.as_str()).collect();
         let mut reached =
             Self { positions: Index::default(), folders: Index::default(), unknown: Index::default(), anything };
         for object in received.into_iter().chain(own) {
@@ -39,7 +43,12 @@ impl<'a> ReachedFiles<'a> {
             reached.add_folder(position.0, position.1);
             reached.positions.insert(position, ());
         }
+        let others = other_repositories(repo, &received_sources);
         for applier in appliers().filter(|applier| applier.state != State::Built) {
+            let is_of_other = applier.source.as_ref().is_some_and(|source| others.contains(&id(source)));
+            if is_of_other && applier.state != State::Failed && !roots.contains(&*applier.folder) {
+                continue;
+            }
             if !applier.folder.is_empty() {
                 reached.unknown.insert(&applier.folder, ());
             } else if applier.state == State::Failed {
@@ -126,6 +135,35 @@ fn may_apply_this_repository(repo: &Repo, received: &[&Object]) -> bool {
         }
     }
     others.iter().any(|owner| owner.as_ref().is_none_or(|owner| own.is_empty() || own.contains(owner)))
+}
+
+/// The GitRepositories with the URL of another repository, according to those that are built.
+fn other_repositories<'a>(repo: &'a Repo, sources: &[&'a Object]) -> BTreeSet<SourceId<'a>> {
+    let appliers = || repo.clusters.iter().flat_map(|cluster| &cluster.appliers);
+    let of_appliers = |is_built: bool| -> BTreeSet<SourceId<'a>> {
+        let some = appliers().filter(|applier| (applier.state == State::Built) == is_built);
+        some.filter_map(|applier| applier.source.as_ref()).map(id).collect()
+    };
+    let name = |object: &Object| {
+        let url = object.text_at(&["spec", "url"]).filter(|url| !url.contains('$'))?;
+        Address::new(url).key().rsplit('/').next().map(str::to_ascii_lowercase)
+    };
+    let named = |ids: &BTreeSet<SourceId<'a>>| -> BTreeSet<String> {
+        let some = sources.iter().filter(|source| ids.contains(&id(&source.reference())));
+        some.filter_map(|source| name(source)).collect()
+    };
+    let own = named(&of_appliers(true));
+    if own.is_empty() {
+        return BTreeSet::new();
+    }
+    let mut unbuilt = of_appliers(false);
+    // A source may have another URL on each cluster.
+    let is_other = |wanted: &SourceId<'a>| {
+        let alike = || sources.iter().filter(|source| id(&source.reference()) == *wanted);
+        alike().next().is_some() && alike().all(|source| name(source).is_some_and(|name| !own.contains(&name)))
+    };
+    unbuilt.retain(is_other);
+    unbuilt
 }
 
 /// Returns whether a repository has a root, which defines what its clusters receive.

@@ -24,6 +24,8 @@ pub enum UnknownSource {
     Encrypted(Arc<str>),
     /// The chart of a release may contain the object.
     Chart(ObjectRef),
+    /// A base of an applier at a URL without a copy may contain the object.
+    RemoteBase(ObjectRef, Name),
     /// A controller may create the object for this policy or template.
     Controller(ObjectRef),
     /// A role names the object, and lets an account write it.
@@ -41,6 +43,7 @@ impl fmt::Display for UnknownSource {
             Self::FailedBuild(applier) => write!(f, "{applier}, which does not build,"),
             Self::Encrypted(path) => write!(f, "an encrypted object of `{path}`"),
             Self::Chart(release) => write!(f, "the chart of {release}"),
+            Self::RemoteBase(applier, url) => write!(f, "the remote base `{url}` of {applier}"),
             Self::Controller(object) => write!(f, "the controller of {object}"),
             Self::Account(role) => write!(f, "an account with {role}"),
             Self::Program(path) => write!(f, "the program of `{path}`"),
@@ -81,6 +84,7 @@ impl<'a> UnknownSources<'a> {
     /// `source_of` returns the source of a release or an applier, and `owner` is the owner of the fleet's repository.
     /// `lacks` tells whether the cluster has no such source: an applier with a missing source applies nothing.
     pub(crate) fn collect(
+        applied_sets: impl Iterator<Item = &'a AppliedSet>,
         releases: impl Iterator<Item = Applied<'a>>,
         appliers: impl Iterator<Item = &'a Arc<Applier>>,
         source_of: impl Fn(&Object) -> Option<&'a Object>,
@@ -95,6 +99,12 @@ impl<'a> UnknownSources<'a> {
                 _ if applier.is_known => {}
                 State::NotBuilt(_) if lacks_source() => sourceless.push(applier),
                 State::Built | State::Failed | State::NotBuilt(_) => sources.add_applier(applier, &source_of),
+            }
+        }
+        for set in applied_sets {
+            sources.add_unidentified(set);
+            if set.by.is_known {
+                sources.add_bases(set, owner);
             }
         }
         releases.for_each(|release| sources.add_release(&release, &source_of, owner));
@@ -140,7 +150,7 @@ impl<'a> UnknownSources<'a> {
     }
 
     /// Adds the objects of an applier whose identity SOPS encrypted.
-    pub(crate) fn add_unidentified(&mut self, applied: &'a AppliedSet) {
+    fn add_unidentified(&mut self, applied: &'a AppliedSet) {
         for object in applied.unidentified() {
             self.anywhere.push(self.producers.len());
             self.producers.push(Producer {
@@ -165,6 +175,20 @@ impl<'a> UnknownSources<'a> {
             source: unbuilt(applier),
             contents: UnknownProducer::of_applier(object, artifact),
         });
+    }
+
+    fn add_bases(&mut self, set: &'a AppliedSet, owner: Option<&str>) {
+        for base in set.unread() {
+            let contents = UnknownProducer::of_base(base, owner);
+            self.anywhere.push(self.producers.len());
+            self.producers.push(Producer {
+                object: None,
+                home: set.by.reference.namespace.as_deref().unwrap_or_default(),
+                by: Some(&set.by),
+                source: UnknownSource::RemoteBase(set.by.reference.clone(), base.url.clone()),
+                contents,
+            });
+        }
     }
 
     /// The producers that may create an object; a cluster-scoped object has the empty namespace.
@@ -192,9 +216,18 @@ impl<'a> UnknownSources<'a> {
         self.created.contains(namespace)
     }
 
-    /// Returns whether an applier that is not built may contain a Namespace.
+    /// Returns whether an applier that is not built, or a remote base, may contain a Namespace with any name.
     pub(crate) fn may_contain_namespaces(&self) -> bool {
-        self.producers.iter().any(|producer| !producer.is_chart() && !producer.contents.is_config())
+        let id = ObjectId { group: "", kind: "Namespace", namespace: "", name: "" };
+        self.producers.iter().any(|producer| {
+            let contents = &producer.contents;
+            !producer.is_chart() && !contents.is_config() && contents.creates(id) != Creates::Never
+        })
+    }
+
+    /// The remote bases that probably contain the CRD of a custom resource.
+    pub(crate) fn bases_with_definition(&self, group: &str, kind: &str) -> impl Iterator<Item = &Producer<'a>> {
+        self.producers.iter().filter(move |one| one.contents.is_base_with_definition(group, kind))
     }
 
     /// A source that may contain a Namespace object with a name.

@@ -1,8 +1,9 @@
 //! Custom resources whose CRDs the chart of a release installs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::flux::{Applied, AppliedSet, ApplyMode, groups_of_chart};
+use crate::flux::{Applied, AppliedSet, Applier, ApplyMode, groups_of_chart};
 use crate::kube::{Object, groups};
 use crate::lint::refs::source_reference::source_of;
 use crate::lint::view::View;
@@ -48,18 +49,29 @@ pub(crate) fn uses_of_charts<'a>(view: &View<'a>) -> Vec<ChartUse<'a>> {
         for (kind, at) in &listing.needs(&brought.objects).custom_kinds {
             let brought: &'a AppliedSet = brought;
             let Some(user) = brought.at(*at).filter(|user| user.apply_mode() != ApplyMode::Ignored) else { continue };
-            let Some(charts) = charts.get(user.object.group()).filter(|_| !defined.contains(kind)) else { continue };
+            let (group, object_kind) = (user.object.group(), user.object.kind());
+            let Some(charts) = charts.get(group).filter(|_| !defined.contains(kind)) else { continue };
+            let is_below = |by: &Arc<Applier>| lineage(by).any(|above| above.at == user.by.at) && by.at != user.by.at;
+            let mut bases = view.unknown_sources().bases_with_definition(group, object_kind);
+            if bases.any(|base| !base.by.is_some_and(is_below)) {
+                continue;
+            }
             // A program that bootstraps the cluster usually installs CRDs before Flux starts.
             let programs = view.before_flux.programs;
             let is_installed = |chart: &Applied<'a>| {
                 programs.installs(chart_of(view, chart.object).unwrap_or_default(), chart.object.name())
             };
-            if !programs.defines(user.object.group()) && !charts.iter().any(is_installed) {
+            if !programs.defines(group) && !charts.iter().any(is_installed) {
                 found.push(ChartUse { user, charts: charts.clone() });
             }
         }
     }
     found
+}
+
+/// An applier and those above it.
+fn lineage(applier: &Arc<Applier>) -> impl Iterator<Item = &Arc<Applier>> {
+    std::iter::successors(Some(applier), |applier| applier.parent_applier.as_ref())
 }
 
 /// The name of the chart of a release.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::flux::{Applied, Applier};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::refs::dependency::{Condition, dependencies};
@@ -44,6 +45,23 @@ fn comes_after(
     let is_it = |object: &Object| needed_by.is_some_and(|needed_by| is_same(ObjectId::of(object), needed_by));
     let is_or_needs = |object: &&Object| is_it(object) || needs(object, wanted);
     chain.iter().any(is_or_needs) || needed_by.is_some_and(|needed_by| depend_on(view, &chain, needed_by))
+}
+
+/// Returns whether Flux reads an object before it runs an applier: an applier above it fails without the object.
+pub(crate) fn is_needed_above(by: &Applier, wanted: ObjectId<'_>) -> bool {
+    let above = std::iter::successors(by.parent_applier.as_ref(), |applier| applier.parent_applier.as_ref());
+    above.filter_map(|applier| applier.object.as_ref()).any(|object| needs(object, wanted))
+}
+
+/// The Secrets that sources read. Users create these by hand before Flux runs, and `flux bootstrap` does so too.
+pub(crate) fn secrets_of_sources<'a>(view: &View<'a>) -> BTreeSet<ObjectId<'a>> {
+    let kinds = ["GitRepository", "OCIRepository", "HelmRepository", "Bucket"];
+    let sources = kinds.into_iter().flat_map(|kind| view.of_kind(groups::SOURCE, kind));
+    let secret = |source: Applied<'a>| {
+        let name = source.object.text_at(&["spec", "secretRef", "name"])?;
+        Some(ObjectId { group: "", kind: "Secret", namespace: source.object.namespace()?, name })
+    };
+    sources.filter_map(secret).collect()
 }
 
 /// Returns whether Flux needs an object before it applies another one.

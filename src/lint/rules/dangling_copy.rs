@@ -1,12 +1,15 @@
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplierKind};
-use crate::kube::ObjectId;
+use crate::kube::{ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::presence::missing::MissingSearch;
+use crate::lint::presence::own_inputs::{is_needed_above, secrets_of_sources};
 use crate::lint::refs::copied_data::{CopiedData, copied_data};
 use crate::lint::refs::reference::Reference;
+use crate::lint::refs::values_reference::values_of;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Span;
@@ -20,7 +23,9 @@ declare! {
     /// object before it applies the ResourceSet. If that object is missing, the ResourceSet fails, and the operator
     /// applies none of its objects. An object of the same ResourceSet does not exist yet at that time.
     ///
-    /// The severity is warning for Secrets, because users often create them by hand. The rule reports nothing if an
+    /// The severity is warning for Secrets, because users often create them by hand, and for a ConfigMap that other
+    /// objects read too. The rule reports nothing if an applier above the ResourceSet needs the object, or if a source of
+    /// the cluster reads the Secret: without them, the ResourceSet would not exist. It also reports nothing if an
     /// unknown input may create the object: a source without a local copy, a ResourceSet with live inputs, or a chart in
     /// that namespace. It ignores objects that a known controller creates, such as the Secret of an ExternalSecret, and
     /// objects that the configuration declares as `external`.
@@ -89,12 +94,17 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut search = MissingSearch::on(view);
+    let secrets = OnceCell::new();
     // A template creates one object for each input, and the annotation may differ between them.
     let mut by_place: BTreeMap<(String, usize, bool), (Finding, usize)> = BTreeMap::new();
     for set in view.applied_sets().filter(|set| set.by.kind == ApplierKind::ResourceSet) {
         for copy in set.makers() {
             for data in copied_data(copy.object) {
-                let Some(finding) = judge(view, &mut search, &copy, &data, found) else { continue };
+                let Some(finding) =
+                    judge(view, &mut search, secrets.get_or_init(|| secrets_of_sources(view)), &copy, &data, found)
+                else {
+                    continue;
+                };
                 let (file, at) = (finding.at.span.file().path().to_owned(), finding.at.span.range().start);
                 let is_error = finding.severity == Severity::Error;
                 by_place.entry((file, at, is_error)).or_insert((finding, 0)).1 += 1;
@@ -114,6 +124,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
 fn judge<'a>(
     view: &View<'a>,
     search: &mut MissingSearch<'_, 'a>,
+    secrets: &BTreeSet<ObjectId<'a>>,
     copy: &Applied<'a>,
     data: &CopiedData<'a>,
     found: &mut Findings,
@@ -143,13 +154,24 @@ fn judge<'a>(
     if received.is_some() {
         return None;
     }
+    // If it does not exist, the cluster does not receive the ResourceSet either.
+    if is_needed_above(copy.by, *target) || (target.kind == "Secret" && secrets.contains(target)) {
+        return None;
+    }
     let missing = search.missing(*target, copy.by.object.as_ref(), found)?;
     let message = format!("{by} copies its data from {target}, which the cluster does not receive");
     let mut finding = error(node.span(), message);
     let mut help = format!("add it outside of {set}, or correct the name: {set} fails, and applies no object");
-    if target.kind == "Secret" {
+    if target.kind == "Secret" || is_read_elsewhere(view, *target) {
         finding.severity = Severity::Warning;
         help.push_str("; if another tool creates it, declare it below `external` in `.fleetwright.yaml`");
     }
     Some(missing.explain(finding, &help))
+}
+
+/// Returns whether other objects read an object, so that another program probably creates it.
+fn is_read_elsewhere(view: &View<'_>, wanted: ObjectId<'_>) -> bool {
+    let releases = view.of_kind(groups::HELM, "HelmRelease");
+    let readers = view.of_kind(groups::KUSTOMIZE, "Kustomization").chain(releases);
+    readers.flat_map(|reader| values_of(reader.object)).any(|values| values.target == wanted)
 }

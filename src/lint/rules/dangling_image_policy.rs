@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Marker, State};
-use crate::kube::groups;
+use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::paths::segment_runs;
 use crate::lint::facts::reached::has_root;
@@ -117,6 +117,13 @@ fn markers_without_policy(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding
     }
     let reached = fleet.reached();
     let mut judged: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+    // `unreachable-object` reports a policy in a file that no cluster reaches.
+    let written = fleet.repo.objects.iter().map(|built| &built.object).chain(&fleet.repo.aside);
+    let written: Vec<&Object> = written.filter(|object| object.is(groups::IMAGE, "ImagePolicy")).collect();
+    let is_written = |namespace: &str, name: &str| {
+        let is_it = |object: &&Object| object.name() == name && object.namespace().is_none_or(|own| own == namespace);
+        written.iter().any(|object| is_it(object) && !reached.is_set_aside(written_position(object).1))
+    };
     // An image often has one marker for its name and one for its tag.
     let mut reported: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
     let mut findings = Vec::new();
@@ -125,7 +132,8 @@ fn markers_without_policy(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding
         let path = marker.place.file().path();
         let is_missing = *judged.entry((namespace, name)).or_insert_with(|| {
             namespace.is_empty()
-                || views.iter().all(|view| view.presence(groups::IMAGE, "ImagePolicy", namespace, name).is_missing())
+                || (views.iter().all(|view| view.presence(groups::IMAGE, "ImagePolicy", namespace, name).is_missing())
+                    && !is_written(namespace, name))
         });
         if (is_missing || marker.unknown_part.is_some())
             && !reached.is_set_aside(path)

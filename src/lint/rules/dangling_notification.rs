@@ -1,12 +1,10 @@
-use std::collections::BTreeSet;
-
 use crate::base::finding::{Finding, Severity};
-use crate::flux::Applied;
-use crate::kube::{ObjectId, groups};
+use crate::kube::groups;
 use crate::lint::facts::suspension::is_suspended;
 use crate::lint::findings::Findings;
 use crate::lint::presence::dangling::References;
 use crate::lint::presence::missing::{MissingSearch, comes_from_manifests};
+use crate::lint::presence::own_inputs::secrets_of_sources;
 use crate::lint::refs::notification::{event_sources, provider_of, secrets_of};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -114,15 +112,4 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let finding = dangling.finding(RULE.id, "reads", help);
         found.push(Finding { severity: Severity::Warning, ..finding });
     }
-}
-
-/// The Secrets that sources read. Users create these by hand before Flux runs, and `flux bootstrap` does so too.
-fn secrets_of_sources<'a>(view: &View<'a>) -> BTreeSet<ObjectId<'a>> {
-    let kinds = ["GitRepository", "OCIRepository", "HelmRepository", "Bucket"];
-    let sources = kinds.into_iter().flat_map(|kind| view.of_kind(groups::SOURCE, kind));
-    let secret = |source: Applied<'a>| {
-        let name = source.object.text_at(&["spec", "secretRef", "name"])?;
-        Some(ObjectId { group: "", kind: "Secret", namespace: source.object.namespace()?, name })
-    };
-    sources.filter_map(secret).collect()
 }

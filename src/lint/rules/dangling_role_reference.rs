@@ -20,7 +20,7 @@ declare! {
     /// The rule ignores the roles of Kubernetes, of Flux, and of common platforms (GKE, EKS, AKS, OpenShift, Rancher,
     /// k3s). It also ignores remote clusters that Flux reaches with a `kubeConfig`. A chart may create a role that has
     /// the chart's name, and an input that could not be built may create any role: the rule does not report such a
-    /// role. The severity is warning if a chart with another name may contain the role.
+    /// role. The severity is pedantic if a chart with another name may contain the role.
     ///
     /// ## How to fix it
     ///
@@ -140,8 +140,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let id = ObjectId { group: groups::RBAC, kind, namespace, name };
         match view.presence(groups::RBAC, kind, namespace, name) {
             Presence::Unknown(UnknownSource::Chart(_)) if !view.unknown_sources().is_likely(id) => {
-                let finding = finding(view, binding, namespace, kind);
-                found.extend(finding.map(|finding| Finding { severity: Severity::Warning, ..finding }));
+                found.extend(finding(view, binding, namespace, kind).map(|finding| of_chart(finding, binding)));
             }
             Presence::Unknown(source) => {
                 found.unchecked(format!("{}, which {source} may create", binding.role_name()));
@@ -150,6 +149,19 @@ fn check(view: &View<'_>, found: &mut Findings) {
             Presence::Missing => found.extend(finding(view, binding, namespace, kind)),
         }
     }
+}
+
+/// The finding for a role that charts may create, but do not seem to.
+///
+/// The cluster must not receive such a role from a manifest: Helm rejects objects that it does not own.
+fn of_chart(finding: Finding, binding: &Binding) -> Finding {
+    let message = format!(
+        "{} references {}, which no manifest contains; a chart may create it",
+        binding.reference(),
+        binding.role_name()
+    );
+    let help = "render the charts of the cluster with `helm template`; if none creates the role, correct the name";
+    Finding { severity: Severity::Pedantic, message, help: Some(help.into()), ..finding }
 }
 
 fn finding(view: &View<'_>, binding: &Binding, namespace: &str, kind: &str) -> Option<Finding> {

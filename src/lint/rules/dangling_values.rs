@@ -1,3 +1,4 @@
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
@@ -9,6 +10,7 @@ use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::presence::missing::MissingSearch;
 use crate::lint::presence::on_cluster::Presence;
+use crate::lint::presence::own_inputs::secrets_of_sources;
 use crate::lint::refs::values_reference::{ValuesReference, values_of};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -143,6 +145,7 @@ fn is_received_somewhere(fleet: &Fleet<'_>, wanted: ObjectId<'_>) -> bool {
 
 fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
     let mut search = MissingSearch::on(view);
+    let secrets = OnceCell::new();
     let mut dangling = Vec::new();
     let releases = view.of_kind(groups::HELM, "HelmRelease");
     for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization").chain(releases) {
@@ -152,7 +155,8 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
                 found.push(on_cluster(view, finding));
                 continue;
             }
-            if view.get(wanted).is_some() {
+            let is_of_source = || secrets.get_or_init(|| secrets_of_sources(view)).contains(&wanted);
+            if view.get(wanted).is_some() || (wanted.kind == "Secret" && is_of_source()) {
                 continue;
             }
             let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };

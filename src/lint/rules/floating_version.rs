@@ -1,5 +1,5 @@
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::Applied;
+use crate::flux::{Applied, ApplierKind};
 use crate::kube::semver_range::Range;
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
@@ -17,7 +17,7 @@ declare! {
     /// all clusters within the same hour, Git contains no record of the change, and reverting a commit does not restore
     /// the previous version.
     ///
-    /// The rule ignores branches of Git repositories, which are meant to move. It ignores ranges with an upper bound,
+    /// The rule ignores branches of Git repositories and the source of the cluster's root, which are meant to move. It ignores ranges with an upper bound,
     /// which are a decision. It also ignores OCI tags with a verified artifact, which only the signer can move. The
     /// severity is warning on production clusters, and pedantic on others.
     ///
@@ -92,6 +92,7 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
         found.push(finding);
     };
     match (object.group(), object.kind()) {
+        (groups::SOURCE, "GitRepository" | "OCIRepository") if is_of_root(applied) => {}
         (groups::SOURCE, "OCIRepository") => oci(applied).into_iter().for_each(report),
         (groups::SOURCE, "GitRepository") => {
             git(object).into_iter().for_each(report);
@@ -115,6 +116,13 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
             }
         }
     }
+}
+
+/// Returns whether a source is the one of a root. Each commit moves its tag or branch.
+fn is_of_root(applied: &Applied<'_>) -> bool {
+    let by = applied.by;
+    let is_own = || by.source.as_ref().is_some_and(|source| *source == applied.object.reference());
+    matches!(by.kind, ApplierKind::Bootstrap | ApplierKind::FluxInstance) || is_own()
 }
 
 /// A floating version, and the message that follows the name of the object.

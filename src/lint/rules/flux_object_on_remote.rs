@@ -14,7 +14,7 @@ use crate::yaml::{Entry, Name, Node};
 const MAX_SHOWN: usize = 5;
 
 declare! {
-    /// A Kustomization with `kubeConfig` applies Flux objects to a cluster that has no Flux.
+    /// A Kustomization with `kubeConfig` applies Flux objects to a cluster on which no manifest installs Flux.
     ///
     /// ## Why
     ///
@@ -27,12 +27,16 @@ declare! {
     /// - The remote cluster receives Flux: its CRDs or controllers, a `gotk-sync.yaml`, a FluxInstance, or the chart
     ///   that installs them.
     /// - An input for the remote cluster could not be built.
-    /// - A cluster of the same repository has its own Flux, and its name matches the Secret of the kubeConfig.
+    /// - A cluster of the same repository has its own Flux, and its name matches the Secret of the kubeConfig. A
+    ///   directory of that name with a `gotk-components.yaml` or `gotk-sync.yaml` is enough.
+    ///
+    /// The severity is warning, because another repository or program may install Flux there.
     ///
     /// ## How to fix it
     ///
     /// Remove `kubeConfig` from the Kustomization, and set `spec.kubeConfig` in the HelmRelease: the HelmRelease stays
-    /// on the hub, and the objects of the chart go to the remote cluster. Or install Flux there first.
+    /// on the hub, and the objects of the chart go to the remote cluster. Or install Flux there first. If it is installed,
+    /// write an exception in `.fleetwright.yaml`.
     ///
     /// ## Bad
     ///
@@ -113,7 +117,7 @@ declare! {
     /// ## Source
     ///
     /// [flux2#3499](https://github.com/fluxcd/flux2/issues/3499)
-    "flux-object-on-remote", Error, "a Kustomization applies Flux objects to a remote cluster that has no Flux",
+    "flux-object-on-remote", Warning, "a Kustomization applies Flux objects to a remote cluster without a known installation of Flux",
     Check::Fleet(check),
 }
 
@@ -125,7 +129,12 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         let is_same = |cluster: &Cluster| cluster.name != *own && leads_to(target, &cluster.name);
         let releases = installers.entry(own).or_insert_with(|| releases_of_flux(view.receiver.cluster));
         let installed = || releases.iter().any(|release| installs_on(release, target));
-        judge(view, installed, || fleet.repo.clusters.iter().any(is_same), found);
+        let has_folder = || {
+            let above =
+                fleet.repo.flux_folders.iter().map(|folder| folder.strip_suffix("/flux-system").unwrap_or(folder));
+            above.filter(|folder| *folder != &*view.receiver.cluster.folder).any(|folder| leads_to(target, folder))
+        };
+        judge(view, installed, || fleet.repo.clusters.iter().any(is_same) || has_folder(), found);
     }
 }
 
@@ -205,11 +214,14 @@ fn finding(brought: &AppliedSet, objects: &[Applied<'_>]) -> Option<Finding> {
         1 => " and another Flux object".to_owned(),
         more => format!(" and {more} other Flux objects"),
     };
-    let message =
-        format!("{} applies {}{others} to a cluster that has no Flux", brought.by.reference, first.object.reference());
-    let help = "set `spec.kubeConfig` in the HelmRelease instead: the HelmRelease stays on the hub, and the objects of the \
-                chart go to the remote cluster, which rejects objects without a CRD";
-    let finding = Finding::error(RULE.id, Label::new(place, "all objects go to the remote cluster"), message)
+    let message = format!(
+        "{} applies {}{others} to a cluster on which no manifest installs Flux",
+        brought.by.reference,
+        first.object.reference()
+    );
+    let help = "if Flux does not run there, set `spec.kubeConfig` in the HelmRelease instead: the HelmRelease stays on the hub, and \
+                the objects of the chart go to the remote cluster, which rejects objects without a CRD";
+    let finding = Finding::warning(RULE.id, Label::new(place, "all objects go to the remote cluster"), message)
         .help(help)
         .about(brought.by.reference.clone());
     let shown = objects.iter().take(MAX_SHOWN);

@@ -13,8 +13,8 @@ declare! {
     /// the files that the source ignores. It reports nothing if the source, or the branch or tag that it references,
     /// has no local copy.
     ///
-    /// The rule also checks a Kustomization that no cluster reaches if it references the repository itself, because it
-    /// would fail in the same way. It ignores such Kustomizations in directories of examples, tests and templates.
+    /// The rule also checks a Kustomization that no cluster reaches if it references the repository itself. The severity
+    /// is then warning: it would fail in the same way as soon as a cluster applies it. The rule ignores such Kustomizations in directories of examples, tests and templates.
     ///
     /// ## How to fix it
     ///

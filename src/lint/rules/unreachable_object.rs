@@ -41,10 +41,12 @@ declare! {
     /// repository contains them. The same is true for a file in a directory if the `resources` of the
     /// kustomization.yaml do not list it. Flux reports nothing, because it does not know either of them.
     ///
+    /// An object without the fields that its kind requires is a patch: list it below `patches`, not `resources`.
+    ///
     /// There is one finding for each directory, and none for objects that only an unreached object would apply. The
     /// rule ignores:
     ///
-    /// - files that a kustomization.yaml references in a commented line
+    /// - files that a kustomization.yaml references in a commented line, and the path of a Flux Kustomization in one
     /// - directories whose name shows that they are not applied: examples, tests, templates, charts, documentation,
     ///   archives and hidden directories
     /// - directories named `base` or `bases`, which others build upon: a library may contain more than is in use
@@ -166,6 +168,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for ((folder, objects), top) in folders.iter().zip(&tops) {
         let objects: Vec<&Object> = objects.values().copied().collect();
         let shared_top = Some(*top).filter(|top| below.get(top).is_some_and(|count| *count > 1));
+        let (patches, objects): (Vec<&Object>, Vec<&Object>) =
+            objects.into_iter().partition(|object| shared_top.is_none() && is_patch(object));
+        found.extend(unused_patches(&patches));
         let Some(finding) = finding(folder, &objects, shared_top) else { continue };
         let cause = missing.iter().find(|(meant, _)| is_meant(folder, meant));
         found.push(match cause {
@@ -213,6 +218,45 @@ fn is_of_unchecked_cluster(fleet: &Fleet<'_>, path: &str) -> bool {
 
 fn is_fluxs(object: &Object) -> bool {
     is_flux(object) || object.is(groups::FLUX_OPERATOR, "ResourceSetInputProvider")
+}
+
+/// Returns whether an object is the patch of another one: it lacks a field that the API server requires, or its file has
+/// the name of a patch.
+fn is_patch(object: &Object) -> bool {
+    let lacks = |fields: &[&str]| fields.iter().any(|field| object.node.at_keys(&["spec", field]).is_none());
+    let is_incomplete = match (object.group(), object.kind()) {
+        (groups::KUSTOMIZE, "Kustomization") => lacks(&["interval", "prune", "sourceRef"]),
+        (groups::HELM, "HelmRelease") => lacks(&["interval"]) || (lacks(&["chart"]) && lacks(&["chartRef"])),
+        _ => false,
+    };
+    let path = object.node.origin.written().file().path();
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    is_incomplete || words.any(|word| word.eq_ignore_ascii_case("patch"))
+}
+
+/// The finding for the patches of one directory that no kustomization lists.
+fn unused_patches(patches: &[&Object]) -> Option<Finding> {
+    let (first, rest) = patches.split_first()?;
+    let place = |object: &Object| object.node.get("kind").unwrap_or(&object.node).origin.written().clone();
+    let others = match rest.len() {
+        0 => String::new(),
+        1 => ", and another patch in this directory".to_owned(),
+        more => format!(", and {more} other patches in this directory"),
+    };
+    let message =
+        format!("no kustomization uses patch `{}` of {}{others}", place(first).file().path(), first.reference());
+    let help = "list it below `patches` of a kustomization.yaml that a cluster reaches, or remove it: as a resource, it is \
+                incomplete or a duplicate";
+    let finding =
+        Finding::warning(RULE.id, Label::new(place(first), "not used"), message).help(help).about(first.reference());
+    // The environments of an application have patches of the same objects.
+    let references: Vec<String> = patches.iter().map(|object| object.reference().to_string()).collect();
+    let before = format!("no kustomization uses the patches of {} in ", first.reference());
+    let finding =
+        finding.caused_by(format!("patches of {}", references.join(" ")), before, " directories").keeping_related();
+    let shown = rest.iter().take(MAX_SHOWN);
+    Some(shown.fold(finding, |finding, object| finding.related(place(object), object.reference().to_string())))
 }
 
 fn finding(folder: &str, objects: &[&Object], top: Option<&str>) -> Option<Finding> {

@@ -64,9 +64,14 @@ impl Rbac {
         let charts = releases.filter_map(|release| {
             UnknownContents::of_chart(release, sources.of_chart(release), owner.as_deref(), tenancy)
         });
+        let sets =
+            receiver.cluster.applied_sets.iter().filter(|set| set.by.target == receiver.target && set.by.is_known);
+        let bases = sets.flat_map(|set| {
+            set.unread().map(|base| UnknownContents::of_base(&set.by, base, owner.as_deref(), tenancy))
+        });
         let (is_bound, scopes) = (|account: &_| rbac.is_bound(account), |account: &_| rbac.scopes_to_grant(account));
         rbac.unknown_sources =
-            UnknownRightsSources::collect(receiver, unbuilt.chain(charts).collect(), is_bound, scopes);
+            UnknownRightsSources::collect(receiver, unbuilt.chain(charts).chain(bases).collect(), is_bound, scopes);
         rbac
     }
 

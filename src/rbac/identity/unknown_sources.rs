@@ -10,6 +10,7 @@ use super::flux_identity::acts_as;
 use crate::base::finding::ObjectRef;
 use crate::flux::{Applied, Applier, Creates, NotBuiltReason, Receiver, State, Tenancy, UnknownProducer};
 use crate::kube::{Object, ObjectId, groups};
+use crate::kustomize::UnreadBase;
 use crate::rbac::model::subject::Account;
 use crate::yaml::Name;
 
@@ -24,6 +25,8 @@ pub(crate) enum UnknownRights {
     NotBuilt(ObjectRef, NotBuiltReason),
     /// The chart of a release.
     Chart(ObjectRef),
+    /// A base of an applier at a URL without a copy.
+    RemoteBase(ObjectRef, Name),
 }
 
 impl fmt::Display for UnknownRights {
@@ -33,6 +36,7 @@ impl fmt::Display for UnknownRights {
             Self::FailedBuild(applier) => write!(f, "{applier}, which does not build,"),
             Self::NotBuilt(applier, reason) => write!(f, "{applier}, which is not built ({reason}),"),
             Self::Chart(release) => write!(f, "the chart of {release}"),
+            Self::RemoteBase(applier, url) => write!(f, "the remote base `{url}` of {applier}"),
         }
     }
 }
@@ -42,7 +46,10 @@ impl UnknownRights {
     fn is_named_after_policies(&self) -> bool {
         let reference = match self {
             Self::NoRoot => return true,
-            Self::FailedBuild(reference) | Self::NotBuilt(reference, _) | Self::Chart(reference) => reference,
+            Self::FailedBuild(reference)
+            | Self::NotBuilt(reference, _)
+            | Self::Chart(reference)
+            | Self::RemoteBase(reference, _) => reference,
         };
         let names = [Some(&reference.name), reference.namespace.as_ref()];
         names.into_iter().flatten().any(|name| ["polic", "constraint"].iter().any(|word| name.contains(word)))
@@ -93,6 +100,14 @@ impl UnknownContents {
         let contents = UnknownProducer::of_applier(object, artifact_object).into();
         let artifact = applier.source.as_ref().map(|source| source.name.clone());
         Some(Self { source, contents, account, chart_namespace: None, artifact })
+    }
+
+    /// The unknown contents of a base of an applier at a URL without a copy.
+    pub(crate) fn of_base(applier: &Applier, base: &UnreadBase, owner: Option<&str>, tenancy: &Tenancy) -> Self {
+        let source = UnknownRights::RemoteBase(applier.reference.clone(), base.url.clone());
+        let account = applier.object.as_ref().and_then(|object| acts_as(object, object.namespace(), tenancy));
+        let contents = UnknownProducer::of_base(base, owner).into();
+        Self { source, contents, account, chart_namespace: None, artifact: None }
     }
 
     /// The unknown contents of the chart of a HelmRelease; `None` if it is installed on another cluster.
@@ -151,7 +166,8 @@ impl UnknownRightsSources {
             let is_everywhere =
                 may_be_bound || scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope.is_empty()));
             // Flux applies nothing of a build that fails.
-            let is_unbuilt = matches!(one.source, UnknownRights::NotBuilt(..)) && one.contents.may_create_policies();
+            let is_unbuilt = matches!(one.source, UnknownRights::NotBuilt(..) | UnknownRights::RemoteBase(..))
+                && one.contents.may_create_anything();
             if one.is_named_after_policies() || (is_everywhere && is_unbuilt) {
                 sources.policies.get_or_insert_with(|| one.source.clone());
             }

@@ -1,6 +1,6 @@
 //! The search for roots.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{CandidateKind, RootCandidate};
 use super::cluster_folders::cluster_folders;
@@ -8,15 +8,19 @@ use super::coverage::Coverage;
 use super::declared::declare;
 use super::names::names;
 use super::overlaps::{Overlap, remove_overlaps, remove_unused};
+use super::repository::{most_common, repository};
 use super::root::Root;
 use super::self_applied::self_applied;
 use super::written::written;
+use crate::base::set_aside::is_set_aside;
 use crate::config::DeclaredRoot;
 use crate::flux::install::includers::Includers;
+use crate::flux::install::installation::{COMPONENTS_FILE, SYNC_FILE};
 use crate::flux::install::kustomizations::KustomizationFile;
 use crate::flux::object::kustomization_path::{below, clamp};
 use crate::kustomize::Builder;
 use crate::text::{Tree, folder_of, is_inside};
+use crate::yaml::Name;
 
 /// The roots of a repository.
 #[derive(Default)]
@@ -33,6 +37,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let includers = Includers::new(tree, kustomizations);
     let mut candidates = written(builder, &includers);
     let mut coverage = Coverage::new(files, &includers);
+    remove_samples(&mut candidates);
     remove_unused(tree, &mut candidates);
     declare(tree, declared, &mut candidates);
     remove_parked(builder, &includers, &mut coverage, &mut candidates);
@@ -51,6 +56,28 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     folders.retain(|folder| !has_other(folder));
     candidates.extend(folders);
     Roots { roots: settle(tree, candidates), overlaps }
+}
+
+/// Removes the FluxInstances of other repositories in directories of examples and tests, beside other roots.
+fn remove_samples(candidates: &mut Vec<RootCandidate>) {
+    let is_aside = |one: &RootCandidate| is_set_aside(folder_of(one.file.path()), |_| false);
+    let own: BTreeSet<Option<String>> =
+        candidates.iter().filter(|one| !is_aside(one)).map(|one| repository(&one.objects)).collect();
+    let is_sample = |one: &RootCandidate| {
+        let repository = repository(&one.objects);
+        one.is_of_operator() && repository.is_some() && is_aside(one) && !own.contains(&repository)
+    };
+    candidates.retain(|one| own.is_empty() || !is_sample(one));
+}
+
+/// Marks the roots that sync another repository than most: the tree contains a directory of their path, but not what
+/// they sync.
+fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>) {
+    let names: Vec<Option<String>> = roots.iter().map(|root| repository(&root.objects)).collect();
+    let Some(own) = most_common(names.iter().flatten().map(String::as_str)) else { return };
+    for (root, name) in roots.iter_mut().zip(&names) {
+        root.is_own &= declared.contains(&root.name) || name.as_deref().is_none_or(|name| name == own);
+    }
 }
 
 /// Removes the FluxInstances that nothing applies yet, if a Kustomization that applies itself contains what they sync.
@@ -72,13 +99,23 @@ fn remove_parked(
     }
     coverage.add(tree, candidates.iter().zip(&parked).filter(|(_, parked)| !**parked).map(|(one, _)| one));
     let by_hand = self_applied(builder, includers, coverage);
-    let bootstrapped: Vec<String> =
-        by_hand.iter().filter_map(|one| one.synced(tree)).filter(|folder| !coverage.overlaps(folder)).collect();
+    let bootstrapped: Vec<String> = by_hand
+        .iter()
+        .filter(|one| !lacks_components(tree, one))
+        .filter_map(|one| one.synced(tree))
+        .filter(|folder| !coverage.overlaps(folder))
+        .collect();
     let is_replaced = |one: &RootCandidate| {
         one.synced(tree).is_some_and(|synced| bootstrapped.iter().any(|folder| is_inside(&synced, folder)))
     };
     let mut parked = parked.into_iter();
     candidates.retain(|one| !(parked.next() == Some(true) && is_replaced(one)));
+}
+
+/// Returns whether a file of `flux bootstrap` is alone: the bootstrap also writes the controllers beside it.
+fn lacks_components(tree: &Tree, one: &RootCandidate) -> bool {
+    let path = one.file.path();
+    path.rsplit('/').next() == Some(SYNC_FILE) && !tree.has_file(&below(folder_of(path), COMPONENTS_FILE))
 }
 
 /// Resolves the synced directories of candidates, keeps one candidate for each, and names the roots.
@@ -93,6 +130,8 @@ fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
     }
     let folders: Vec<String> = found.values().map(|root| named_after(tree, root)).collect();
     let names = names(&folders);
+    let declared = found.values().filter(|one| one.kind == CandidateKind::Declared);
+    let declared: BTreeSet<Name> = declared.filter_map(|one| one.name.clone()).collect();
     let roots = found.into_iter().zip(names).map(|(((prefix, _), candidate), name)| {
         let synced = candidate.synced(tree);
         let path_exists = synced.is_some();
@@ -108,6 +147,7 @@ fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
         }
     });
     let mut roots: Vec<Root> = roots.collect();
+    mark_others(&mut roots, &declared);
     roots.sort_by(|a, b| a.name.cmp(&b.name));
     roots
 }

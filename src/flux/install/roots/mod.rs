@@ -5,6 +5,7 @@
 //! Kustomizations that nothing applies.
 
 mod names;
+mod repository;
 mod candidate;
 mod coverage;
 pub(crate) mod overlaps;

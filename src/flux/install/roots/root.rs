@@ -24,7 +24,8 @@ pub(crate) struct Root {
     pub(crate) folder: String,
     /// Whether the synced path exists.
     pub(crate) path_exists: bool,
-    /// Whether the source is certainly the repository: the path exists, or the configuration declares the root.
+    /// Whether the source is certainly the repository: the path exists and the other roots sync the same repository, or
+    /// the configuration declares the root.
     pub(crate) is_own: bool,
 }
 

@@ -1,0 +1,31 @@
+//! The Git repositories that roots sync. Most roots of a tree sync the repository of the tree itself.
+
+use std::collections::BTreeMap;
+
+use crate::address::Address;
+use crate::flux::object::kinds::is_source;
+use crate::kube::{Object, groups};
+
+/// The name of the Git repository that the objects of a bootstrap sync, without its owner and host: a fork and a mirror
+/// keep the name.
+pub(super) fn repository(objects: &[Object]) -> Option<String> {
+    let last = objects.last()?;
+    let url = if last.is(groups::FLUX_OPERATOR, "FluxInstance") {
+        let field = |key: &str| last.text_at(&["spec", "sync", key]);
+        field("url").filter(|_| field("kind").is_none_or(|kind| kind == "GitRepository"))
+    } else {
+        let source = objects.iter().find(|object| is_source(object) && object.kind() == "GitRepository");
+        source.and_then(|source| source.text_at(&["spec", "url"]))
+    };
+    let url = url.filter(|url| !url.is_empty() && !url.contains(['$', '{', '<']))?;
+    let address = Address::new(url);
+    address.key().rsplit('/').next().map(str::to_ascii_lowercase).filter(|name| !name.is_empty())
+}
+
+/// The name that more than half of some repositories have.
+pub(super) fn most_common<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    names.for_each(|name| *counts.entry(name).or_default() += 1);
+    let all: usize = counts.values().sum();
+    counts.into_iter().find(|(_, count)| count * 2 > all).map(|(name, _)| name)
+}
