@@ -140,7 +140,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
                         let is_patched = applied.completion.mentions("healthChecks");
                         !is_patched && checks_only_others(view, applied.object, own_appliers())
                     };
-                    let unready = received.filter(|applied| may_be_unready(applied) && has_health(view, applied.object));
+                    let unready =
+                        received.filter(|applied| may_be_unready(applied) && has_health(view, applied.object));
                     let unready = unready.filter(|applied| !has_checks(applied.object) || checks_others(applied));
                     unready.map(|applied| Awaited { applied, by: Vec::new(), count: 0 })
                 });
