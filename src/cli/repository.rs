@@ -224,7 +224,7 @@ impl Options {
         })?;
         let (settings, mut findings) = config::read(&file);
         findings.extend(crate::lint::unknown_rules(&settings.lint, config::INVALID_CONFIG));
-        crate::base::cause::sort(&mut findings);
+        crate::base::group_findings::sort(&mut findings);
         let failed = linter::has_errors(&findings);
         linter::print_findings(findings, prefix, streams)?;
         if failed {

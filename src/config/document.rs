@@ -212,7 +212,7 @@ pub fn read(file: &File) -> (Settings, Vec<Finding>) {
     }
     findings.extend(CHECKER.check(&first.node));
     findings.extend(first.node.get("lint").map(|section| check(section, INVALID_CONFIG)).unwrap_or_default());
-    crate::base::cause::sort(&mut findings);
+    crate::base::group_findings::sort(&mut findings);
     (settings(&first.node), findings)
 }
 

@@ -45,7 +45,7 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let (input, mut findings) = Input::read(tree, path);
     let mut inputs = vec![path.to_owned()];
     let Some(input) = input else {
-        crate::base::cause::sort(&mut findings);
+        crate::base::group_findings::sort(&mut findings);
         return Loaded {
             fleet: None,
             layout: None,
@@ -73,7 +73,7 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     }
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
     let (fleet, draft) = if failed { (None, resolved.map(Fleet::without_repetitions)) } else { (resolved, None) };
-    crate::base::cause::sort(&mut findings);
+    crate::base::group_findings::sort(&mut findings);
     let lint = input.root.get("lint").map_or_else(Lint::default, Lint::read);
     let (root, included) = (Some(input.root.clone()), input.included.clone());
     Loaded { fleet, layout, lint, findings, inputs, draft, root, included, merged: Some(merged) }

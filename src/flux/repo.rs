@@ -12,8 +12,8 @@ use super::classify::{
 };
 use super::settings::Settings;
 use super::source;
-use crate::base::cause::sort;
 use crate::base::finding::{Finding, ObjectRef, Severity};
+use crate::base::group_findings::sort;
 use crate::base::set_aside::is_test_data;
 use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::desired_state::Cluster;

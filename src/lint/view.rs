@@ -12,7 +12,8 @@ use crate::flux::{
 };
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::artifacts::may_be_generated;
-use crate::lint::facts::identity_hash::{identity_hash, kind_hash};
+use crate::lint::facts::by_identity::{ByIdentity, ListPosition};
+use crate::lint::facts::identity_hash::kind_hash;
 use crate::lint::facts::inputs::{Input, Reader, inputs};
 use crate::lint::facts::listing::Listing;
 use crate::lint::facts::unknown_sources::UnknownSources;
@@ -38,7 +39,7 @@ pub struct View<'a> {
     /// The objects of the repository, of any cluster or none.
     pub(super) written: Arc<WrittenObjects<'a>>,
     settings: &'a Settings,
-    by_id: OnceLock<ById>,
+    by_identity: OnceLock<ByIdentity>,
     by_kind: OnceLock<Index<u64, Vec<usize>>>,
     producers: OnceLock<Producers>,
     unknown_sources: OnceLock<UnknownSources<'a>>,
@@ -56,17 +57,6 @@ pub(super) struct BeforeFlux<'a> {
     pub(super) external: &'a [config::Declared],
     /// The programs whose files are in the repository.
     pub(super) programs: ClusterPrograms<'a>,
-}
-
-/// The position of an object: the list, and the position in the list.
-type ListPosition = (usize, usize);
-
-/// The objects of a cluster by identity.
-#[derive(Default)]
-struct ById {
-    first: Index<u64, ListPosition>,
-    /// The additional objects of each identity, each with the first object of that identity.
-    duplicates: Vec<(ListPosition, ListPosition)>,
 }
 
 impl<'a> View<'a> {
@@ -87,7 +77,7 @@ impl<'a> View<'a> {
             before_flux: BeforeFlux { external: &settings.config.external, programs },
             written,
             settings,
-            by_id: OnceLock::new(),
+            by_identity: OnceLock::new(),
             by_kind: OnceLock::new(),
             producers: OnceLock::new(),
             unknown_sources: OnceLock::new(),
@@ -185,8 +175,8 @@ impl<'a> View<'a> {
 
     /// The first object with an identity that the cluster receives, in any version.
     pub fn get(&self, id: ObjectId<'_>) -> Option<Applied<'a>> {
-        let position = self.by_id().first.get(&identity_hash(id))?;
-        let found = self.at(*position)?;
+        let position = self.by_identity().first(id)?;
+        let found = self.at(position)?;
         let own = ObjectId::of(found.object);
         // Identities that differ may have the same hash.
         (own == id || own.settled() == id.settled()).then_some(found)
@@ -200,7 +190,7 @@ impl<'a> View<'a> {
 
     /// The pairs of objects with the same identity: the first one, and each further one.
     pub fn duplicates(&self) -> impl Iterator<Item = (Applied<'a>, Applied<'a>)> {
-        let pairs = self.by_id().duplicates.iter();
+        let pairs = self.by_identity().duplicates();
         pairs.filter_map(|(first, further)| Some((self.at(*first)?, self.at(*further)?)))
     }
 
@@ -369,19 +359,8 @@ impl<'a> View<'a> {
         })
     }
 
-    fn by_id(&self) -> &ById {
-        self.by_id.get_or_init(|| {
-            let mut by_id = ById::default();
-            for (list, (_, listing)) in self.lists.iter().enumerate() {
-                for (at, identity) in listing.identities.iter().enumerate() {
-                    let first = *by_id.first.entry_or(*identity, || (list, at));
-                    if first != (list, at) {
-                        by_id.duplicates.push((first, (list, at)));
-                    }
-                }
-            }
-            by_id
-        })
+    fn by_identity(&self) -> &ByIdentity {
+        self.by_identity.get_or_init(|| ByIdentity::index(self.lists.iter().map(|(_, listing)| &**listing)))
     }
 
     /// A ConfigMap or Secret that the cluster receives. Producers copy from these.

@@ -76,7 +76,7 @@ impl Rbac {
 
     /// The unknown sources that may grant more rights to the accounts of namespaces, as messages.
     pub fn unknown_grants(&self, namespaces: &BTreeSet<Name>) -> Vec<String> {
-        let sources = self.unknown_sources.of_namespaces(namespaces);
+        let sources = self.unknown_rights.of_namespaces(namespaces);
         let sources = sources.map(|source| format!("{source} may contain roles and bindings"));
         let open = self.open_binding.map(|at| &self.bindings[at]);
         let open = open.map(|binding| format!("{} has unknown subjects", binding.reference()));

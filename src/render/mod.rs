@@ -62,7 +62,7 @@ pub fn render(fleet: &Fleet, layout: &Layout) -> Rendered {
     let all = jobs::render(fleet, layout, &manifest, &mut findings);
     conflict::paths(&all, fleet, &mut findings);
     conflict::objects(&all, fleet, &mut findings);
-    crate::base::cause::sort(&mut findings);
+    crate::base::group_findings::sort(&mut findings);
     // If two files have the same path, the later one wins; the conflict has a finding.
     let written: BTreeMap<&str, &jobs::Job> =
         all.iter().filter(|job| !job.made.text.is_empty()).map(|job| (job.path.as_str(), job)).collect();

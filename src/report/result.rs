@@ -19,7 +19,7 @@ pub struct Report {
 impl Report {
     /// Creates a report: sorts and counts the findings.
     pub fn new(mut findings: Vec<Finding>, coverage: Coverage, root: impl Into<String>) -> Self {
-        crate::base::cause::sort(&mut findings);
+        crate::base::group_findings::sort(&mut findings);
         let summary = Summary::new(&findings, coverage);
         Self { findings, summary, root: root.into() }
     }

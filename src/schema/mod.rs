@@ -66,7 +66,7 @@ impl Checker {
         for error in self.validator.iter_errors(&instance) {
             self.explain(document, &error, &mut findings);
         }
-        crate::base::cause::sort(&mut findings);
+        crate::base::group_findings::sort(&mut findings);
         findings
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use super::unknown_contents::UnknownContents;
+use super::unknown_namespaces::UnknownNamespaces;
 use crate::flux::build::applier_spec::ApplierSpec;
 use crate::flux::build::inventory::{Fingerprint, IndexedObject};
 use crate::flux::build::output::Output;
@@ -37,7 +37,7 @@ pub(crate) struct ClusterIndex {
     providers: BTreeMap<Name, Vec<Object>>,
     producers: Producers,
     /// Objects that may exist without a known manifest.
-    pub(crate) unknown: UnknownContents,
+    pub(crate) unknown: UnknownNamespaces,
     /// The source that is the repository itself, with the directory that is its root.
     own: Option<(SourceRef, String)>,
 }

@@ -5,4 +5,4 @@ pub(super) mod injected_variables;
 pub(super) mod known_contents;
 pub(super) mod publisher;
 pub(super) mod base_url;
-pub(super) mod contents;
+pub(super) mod unknown_producer;

@@ -34,11 +34,11 @@ pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>)
         .map(|resource| Object { node: reprint_node(&normalize_annotations(&resource.node, &removed_annotations)) })
         .collect();
     findings.extend(objects.iter().filter_map(print_error));
-    crate::base::cause::sort(&mut findings);
+    crate::base::group_findings::sort(&mut findings);
     let mut left_out = accumulator.left_out.clone();
-    crate::base::cause::sort(&mut left_out);
+    crate::base::group_findings::sort(&mut left_out);
     let mut charts = accumulator.charts.clone();
-    crate::base::cause::sort(&mut charts);
+    crate::base::group_findings::sort(&mut charts);
     let mut patch_targets = accumulator.patch_targets.clone();
     patch_targets::deduplicate(&mut patch_targets);
     let mut remote = accumulator.remote.clone();

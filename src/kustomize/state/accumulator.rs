@@ -140,7 +140,7 @@ impl Accumulator {
         // A base that is included many times repeats its findings.
         for findings in [&mut self.findings, &mut self.left_out, &mut self.charts] {
             if findings.len() > MANY_FINDINGS {
-                crate::base::cause::sort(findings);
+                crate::base::group_findings::sort(findings);
             }
         }
         self.merge_config(&base.config, item);

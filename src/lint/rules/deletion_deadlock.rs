@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::lint::facts::own_position::own_position;
-use crate::lint::facts::ownership::{OwnershipSettings, prunes};
+use crate::lint::facts::ownership_settings::{OwnershipSettings, prunes};
 use crate::lint::findings::Findings;
 use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::presence::on_cluster::Presence;

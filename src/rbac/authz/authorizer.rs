@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::cluster::Rbac;
 use crate::kube::groups;
-use crate::rbac::identity::unknown_sources::UnknownRights;
+use crate::rbac::identity::unknown_rights::UnknownRights;
 use crate::rbac::model::kinds::is_shipped;
 use crate::rbac::model::request::{Request, Target};
 use crate::rbac::model::role::{Binding, Role};
@@ -133,7 +133,7 @@ impl Rbac {
         }
         let custom = match request.target {
             Target::Resource(resource) if !is_shipped(resource.group) && !role.aggregates.is_empty() => {
-                self.unknown_sources.of_aggregated_roles(resource.group)
+                self.unknown_rights.of_aggregated_roles(resource.group)
             }
             Target::Resource(_) | Target::Path(_) => None,
         };
@@ -146,7 +146,7 @@ impl Rbac {
     /// A source that may create the role of a binding.
     pub(crate) fn unknown_role(&self, binding: &Binding) -> Option<&UnknownRights> {
         let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
-        self.unknown_sources.of_role(namespace, &binding.role.name)
+        self.unknown_rights.of_role(namespace, &binding.role.name)
     }
 
     /// The reason why a binding may grant unknown rights.
@@ -167,7 +167,7 @@ impl Rbac {
         if self.is_bound(account) {
             return None;
         }
-        let source = self.unknown_sources.of_bindings(account)?;
+        let source = self.unknown_rights.of_bindings(account)?;
         Some(format!("no known binding names ServiceAccount `{account}`, and {source} may contain one"))
     }
 

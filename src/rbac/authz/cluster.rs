@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicUsize;
 use crate::rbac::admission::policy::Policies;
 use crate::rbac::identity::account_objects::AccountObjects;
 use crate::rbac::identity::flux_identity::FluxIdentities;
-use crate::rbac::identity::unknown_sources::UnknownRightsSources;
+use crate::rbac::identity::unknown_rights::UnknownRightsSources;
 use crate::rbac::model::role::{Binding, Role};
 use crate::rbac::model::subject::{Account, Subject};
 use crate::text::Index;
@@ -32,7 +32,7 @@ pub struct Rbac {
     pub(super) impersonated: BTreeMap<Name, BTreeSet<Name>>,
     /// The namespaces that exist, or that objects have.
     namespaces: BTreeSet<Name>,
-    pub(crate) unknown_sources: UnknownRightsSources,
+    pub(crate) unknown_rights: UnknownRightsSources,
     /// The identities under which Flux applies objects.
     pub(crate) flux_identities: FluxIdentities,
     /// The objects that name an account.

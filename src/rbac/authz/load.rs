@@ -7,7 +7,7 @@ use crate::base::finding::ObjectRef;
 use crate::flux::{Applied, Receiver, Tenancy, is_flux, is_source, repository_owner};
 use crate::kube::{Object, groups};
 use crate::rbac::identity::flux_identity::{FluxIdentities, acts_as};
-use crate::rbac::identity::unknown_sources::{UnknownContents, UnknownRightsSources};
+use crate::rbac::identity::unknown_rights::{UnknownRightsSource, UnknownRightsSources};
 use crate::rbac::model::role::{Binding, Product, Role};
 use crate::rbac::model::shipped::SHIPPED;
 use crate::text::Span;
@@ -55,22 +55,22 @@ impl Rbac {
         let sources = SourceObjects::among(&relevant);
         let unbuilt = appliers.clone().filter_map(|applier| {
             let artifact = applier.source.as_ref().and_then(|source| sources.get(source));
-            UnknownContents::of_applier(applier, artifact, tenancy)
+            UnknownRightsSource::of_applier(applier, artifact, tenancy)
         });
         let mut own = appliers.filter_map(|applier| applier.source.as_ref());
         let own = own.next().and_then(|source| sources.get(source)?.text_at(&["spec", "url"]));
         let owner = own.and_then(repository_owner);
         let releases = relevant.iter().filter(|applied| applied.object.is(groups::HELM, "HelmRelease"));
         let charts = releases.filter_map(|release| {
-            UnknownContents::of_chart(release, sources.of_chart(release), owner.as_deref(), tenancy)
+            UnknownRightsSource::of_chart(release, sources.of_chart(release), owner.as_deref(), tenancy)
         });
         let sets =
             receiver.cluster.applied_sets.iter().filter(|set| set.by.target == receiver.target && set.by.is_known);
         let bases = sets.flat_map(|set| {
-            set.unread().map(|base| UnknownContents::of_base(&set.by, base, owner.as_deref(), tenancy))
+            set.unread().map(|base| UnknownRightsSource::of_base(&set.by, base, owner.as_deref(), tenancy))
         });
         let (is_bound, scopes) = (|account: &_| rbac.is_bound(account), |account: &_| rbac.scopes_to_grant(account));
-        rbac.unknown_sources =
+        rbac.unknown_rights =
             UnknownRightsSources::collect(receiver, unbuilt.chain(charts).chain(bases).collect(), is_bound, scopes);
         rbac
     }

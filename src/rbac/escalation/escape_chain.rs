@@ -70,7 +70,7 @@ impl Rbac {
 
     /// An unknown source that may contain an admission policy which forbids steps of chains, as messages name it.
     pub fn unknown_policy_source(&self) -> Option<String> {
-        self.unknown_sources.of_policies().map(ToString::to_string)
+        self.unknown_rights.of_policies().map(ToString::to_string)
     }
 
     /// Returns whether an account has all rights in the whole cluster.

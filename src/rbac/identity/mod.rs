@@ -2,4 +2,4 @@
 
 pub(super) mod flux_identity;
 pub(super) mod account_objects;
-pub(super) mod unknown_sources;
+pub(super) mod unknown_rights;

@@ -47,7 +47,7 @@ pub fn parse(file: &File) -> Parsed {
         start = next;
     }
     let mut findings = builder.findings;
-    crate::base::cause::sort(&mut findings);
+    crate::base::group_findings::sort(&mut findings);
     Parsed { file: file.clone(), documents, findings }
 }
 

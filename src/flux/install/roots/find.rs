@@ -6,7 +6,7 @@ use super::candidate::{CandidateKind, RootCandidate};
 use super::cluster_folders::cluster_folders;
 use super::coverage::Coverage;
 use super::declared::declare;
-use super::names::names;
+use super::names::{ONLY, names};
 use super::overlaps::{Overlap, remove_overlaps, remove_unused};
 use super::repository::{most_common, repository};
 use super::root::Root;
@@ -159,5 +159,5 @@ fn named_after(tree: &Tree, root: &RootCandidate) -> String {
     let whole = if is_missing { folder_of(root.file.path()).to_string() } else { path };
     // The directory of Flux's namespace does not name the cluster.
     let trimmed = whole.strip_suffix("/flux-system").map_or(whole.clone(), ToString::to_string);
-    if trimmed.is_empty() { "cluster".to_string() } else { trimmed }
+    if trimmed.is_empty() { ONLY.to_string() } else { trimmed }
 }

@@ -30,7 +30,7 @@ const GENERIC: &[&str] = &[
 pub(super) const CLUSTERS: &str = "clusters";
 
 /// The name of a cluster whose directory has only generic segments.
-const ONLY: &str = "cluster";
+pub(super) const ONLY: &str = "cluster";
 
 /// Returns whether the name of a directory describes its contents, not its cluster.
 pub(super) fn is_generic(segment: &str) -> bool {

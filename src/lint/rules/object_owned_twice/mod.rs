@@ -7,7 +7,7 @@ use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, ApplierKind};
 use crate::kube::{Object, Scope, scope_of};
 use crate::lint::facts::difference::{Difference, difference};
-use crate::lint::facts::ownership::{OwnershipSettings, is_ignored, prunes};
+use crate::lint::facts::ownership_settings::{OwnershipSettings, is_ignored, prunes};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;

@@ -7,7 +7,7 @@ use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, Applier};
 use crate::lint::facts::difference::difference;
 use crate::lint::facts::distinct::written_position;
-use crate::lint::facts::ownership::prunes;
+use crate::lint::facts::ownership_settings::prunes;
 use crate::text::is_inside;
 
 /// The two owners of an object that both apply from the same file, if the directory of one contains that of the other.

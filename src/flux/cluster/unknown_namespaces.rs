@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::flux::build::applier_spec::ApplierSpec;
 use crate::flux::build::output::Output;
 use crate::flux::source::reference::SourceRef;
-use crate::flux::unknown::contents::UnknownProducer;
+use crate::flux::unknown::unknown_producer::UnknownProducer;
 use crate::yaml::Name;
 
 /// The appliers with unknown objects.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct UnknownContents {
+pub(crate) struct UnknownNamespaces {
     /// Whether an object may exist in any namespace.
     anything: bool,
     /// The target namespaces of appliers with unknown objects.
@@ -24,7 +24,7 @@ pub(crate) struct UnknownContents {
     sourceless: BTreeSet<(SourceRef, Option<Name>)>,
 }
 
-impl UnknownContents {
+impl UnknownNamespaces {
     /// Records the output of an applier.
     pub(crate) fn take(&mut self, spec: &Arc<ApplierSpec>, output: &Output) {
         if spec.target.is_some() {

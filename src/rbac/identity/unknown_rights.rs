@@ -76,7 +76,7 @@ type Producer = (UnknownRights, Arc<UnknownProducer>);
 
 /// An applier or chart with unknown contents.
 #[derive(Debug)]
-pub(crate) struct UnknownContents {
+pub(crate) struct UnknownRightsSource {
     source: UnknownRights,
     contents: Arc<UnknownProducer>,
     /// The account that it impersonates; `None` if it may do everything.
@@ -87,7 +87,7 @@ pub(crate) struct UnknownContents {
     artifact: Option<Name>,
 }
 
-impl UnknownContents {
+impl UnknownRightsSource {
     /// The unknown contents of an applier, with the source of its artifact; `None` if it is built.
     pub(crate) fn of_applier(applier: &Applier, artifact: Option<&Object>, tenancy: &Tenancy) -> Option<Self> {
         let (source, artifact_object) = match &applier.state {
@@ -146,7 +146,7 @@ impl UnknownRightsSources {
     /// create roles or bindings; the empty namespace is the whole cluster.
     pub(crate) fn collect(
         receiver: &Receiver<'_>,
-        contents: Vec<UnknownContents>,
+        contents: Vec<UnknownRightsSource>,
         is_bound: impl Fn(&Account) -> bool,
         scopes: impl Fn(&Account) -> BTreeSet<Name>,
     ) -> Self {
@@ -155,8 +155,9 @@ impl UnknownRightsSources {
             (sources.anything, sources.policies) = (Some(UnknownRights::NoRoot), Some(UnknownRights::NoRoot));
         }
         // An unknown source may bind an account that no known binding names. Such accounts come last.
-        let is_unbound = |one: &UnknownContents| one.account.as_ref().is_some_and(|account| !is_bound(account));
-        let (unbound, bound): (Vec<UnknownContents>, Vec<UnknownContents>) = contents.into_iter().partition(is_unbound);
+        let is_unbound = |one: &UnknownRightsSource| one.account.as_ref().is_some_and(|account| !is_bound(account));
+        let (unbound, bound): (Vec<UnknownRightsSource>, Vec<UnknownRightsSource>) =
+            contents.into_iter().partition(is_unbound);
         for one in bound.into_iter().chain(unbound) {
             let may_be_bound = one
                 .account
