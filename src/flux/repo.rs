@@ -265,10 +265,18 @@ impl Repo {
     /// Adds the findings of invalid files that no kustomization includes. Without a build that reads it, an invalid file
     /// breaks nothing yet.
     fn add_loose_findings(&mut self, loose: Vec<Finding>, tree: &Tree) {
+        if loose.is_empty() {
+            return;
+        }
         let exclusions = LazyCell::new(|| source::Exclusions::of_tree(tree));
+        let place = |finding: &Finding| {
+            let (path, start, len) = finding.at.span.order();
+            (finding.rule, path.to_owned(), start, len)
+        };
+        let known: BTreeSet<_> = self.problems.iter().map(place).collect();
         for mut finding in loose {
-            let is_same = |other: &Finding| other.rule == finding.rule && other.at.span == finding.at.span;
-            if !self.problems.iter().any(is_same) {
+            // A build that reads the file reported the finding as well.
+            if !known.contains(&place(&finding)) {
                 if exclusions.contain(finding.at.span.file().path()) {
                     continue;
                 }
