@@ -50,8 +50,8 @@ pub(crate) struct Missing<'a> {
 #[derive(Clone, Copy)]
 struct Elsewhere<'a> {
     object: &'a Object,
-    /// The nearest directory that the cluster applies.
-    applied: &'a str,
+    /// The nearest directory that the cluster applies, if one is near.
+    applied: Option<&'a str>,
 }
 
 /// The mistake in a reference, if the intended object exists.
@@ -133,7 +133,10 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
 
     fn explained(&mut self, wanted: ObjectId<'a>) -> Missing<'a> {
         let suggestion = self.suggestion(wanted);
-        let elsewhere = if suggestion.is_none() { self.elsewhere(wanted) } else { None };
+        // A file that defines the object itself is a better explanation than an object with a similar identity.
+        let is_similar = |(mistake, _): &(Mistake, Applied<'_>)| matches!(mistake, Mistake::Name | Mistake::Namespace);
+        let elsewhere = if suggestion.as_ref().is_none_or(is_similar) { self.elsewhere(wanted) } else { None };
+        let suggestion = suggestion.filter(|_| elsewhere.is_none());
         Missing { wanted, suggestion, elsewhere }
     }
 
@@ -145,7 +148,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         let built = self.view.appliers().filter(|applier| applier.state == State::Built);
         let folders = built.map(|applier| &*applier.folder).filter(|applied| !applied.is_empty() && near(applied) > 0);
         // The first of the nearest ones is the root, or close to it.
-        let applied = folders.min_by_key(|applied| Reverse(near(applied)))?;
+        let applied = folders.min_by_key(|applied| Reverse(near(applied)));
         Some(Elsewhere { object, applied })
     }
 
@@ -217,9 +220,12 @@ impl Missing<'_> {
         let finding = finding.caused_by(wanted.to_string(), "", summary);
         if let Some(Elsewhere { object, applied }) = self.elsewhere {
             let folder = folder_of(written_position(object).1);
+            let file = match applied {
+                Some(applied) => format!("the kustomization.yaml of `{applied}`"),
+                None => "a kustomization.yaml that the cluster reads".to_owned(),
+            };
             let help = format!(
-                "list `{folder}` in the kustomization.yaml of `{applied}`, or apply it with a Kustomization: the cluster \
-                 does not receive its objects"
+                "list `{folder}` in {file}, or apply it with a Kustomization: the cluster does not receive its objects"
             );
             let summary = format!(" places reference objects of `{folder}`, which the cluster does not apply");
             let finding = finding.caused_by(format!("in {folder}"), "", summary).help_for_all(help.clone()).help(help);
