@@ -30,7 +30,7 @@ impl Produced {
         Self { object: shell(kind, namespace, name, Vec::new(), place), open: true, by: Some(by.clone()) }
     }
 
-    /// Renames the object, without its labels and annotations.
+    /// Renames the object, and removes its labels and annotations.
     pub(super) fn named(self, namespace: &str, name: &str) -> Self {
         let place = self.object.span().clone();
         let mut node = self.object.node.without("metadata");

@@ -57,7 +57,7 @@ fn marker(file: &File, at: usize) -> Option<Marker> {
     let start = at + KEY.len() + (rest.len() - value.len());
     let value = value.split('"').next()?;
     let place = file.span(start..start + value.len());
-    // The values of templates are placeholders.
+    // In a template, the name may be a placeholder, which references no policy.
     let is_name = |text: &str| {
         !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.'))
     };

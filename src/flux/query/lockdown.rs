@@ -35,7 +35,7 @@ impl Lockdown {
                 take(&name, locks);
             }
         }
-        // A received Deployment contains the patches already. One of them may revert the lockdown of another.
+        // A received Deployment already contains the patches. One patch may revert the lockdown of another patch.
         for applied in received {
             let object = applied.object;
             let is_home = applied.namespace().is_none_or(|namespace| homes.contains(namespace));

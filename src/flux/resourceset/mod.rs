@@ -28,7 +28,7 @@ use template::value::Value;
 pub struct Expansion {
     /// The objects, in apply order.
     pub objects: Vec<Object>,
-    /// The reason if the set was not expanded without a fault: it depends on the cluster, or on an unsupported feature.
+    /// The reason why a set without a fault was not expanded: it depends on the cluster, or on an unsupported feature.
     pub not_expanded: Option<String>,
     /// The faults because of which the operator rejects the set.
     pub findings: Vec<Finding>,

@@ -67,7 +67,7 @@ fn write(value: &Value, to: &mut String, depth: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Formats a float in the shortest form, with an exponent if that is below -4 or above 5.
+/// Formats a float in the shortest form, with an exponent if the exponent is below -4 or above 5.
 fn float(value: f64) -> String {
     if value.is_nan() {
         return "NaN".into();

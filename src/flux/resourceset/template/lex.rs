@@ -1,5 +1,5 @@
-//! The lexer: text of a template → tokens. `<<` and `>>` delimit actions; `-` and a space beside them trim the text
-//! around.
+//! The lexer: text of a template → tokens. `<<` and `>>` delimit actions; `-` and a space beside a delimiter trim the
+//! adjacent text.
 
 use std::ops::Range;
 
@@ -126,7 +126,7 @@ impl Lexer<'_> {
             };
             let kind = match first {
                 _ if is_space(first) => {
-                    // The space before `->>` belongs to it.
+                    // The space before `->>` belongs to the delimiter.
                     while self.rest().starts_with(is_space) && !ends_trim(self.rest()) {
                         self.at += 1;
                     }

@@ -97,7 +97,7 @@ impl Value {
         })
     }
 
-    /// The name of its Go type.
+    /// The name of the value's Go type.
     pub(crate) fn type_name(&self) -> &'static str {
         match &self.kind {
             Kind::Nil => "<nil>",
@@ -115,7 +115,7 @@ impl Value {
         }
     }
 
-    /// The name of the kind of its Go type.
+    /// The name of the kind of the value's Go type.
     pub(crate) fn kind_name(&self) -> &'static str {
         match &self.kind {
             Kind::Nil => "invalid",
@@ -125,7 +125,7 @@ impl Value {
         }
     }
 
-    /// The first unknown value in it, itself included.
+    /// The name of the first unknown value in the value, or of the value itself if it is unknown.
     pub(crate) fn unknown(&self, depth: usize) -> Option<Arc<str>> {
         match &self.kind {
             Kind::Unknown(name) => Some(name.clone()),

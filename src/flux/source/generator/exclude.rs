@@ -45,7 +45,8 @@ impl Exclude {
         Ok(Self { paths: set(paths)?, names: set(names)? })
     }
 
-    /// Returns whether a path is excluded. It is matched from the root of the source and from the copied directory.
+    /// Returns whether a path is excluded. The globs match paths from the root of the source and from the copied
+    /// directory.
     pub(super) fn has(&self, path: &str, copied: &str) -> bool {
         let below = path.strip_prefix(copied).and_then(|rest| rest.strip_prefix('/')).filter(|_| !copied.is_empty());
         self.paths.is_match(path)
@@ -61,10 +62,10 @@ impl Exclude {
     }
 }
 
-/// Expands the alternatives of a glob, each `None` if it is invalid; `None` for more than `limit`.
+/// Expands the alternatives of a glob; `None` for more than `limit` globs. An invalid glob is `None` in the list.
 fn expand(glob: &str, limit: usize) -> Option<Vec<Option<Vec<char>>>> {
     let mut done = Vec::new();
-    // Each with the length of its prefix without alternatives.
+    // Each glob has the length of its prefix without alternatives.
     let mut open = vec![(glob.chars().collect::<Vec<char>>(), 0)];
     while let Some((glob, known)) = open.pop() {
         if done.len() + open.len() >= limit {
@@ -123,7 +124,7 @@ fn next_alternatives(glob: &[char], from: usize) -> Result<Option<Alternatives>,
     Ok(None)
 }
 
-/// The index of the `]` of a class.
+/// The index of the `]` that ends a character class.
 fn class_end(glob: &[char], open: usize) -> Option<usize> {
     let mut at = open + 1 + usize::from(matches!(glob.get(open + 1), Some('!' | '^')));
     if glob.get(at) == Some(&']') {
@@ -212,7 +213,7 @@ fn class(content: &[char], regex: &mut String) {
     regex.push(']');
 }
 
-/// The first character of a class, which may be escaped.
+/// The first character of a character class, which may be escaped.
 fn one(content: &[char]) -> Option<(char, &[char])> {
     match content {
         ['\\', escaped, rest @ ..] => Some((*escaped, rest)),

@@ -39,12 +39,12 @@ const COPY: [&str; 4] = ["from", "to", "exclude", "strategy"];
 
 /// The artifact names of an ArtifactGenerator, as far as they are known without its sources.
 ///
-/// They are read once, since every Kustomization with an ExternalArtifact looks them up.
+/// The names are read once, since every Kustomization with an ExternalArtifact looks them up.
 #[derive(Debug)]
 pub(super) struct Names {
     /// The digest of the spec and its position.
     said: Arc<str>,
-    /// The reason if its artifacts are unknown.
+    /// The reason why the artifacts are unknown, if they are.
     refused: Option<Stop>,
     whole: BTreeSet<Name>,
     /// The prefix and suffix of names with captures.
@@ -77,7 +77,7 @@ impl Names {
         Self { said, refused, whole, parts }
     }
 
-    /// Returns whether an artifact may be one of them.
+    /// Returns whether the generator may create an artifact with a name.
     pub(super) fn may_have(&self, name: &str) -> bool {
         let fits = |(start, end): &(String, String)| {
             name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
@@ -102,7 +102,7 @@ pub(super) struct Generator<'a> {
     pub(super) sources: Vec<Source<'a>>,
 }
 
-/// The artifacts of a generator, and the reason if it stopped early.
+/// The artifacts of a generator, and the reason if the generator stopped early.
 #[derive(Debug, Default)]
 pub(super) struct Generated {
     pub(super) artifacts: BTreeMap<String, Files>,
@@ -139,13 +139,13 @@ impl<'a> Generator<'a> {
         Ok(Self { object, sources })
     }
 
-    /// The digest input of its artifacts: the spec, its position and the artifacts of its sources.
+    /// The digest input of the generator's artifacts: the spec, its position and the artifacts of its sources.
     pub(super) fn key(names: &Names, sources: &BTreeMap<String, Arc<Artifact>>) -> String {
         let sources: Vec<&str> = sources.values().map(|artifact| &*artifact.id).collect();
         format!("{}\n{}", names.said, sources.join("\n"))
     }
 
-    /// Creates its artifacts in order, until one fails.
+    /// Creates the artifacts in order, until one fails.
     pub(super) fn make(&self, sources: &BTreeMap<String, Arc<Artifact>>) -> Generated {
         let mut generated = Generated::default();
         let mut stages = copy::Budget::default();
@@ -162,7 +162,7 @@ impl<'a> Generator<'a> {
                 for copy in &copies {
                     stage.apply(copy)?;
                 }
-                // The controller matches its patterns on paths that start with the name.
+                // The controller matches ignore patterns against paths that start with the name of the artifact.
                 let ignore = Ignore::defaults();
                 let files = stage.finish(|path| !ignore.leaves_out(&format!("{name}/{path}")));
                 generated.artifacts.insert(name, files);

@@ -166,7 +166,7 @@ fn println(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     paid(words?.join(" ") + "\n", budget)
 }
 
-/// The items of a list as strings, without nil items. Any other value is a list of itself.
+/// The items of a list as strings, without nil items. Any other value counts as a list with one item.
 pub(super) fn strings(value: &Value) -> Result<Vec<String>, Fault> {
     match &value.kind {
         Kind::List(items, of) => {
