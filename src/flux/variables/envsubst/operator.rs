@@ -33,7 +33,7 @@ pub(super) enum Operator {
     ReplacePrefix,
     /// `${x/%text/other}`
     ReplaceSuffix,
-    /// `${x:-default}`, and the same with `:=`, `:?`, `:+` and `=`.
+    /// `${x:-default}`, and the same with `:=`, `:?`, `:+` or `=` in place of `:-`.
     Default,
 }
 

@@ -1,4 +1,4 @@
-//! The parser: text → parts. It reproduces the corner cases of `fluxcd/pkg/envsubst`.
+//! The parser: text → parts. The parser reproduces the corner cases of `fluxcd/pkg/envsubst`.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ pub(super) struct Call<'t> {
 /// The escape sequences of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escapes {
-    /// None.
+    /// No escape sequence.
     None,
     /// `$$` is `$`.
     Dollar,
@@ -114,7 +114,7 @@ impl<'t> Parser<'t> {
         Text(ranges)
     }
 
-    /// Parses at most `most` characters that `accepts` accepts.
+    /// Reads at most `most` characters that `accepts` accepts.
     fn run(&mut self, most: usize, accepts: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
         let len = rest.chars().take(most).take_while(|c| accepts(*c)).map(char::len_utf8).sum();
