@@ -43,7 +43,7 @@ pub struct Repo {
     pub clusters: Vec<Cluster>,
     /// The distinct objects: as built if a kustomization includes them, or else as written.
     pub objects: Vec<Built>,
-    /// The objects of files below a kustomization that does not include them, as written.
+    /// The objects of files that are below a kustomization but not included in it, as written.
     pub aside: Vec<Object>,
     /// The comments that reference image policies.
     pub markers: Vec<Marker>,
@@ -57,7 +57,7 @@ pub struct Repo {
     pub charts: BTreeSet<String>,
     /// The reasons why appliers were not built, other than failed builds, sorted.
     pub gaps: Vec<Gap>,
-    /// The findings in files and builds; each has its rule.
+    /// The findings in files and builds. Each finding has a rule.
     pub problems: Vec<Finding>,
     /// The files that were not checked.
     pub skipped: Skipped,
@@ -93,7 +93,7 @@ fn is_to_come(finding: &Finding) -> bool {
 /// The paths that kustomizations reference.
 #[derive(Default)]
 struct NamedPaths {
-    /// The directories with a kustomization, and whether it is a Component.
+    /// The directories with a kustomization, and whether the kustomization is a Component.
     folders: BTreeMap<String, bool>,
     /// The files and directories that kustomizations include.
     included: BTreeSet<String>,

@@ -119,7 +119,7 @@ fn rows<'a>(rules: impl Iterator<Item = &'a Rule> + Clone, namespace: &str) -> V
     rows
 }
 
-/// The rows of a rule, one per group.
+/// The rows of a rule, one row per group.
 fn by_group(rule: &Rule) -> Vec<PermissionRow> {
     let row = |group: Option<Name>, resources: &[Name]| PermissionRow {
         group,

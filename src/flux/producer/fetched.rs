@@ -75,7 +75,7 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
         let name = name.unwrap_or(object.name());
         vec![("Secret".into(), namespace.into(), name.into(), made)]
     };
-    // Lazy, since almost no object produces others.
+    // Lazy, since almost no object produces other objects.
     let made = || Fetched::new(object);
     match (object.group(), object.kind()) {
         ("external-secrets.io", "ExternalSecret") => {
@@ -153,7 +153,7 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
     }
 }
 
-/// The object that a producer creates in each selected namespace; `None` if `object` does not produce one.
+/// The object that a producer creates in each selected namespace; `None` if `object` is not such a producer.
 pub(super) fn everywhere(object: &Object) -> Option<Everywhere> {
     let made = || Fetched::new(object);
     match (object.group(), object.kind()) {
@@ -186,7 +186,7 @@ fn selector(node: Option<&Node>) -> Option<Selector> {
     }
 }
 
-/// The keys of an external secret: the keys of its template, or else the keys that it fetches by name.
+/// The keys of an external secret: the keys of its template, or else the keys that the object fetches by name.
 fn external(node: &Node, made: Fetched, spec: &[&str]) -> Fetched {
     let Some(spec) = node.at_keys(spec) else { return made };
     let template = spec.at_keys(&["target", "template"]);

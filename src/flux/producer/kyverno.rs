@@ -65,7 +65,7 @@ pub(super) fn rules(policy: &Object) -> Vec<Rule> {
 }
 
 impl Rule {
-    /// The source of an object that the rule generates; `None` if it does not generate the object.
+    /// The source of an object that the rule generates; `None` if the rule does not generate the object.
     pub(super) fn makes(&self, kind: &str, namespace: &str, name: &str, known: ObjectLookup<'_>) -> Option<Made> {
         if self.namespace.as_deref().is_some_and(|own| own != namespace) {
             return None;

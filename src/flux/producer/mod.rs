@@ -26,7 +26,7 @@ pub const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
 /// The annotation with which a ResourceSet reads the address of a cluster from a kubeconfig.
 pub const CONVERT_FROM: &str = "fluxcd.controlplane.io/convertKubeConfigFrom";
 
-/// Returns whether an object produces others, so that [`Producers::take`] must process it.
+/// Returns whether an object produces other objects, so that [`Producers::take`] must process it.
 pub(super) fn is_producer(object: &Object) -> bool {
     match object.group() {
         "" => matches!(object.kind(), "ConfigMap" | "Secret") && is_annotated(object),
@@ -70,7 +70,7 @@ impl Producers {
         Self { declared: declared.cloned().map(Arc::new).collect(), ..Self::default() }
     }
 
-    /// Registers an object that an applier applies, if it produces others.
+    /// Registers an object that an applier applies, if the object produces other objects.
     pub fn take(&mut self, object: &Object, applier: ApplierKind) {
         match object.group() {
             "" if matches!(object.kind(), "ConfigMap" | "Secret") => {
@@ -89,7 +89,7 @@ impl Producers {
         }
     }
 
-    /// Finds a ConfigMap or Secret of the cluster, applied or produced; `None` if no known producer creates it.
+    /// Finds a ConfigMap or Secret of the cluster, applied or produced; `None` if no known producer creates the object.
     pub fn find(&self, kind: &str, namespace: &str, name: &str, known: ObjectLookup<'_>) -> Option<Produced> {
         self.follow(kind, namespace, name, known, 0)
     }

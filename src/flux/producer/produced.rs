@@ -49,7 +49,7 @@ pub(super) fn shell(kind: &str, namespace: &str, name: &str, data: Vec<(Name, No
     Object { node: map(fields, place).with(entry("data", data)) }
 }
 
-/// Creates an unknown value at the position that declares it.
+/// Creates an unknown value with the position of its declaration.
 pub(super) fn unknown(key: &str, place: &Span) -> Node {
     Node::scalar(format!("${{{key}}}"), Style::Unknown, place.clone())
 }

@@ -19,7 +19,7 @@ pub struct Marker {
     pub namespace: String,
     /// The name of the policy.
     pub name: String,
-    /// The text after the name, if it is not a part of an image.
+    /// The text after the name, if the text is not a known part of an image.
     pub unknown_part: Option<String>,
 }
 

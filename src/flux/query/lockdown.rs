@@ -48,7 +48,7 @@ impl Lockdown {
         (!controllers.is_empty()).then_some(Self { default_account, controllers })
     }
 
-    /// The lockdown of a controller, if it has one.
+    /// The lockdown of a controller, if any.
     pub fn locks(&self, controller: &str) -> Option<&Locks> {
         self.controllers.get(controller)
     }

@@ -16,7 +16,7 @@ pub enum OperatorAccount {
     /// No object indicates that the operator runs.
     #[default]
     None,
-    /// The operator runs, and its arguments are unknown.
+    /// The operator runs with unknown arguments.
     Unknown,
     /// The operator uses its own account.
     Own,

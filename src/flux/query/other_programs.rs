@@ -93,7 +93,7 @@ impl OtherPrograms {
 }
 
 impl<'a> ClusterPrograms<'a> {
-    /// Returns whether a program may install a release, or another release of its chart.
+    /// Returns whether a program may install a release, or another release of the same chart.
     pub fn installs(self, chart: &str, release: &str) -> bool {
         self.evidence().any(|one| one.charts.contains(chart) || one.charts.contains(release))
     }

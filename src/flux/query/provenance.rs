@@ -191,7 +191,7 @@ impl<'a> Provenance<'a> {
         names.into_iter().flat_map(|name| self.variable(name, up)).collect()
     }
 
-    /// The place of a variable, and the provenance of its own value in the parent of the applier that defines it; empty
+    /// The place of a variable, and the provenance of the variable's value in the parent of the defining applier; empty
     /// for an undefined variable, whose default is in the base.
     fn variable(&self, name: &Name, up: usize) -> Vec<Cause> {
         let Some(applier) = self.above(up) else { return Vec::new() };

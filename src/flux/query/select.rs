@@ -101,8 +101,8 @@ impl Selector {
         Err(Miss::Unknown(self.meant(&all)))
     }
 
-    /// The suggested object: one with the same name in another namespace or of another kind, or else one with a similar
-    /// name.
+    /// The suggested object: an object with the same name in another namespace or of another kind, or else an object
+    /// with a similar name.
     fn meant(&self, all: &BTreeSet<String>) -> Option<String> {
         let kind_of = |typed: &str| typed.split('/').next().unwrap_or_default().to_ascii_lowercase();
         let name_of = |typed: &str| typed.rsplit('/').next().unwrap_or_default().to_owned();

@@ -160,7 +160,7 @@ impl Tenancy {
             let text = |key: &str| subject.get(key).and_then(Node::text).filter(|text| !text.is_empty());
             let (Some(kind), Some(name)) = (text("kind"), text("name")) else { continue };
             let found = match kind {
-                // A subject without a namespace counts as one of the binding's namespace, as in kustomize.
+                // A subject without a namespace counts as a subject of the binding's namespace, as in kustomize.
                 "ServiceAccount" => text("namespace").or(namespace).map(|of| (of, name)),
                 "User" => name.strip_prefix("system:serviceaccount:").and_then(|account| account.split_once(':')),
                 "Group" => name.strip_prefix("system:serviceaccounts:").map(|of| (of, ANY)),
@@ -176,7 +176,7 @@ impl Tenancy {
     }
 
     /// Infers the accounts of tenants in the namespaces of Flux: a label assigns the namespace to a tenant, and a
-    /// RoleBinding confines the account to it. The namespace itself remains a namespace of the platform.
+    /// RoleBinding confines the account to this namespace. The namespace itself remains a namespace of the platform.
     fn accounts_beside_flux(&self, received: &[Applied<'_>]) -> BTreeMap<String, String> {
         let labelled = labelled_flux_namespaces(&self.flux_namespaces, received);
         if labelled.is_empty() {

@@ -41,7 +41,7 @@ pub struct Field {
     pub path: Path,
     /// The value: a scalar or an empty collection.
     pub node: Node,
-    /// The places that determine the value, the decisive one last.
+    /// The places that determine the value, the decisive place last.
     pub causes: Vec<Cause>,
 }
 
@@ -101,7 +101,7 @@ impl Trace {
 fn path_to(cluster: &Cluster, applier: &Applier) -> Vec<ObjectRef> {
     let mut path = vec![applier.reference.clone()];
     let mut at = applier;
-    // The path omits the bootstrap: it is always the start, and often has the same name as its child.
+    // The path omits the bootstrap: the bootstrap is always the start, and often has the same name as its child.
     let parent_of = |at: &Applier| {
         let parent = at.parent.filter(|parent| *parent < at.at).and_then(|parent| cluster.appliers.get(parent));
         parent.filter(|parent| parent.kind != ApplierKind::Bootstrap)

@@ -1,4 +1,5 @@
-//! The input sets of a ResourceSet: its own and those of static providers, combined by its input strategy.
+//! The input sets of a ResourceSet: the set's own inputs and the inputs of static providers, combined by the input
+//! strategy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

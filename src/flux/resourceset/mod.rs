@@ -1,8 +1,8 @@
 //! ResourceSets of the Flux Operator: templates of objects, expanded once for each input set.
 //!
 //! The operator prints each item of `spec.resources` as YAML, executes the text as a template, and parses the output.
-//! `spec.resourcesTemplate` is such a text already. So a template may change types and add structure. Every node of the
-//! result is mapped back to the template, or to the input with its value.
+//! `spec.resourcesTemplate` already is such a text. Therefore a template may change types and add structure. Every node
+//! of the result is mapped back to the template, or to the input with the value of the node.
 
 mod template;
 mod inputs;

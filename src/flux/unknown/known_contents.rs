@@ -26,7 +26,7 @@ impl KnownContents {
 pub(super) enum Purpose {
     /// The installation of Flux or Flux Operator.
     Flux,
-    /// CRDs and nothing else.
+    /// Only CRDs.
     Definitions,
     /// A controller with its CRDs.
     Controller,
@@ -142,7 +142,7 @@ const fn some(name: &'static str, purpose: Purpose, groups: &'static [&'static s
     KnownContents { name, purpose, groups, is_complete: false }
 }
 
-/// A chart of which only CRDs are known.
+/// A row for a chart of which only CRDs are known.
 const fn other(name: &'static str, groups: &'static [&'static str]) -> KnownContents {
     some(name, Purpose::Other, groups)
 }
@@ -159,7 +159,7 @@ pub fn groups_of_chart(chart: &str) -> &'static [&'static str] {
     found.map_or(&[], |known| known.groups)
 }
 
-/// Returns whether a chart or artifact contains nothing but the installation of Flux or Flux Operator.
+/// Returns whether a chart or artifact contains only the installation of Flux or Flux Operator.
 pub(crate) fn installs_flux(name: &str) -> bool {
     known(name).is_some_and(|known| known.purpose == Purpose::Flux)
 }
@@ -194,7 +194,7 @@ const PROJECTS: &[&str] = &[
     "volsync",
 ];
 
-/// Returns whether the manifests at an address are those of a public project, not of a fleet.
+/// Returns whether the manifests at an address belong to a public project, not to a fleet.
 pub(super) fn is_of_project(address: &str) -> bool {
     let mut segments = address.split('/');
     let host = segments.next().unwrap_or_default();

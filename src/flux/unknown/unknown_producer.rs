@@ -45,7 +45,7 @@ enum Contents {
     Known(&'static KnownContents),
     /// A public project, whose contents do not depend on any fleet.
     Public,
-    /// CRDs and nothing else.
+    /// Only CRDs.
     Definitions,
     /// ConfigMaps and Secrets.
     Config,
@@ -195,7 +195,7 @@ impl UnknownProducer {
         }
     }
 
-    /// Returns whether the producer may create any object, such as values of the fleet or admission policies.
+    /// Returns whether the producer may create any object, such as ConfigMaps of the fleet or admission policies.
     pub fn may_create_anything(&self) -> bool {
         matches!(self.contents, Contents::Anything)
     }
@@ -267,7 +267,7 @@ fn contents_of_chart(release: &Object, source: Option<&Object>, owner: Option<&s
     }
 }
 
-/// Returns whether a source needs no credentials.
+/// Returns whether a source does not need credentials.
 fn is_public(source: &Object) -> bool {
     let Some(spec) = source.node.get("spec") else { return false };
     let is_private = ["secretRef", "certSecretRef", "serviceAccountName"].iter().any(|field| spec.get(field).is_some());

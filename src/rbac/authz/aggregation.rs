@@ -7,7 +7,7 @@ use crate::kube::selector::Selector;
 use crate::rbac::model::role::{Binding, Role};
 use crate::rbac::model::rule::Rule;
 
-/// The maximum number of aggregated roles, summed over all roles of a cluster. Each role may aggregate all others.
+/// The maximum number of aggregated roles, summed over all roles of a cluster. Each role may aggregate all other roles.
 const MAX_AGGREGATED: usize = 4_000_000;
 
 impl Rbac {

@@ -101,7 +101,8 @@ impl Rbac {
         }
     }
 
-    /// The namespaces in which an account may create objects, other than its own; the empty name is the whole cluster.
+    /// The namespaces in which an account may create objects, other than the account's own namespace; the empty name is
+    /// the whole cluster.
     pub fn foreign_scopes(&self, account: &Account) -> BTreeSet<Name> {
         let subjects = account.subjects();
         let bindings = subjects.iter().flat_map(|subject| {

@@ -31,7 +31,8 @@ pub struct Impersonation<'a> {
 }
 
 impl Rbac {
-    /// The identities that an account can assume, in the whole cluster and in each namespace where it has rights.
+    /// The identities that an account can assume, in the whole cluster and in each namespace where the account has
+    /// rights.
     pub fn impersonations(&self, account: &Account) -> Vec<Impersonation<'_>> {
         let mut found = Vec::new();
         let mut scopes: Vec<Name> = account.subjects().iter().flat_map(|subject| self.scopes_of(subject)).collect();

@@ -68,7 +68,7 @@ pub(crate) struct UnknownRightsSources {
     /// The sources that may create objects of a namespace.
     namespaces: BTreeMap<Name, Vec<Producer>>,
     /// A source that may create admission policies: an applier that is not built, or a source whose name indicates
-    /// them.
+    /// policies.
     policies: Option<UnknownRights>,
 }
 
@@ -167,7 +167,7 @@ impl UnknownRightsSources {
             let scopes = one.account.as_ref().map(&scopes);
             let is_everywhere =
                 may_be_bound || scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope.is_empty()));
-            // If a build fails, Flux does not apply its objects.
+            // If a build fails, Flux does not apply the objects of the build.
             let is_unbuilt = matches!(one.source, UnknownRights::NotBuilt(..) | UnknownRights::RemoteBase(..))
                 && one.contents.may_create_anything();
             if one.is_named_after_policies() || (is_everywhere && is_unbuilt) {

@@ -115,7 +115,7 @@ impl Role {
 /// A RoleBinding or ClusterRoleBinding.
 #[derive(Debug, Clone)]
 pub struct Binding {
-    /// The namespace of a RoleBinding, to which its rights are limited; empty for a ClusterRoleBinding.
+    /// The namespace of a RoleBinding, to which the granted rights are limited; empty for a ClusterRoleBinding.
     pub namespace: Name,
     /// The name.
     pub name: Name,

@@ -67,7 +67,7 @@ impl Rule {
         has(&self.groups, group) && self.resources.iter().any(|own| &**own == ALL || &**own == resource)
     }
 
-    /// Returns whether the rule allows its holder to create objects.
+    /// Returns whether the rule allows an account to create objects.
     pub(crate) fn creates(&self) -> bool {
         has(&self.verbs, "create") && !self.resources.is_empty()
     }

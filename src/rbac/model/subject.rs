@@ -23,7 +23,7 @@ pub struct Account {
 /// A subject of a binding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
-    /// A user; service accounts are users too, named `system:serviceaccount:NAMESPACE:NAME`.
+    /// A user. A service account is the user `system:serviceaccount:NAMESPACE:NAME`.
     User(Name),
     /// A group.
     Group(Name),

@@ -12,7 +12,7 @@ pub(in crate::flux::resourceset) struct Fault {
 }
 
 impl Fault {
-    /// Creates an error that the operator reports too.
+    /// Creates an error that the operator also reports.
     pub(super) fn error(at: usize, message: impl Into<String>) -> Self {
         Self { at, message: message.into(), ours: false }
     }

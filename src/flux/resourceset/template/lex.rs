@@ -96,7 +96,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Skips the end of an action at this position, and the spaces that it trims.
+    /// Skips the end of an action at this position, and the spaces that this end trims.
     fn close(&mut self) -> bool {
         if ends_trim(self.rest()) {
             self.at += 4;
@@ -238,7 +238,7 @@ pub(super) enum Number {
     Float(f64),
 }
 
-/// Parses a number; `None` if it is invalid or does not fit an `int`.
+/// Parses a number; `None` if the number is invalid or does not fit an `int`.
 pub(super) fn number(text: &str) -> Option<Number> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

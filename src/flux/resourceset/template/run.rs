@@ -343,7 +343,7 @@ impl<'a> Run<'a> {
         Ok(value)
     }
 
-    /// Evaluates `and` and `or`: the first argument that decides, or the last one.
+    /// Evaluates `and` and `or`: the first argument that decides, or the last argument.
     fn first_that(
         &mut self,
         dot: &Value,

@@ -40,7 +40,7 @@ pub(crate) enum Kind {
     Map(Map),
     /// `map[string]string`, which functions do not accept as `map[string]any`.
     Texts(Map),
-    /// A value that is known only on the cluster, by name.
+    /// The name of a value that is known only on the cluster.
     Unknown(Arc<str>),
 }
 

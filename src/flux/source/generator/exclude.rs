@@ -148,7 +148,7 @@ fn translate(glob: &[char]) -> Option<String> {
     while let Some(character) = glob.get(at) {
         let rest = &glob[at..];
         match rest {
-            // `x/**` matches the directory `x` itself too.
+            // `x/**` also matches the directory `x` itself.
             ['/', '*', '*'] => {
                 regex.push_str("(?:/.*)?");
                 break;

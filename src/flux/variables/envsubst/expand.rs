@@ -13,7 +13,7 @@ use super::template::Template;
 /// The maximum size of an expanded object, in bytes.
 const MAX_LEN: usize = 4 << 20;
 
-/// The value of a variable, if known.
+/// The result of the lookup of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookup<'v> {
     /// A known value.

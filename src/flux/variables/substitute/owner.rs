@@ -153,7 +153,7 @@ impl Language {
     }
 }
 
-/// A noun for a text with a `${…}` that Flux cannot parse, if it belongs to another program.
+/// A noun for a text with a `${…}` that Flux cannot parse, if the text belongs to another program.
 pub(super) fn of_malformed(text: &str, expression: &str) -> Option<&'static str> {
     let form = Language::of(text);
     // Syntax that Flux does not support: indirection, all arguments and the last status in shells, and the syntax of
@@ -230,7 +230,7 @@ fn is_declared(before: &str) -> bool {
     words.next().is_some_and(|word| matches!(word, "local" | "declare" | "readonly" | "typeset" | "export"))
 }
 
-/// Returns whether `read` precedes the name, as in `read -r x y`, possibly with names and options between them.
+/// Returns whether `read` precedes the name, as in `read -r x y`, possibly with other names and options between.
 fn is_read(before: &str) -> bool {
     let Some((start, between)) = before.rsplit_once("read ") else { return false };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ');

@@ -85,8 +85,8 @@ fn changed(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Nod
     }
 }
 
-/// The template of a text that the printer writes unchanged except for quotes and indentation, and its form; `None` for
-/// other texts.
+/// The template of a text that the printer writes unchanged except for quotes and indentation, with the style of the
+/// printed text; `None` for other texts.
 fn alone(text: &str, column: usize) -> Option<(Template<'_>, PrintedStyle)> {
     let template = Template::parse(text).ok()?;
     let blank = |range| text.get(range).is_none_or(|call: &str| call.contains([' ', '\n', '\'']));
@@ -121,7 +121,7 @@ fn scalar(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node
     Ok(Some(Node { value: Value::Scalar(text, style), origin }))
 }
 
-/// Returns whether an expanded text parses in the form in which its template was printed.
+/// Returns whether an expanded text can be parsed in the style in which the printer wrote the template.
 fn is_safe(text: &str, form: PrintedStyle, column: usize, expansion: &Expansion) -> bool {
     let new = &*expansion.text;
     let values = expansion.pieces.iter().filter(|piece| piece.variable.is_some());

@@ -24,7 +24,7 @@ pub(crate) struct UndefinedVariable {
     pub(crate) object: ObjectRef,
     /// The place of the generator that creates the object.
     pub(crate) generator: Option<Span>,
-    /// Whether a strict Flux fails: the variable is certainly undefined, and has no default.
+    /// Whether Flux fails in strict mode: the variable is certainly undefined, and has no default.
     pub(crate) fails: bool,
 }
 

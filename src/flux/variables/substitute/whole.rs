@@ -17,7 +17,7 @@ use crate::text::{File, Span};
 use crate::yaml::go::{Part, Segment};
 use crate::yaml::{DUPLICATE_KEY, Entry, Name, Node, Origin, Style, Value, go, parse};
 
-/// The message of a text that Flux prints in a form that it cannot parse.
+/// The message about a text that Flux prints in a form that Flux cannot parse.
 const LOST: &str = "Flux prints a multi-line text that starts with a tab in a form that it cannot parse";
 
 /// The maximum number of reported undefined variables.
