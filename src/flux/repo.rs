@@ -377,7 +377,8 @@ impl NamedPaths {
     }
 }
 
-/// The Flux Kustomizations as written, which is enough to find the files that they apply without a kustomization file.
+/// The Flux Kustomizations as written, which is enough to find the files that Flux applies without a kustomization
+/// file.
 fn appliers(files: &Files) -> Vec<WrittenKustomization> {
     let parsed = files.parsed().map(|(_, parsed)| parsed);
     parsed

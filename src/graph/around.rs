@@ -20,7 +20,7 @@ pub fn around_referenced(cluster: &Cluster, matches: impl Fn(&ObjectRef) -> bool
 }
 
 fn surroundings(mut whole: Graph, center: usize) -> Graph {
-    // The bootstrap often has the same name as the object that it creates, and every object needs it.
+    // The bootstrap often has the same name as the object that it creates, and every object needs the bootstrap.
     let is_bootstrap = |at: usize| whole.nodes.get(at).is_some_and(|node| node.role == Role::Bootstrap);
     whole.edges.retain(|edge| !is_bootstrap(edge.from));
     let mut edges = reached(&whole, center, Edge::need);

@@ -104,7 +104,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Adds the objects with a role. Objects that are applied to another cluster are not part of this cluster.
+    /// Adds the objects with a role. The graph omits objects that are applied to another cluster.
     fn objects(&mut self, cluster: &'a Cluster, objects: &mut Vec<(usize, &'a Object)>) {
         for applied in cluster.objects().filter(|applied| applied.by.target.is_none()) {
             let object = applied.object;

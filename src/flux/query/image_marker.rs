@@ -15,7 +15,7 @@ const PARTS: [&str; 3] = ["tag", "name", "digest"];
 pub struct Marker {
     /// The place of the name.
     pub place: Span,
-    /// The namespace of the policy; empty if the comment has none, and therefore references no policy.
+    /// The namespace of the policy; empty if the comment has no namespace, and therefore references no policy.
     pub namespace: String,
     /// The name of the policy.
     pub name: String,

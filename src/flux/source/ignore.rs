@@ -10,7 +10,7 @@ use crate::text::{Tree, folder_of};
 /// The name of a file with patterns, in any directory.
 pub(super) const FILE: &str = ".sourceignore";
 
-/// The patterns that are always excluded, unless a later pattern includes them again.
+/// The patterns that always exclude files, unless a later pattern includes the files again.
 const VERSION_CONTROL: [&str; 4] = [".git/", ".gitignore", ".gitmodules", ".gitattributes"];
 
 /// The default patterns of a source that defines no patterns: pictures, archives, and files of CI systems and tools.
@@ -40,7 +40,7 @@ const DEFAULTS: [&str; 20] = [
 /// The length of the longest line, in bytes. The reader of source-controller silently stops at a longer line.
 const LONGEST_LINE: usize = 64 * 1024 - 1;
 
-/// The files that the `.sourceignore` files of a repository exclude from its artifact.
+/// The files that the `.sourceignore` files of a repository exclude from the artifact.
 #[derive(Debug)]
 pub struct Exclusions(Ignore);
 
@@ -136,7 +136,7 @@ pub(super) struct Pattern {
     domain: Box<[Box<str>]>,
     segments: Box<[Segment]>,
     verdict: Verdict,
-    /// Whether the pattern matches only directories, and the files below them.
+    /// Whether the pattern matches only directories and the files below these directories.
     folders_only: bool,
     /// Whether the pattern is a path. If not, the pattern is a name that may match any segment.
     is_path: bool,

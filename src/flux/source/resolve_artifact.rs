@@ -29,7 +29,7 @@ pub(super) struct Resolver<'a> {
     pub(super) lookup: &'a dyn Lookup,
     /// The references under resolution, the outermost first.
     open: Vec<SourceRef>,
-    /// The resolved references. Without them, shared sources would be resolved again and again.
+    /// The resolved references. Without this cache, shared sources would be resolved repeatedly.
     known: BTreeMap<SourceRef, Resolution>,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Resolver<'a> {
     /// The artifact of an ExternalArtifact, which an ArtifactGenerator creates.
     fn generated(&mut self, reference: &SourceRef) -> Result<Arc<Artifact>, Resolution> {
         let name = &*reference.name;
-        // A failed generator may be the one that creates the artifact. Report the failure only if no other generator
+        // The failed generator may be the creator of the artifact. Report the failure only if no other generator
         // creates the artifact.
         let mut reason = None;
         for object in self.lookup.generators(&reference.namespace) {

@@ -34,7 +34,7 @@ enum Place {
 }
 
 impl Copy {
-    /// Creates the copy of a `--source` option, with the files of its directory.
+    /// Creates the copy of a `--source` option, with the files of the given directory.
     pub fn new(location: &Location, tree: Tree) -> Self {
         Self {
             address: location.address.clone(),
@@ -254,7 +254,7 @@ pub fn bases(repository: &Files, copies: &[Copy]) -> Vec<kustomize::Copy> {
     copies.iter().map(base).collect()
 }
 
-/// The files below a directory, with paths relative to it.
+/// The files below a directory, with paths relative to the directory.
 fn below(files: &Files, folder: &str) -> Files {
     if folder.is_empty() {
         return files.clone();

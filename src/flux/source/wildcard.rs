@@ -1,7 +1,7 @@
 //! Wildcards in one segment of a path, as Go's `path.Match` matches them.
 //!
-//! `.sourceignore` files and the copies of ArtifactGenerators use them. Other globs differ in the meaning of `[!a]`,
-//! `**` and an unclosed `[`, and in the syntax errors that they detect before the end of a name.
+//! `.sourceignore` files and the copies of ArtifactGenerators use these wildcards. Other globs differ in the meaning of
+//! `[!a]`, `**` and an unclosed `[`, and in the syntax errors that they detect before the end of a name.
 
 /// The error of a pattern that Go rejects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> Result<bool, BadPattern> {
             return Ok(!name.contains(&b'/'));
         }
         match part.begins(name)? {
-            // The last part must match the end of the name; a star before it may match more.
+            // The last part must match the end of the name; a star before the last part may match more.
             Some(rest) if rest.is_empty() || !pattern.is_empty() => name = rest,
             _ if part.star => match part.skip_to(name, pattern.is_empty())? {
                 Some(rest) => name = rest,

@@ -21,14 +21,14 @@ impl KnownContents {
     }
 }
 
-/// The purpose of a chart or artifact, which determines what it contains.
+/// The purpose of a chart or artifact, which determines the contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The installation of Flux or Flux Operator.
     Flux,
     /// Only CRDs.
     Definitions,
-    /// A controller with its CRDs.
+    /// A controller and its CRDs.
     Controller,
     /// Manifests that the values of the chart contain.
     Manifests,

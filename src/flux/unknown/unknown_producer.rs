@@ -117,7 +117,7 @@ impl UnknownProducer {
         }
     }
 
-    /// An object whose kind, name or namespace is encrypted by SOPS. The keys of its fields are not encrypted.
+    /// An object whose kind, name or namespace is encrypted by SOPS. The keys of the fields are not encrypted.
     pub fn of_unidentified(object: &Object) -> Self {
         let is_config = ["data", "stringData", "binaryData"].iter().any(|key| object.node.get(key).is_some());
         let contents = if is_config { Contents::Config } else { Contents::Anything };
@@ -154,7 +154,8 @@ impl UnknownProducer {
                 if installs(home, id.group, id.kind, id.namespace, id.name) {
                     return Creates::Certainly;
                 }
-                // Flux Operator names the sync of a FluxInstance after its namespace, or as its values specify.
+                // Flux Operator names the sync of a FluxInstance after the namespace of the FluxInstance, or as the
+                // values specify.
                 let is_sync = || contains_instance(known) && (*id.name == *home || self.mentions(id.name));
                 possibly(if id.is_flux() { is_sync() } else { is_related() })
             }
@@ -170,8 +171,8 @@ impl UnknownProducer {
         }
     }
 
-    /// Returns whether it is likely that the producer creates an object that it may create: charts mostly name roles
-    /// after the chart, unless rights are the purpose of the chart.
+    /// Returns whether the producer is likely to create an object that it may create: charts mostly name roles after
+    /// the chart, unless rights are the purpose of the chart.
     pub fn is_likely_to_create(&self, id: ObjectId<'_>) -> bool {
         let has_rights = |name: &Name| RIGHTS.iter().any(|word| name.contains(word));
         !self.is_chart()
@@ -252,7 +253,7 @@ fn contents_of_chart(release: &Object, source: Option<&Object>, owner: Option<&s
     if let Some(known) = known(name.trim_end_matches('/')) {
         return Contents::Known(known);
     }
-    // Helm-controller cannot install a chart without its source.
+    // helm-controller cannot install a chart without the source of the chart.
     let Some(source) = source else { return Contents::Public };
     if !is_public(source) {
         return Contents::Anything;
@@ -300,7 +301,7 @@ fn contents_of_base(url: &BaseUrl, owner: Option<&str>) -> Contents {
 const COMMON_WORDS: [&str; 12] =
     ["com", "controller", "crd", "crds", "default", "github", "https", "io", "k8s", "operator", "raw", "system"];
 
-/// Returns whether a word of one name starts with a word of the other.
+/// Returns whether a word of one name starts with a word of the other name.
 fn share_word(one: &str, other: &str) -> bool {
     let words = |name: &str| -> Vec<String> {
         let all = name.split(|c: char| !c.is_ascii_alphanumeric());

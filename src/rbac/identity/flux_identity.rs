@@ -57,8 +57,7 @@ impl FluxIdentities {
     pub(crate) fn on_cluster(objects: &[Applied<'_>], tenancy: &Tenancy, receiver: &Receiver<'_>) -> Self {
         let mut identities = Self::default();
         if receiver.target.is_some() {
-            // If the Flux of another cluster applies the objects, the cluster itself does not run Flux, as far as
-            // known.
+            // If the Flux of another cluster applies the objects, the cluster itself is not known to run Flux.
             return identities;
         }
         let components = objects.iter().find_map(|applied| components(applied.object));

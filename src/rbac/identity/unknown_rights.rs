@@ -72,7 +72,7 @@ pub(crate) struct UnknownRightsSources {
     policies: Option<UnknownRights>,
 }
 
-/// A source with its contents, as far as they are known.
+/// A source with its known contents.
 type Producer = (UnknownRights, Arc<UnknownProducer>);
 
 /// An applier or chart with unknown contents.

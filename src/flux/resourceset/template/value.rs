@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::text::Span;
 
-/// A value, with its position if it has one.
+/// A value with its position, if any.
 #[derive(Debug, Clone)]
 pub(crate) struct Value {
     /// The value.
@@ -83,7 +83,7 @@ impl Value {
         Self::new(Kind::Map(Rc::new(RefCell::new(entries))))
     }
 
-    /// Returns whether `if` treats the value as true; `None` if it is unknown.
+    /// Returns whether `if` treats the value as true; `None` if the value is unknown.
     pub(crate) fn truth(&self) -> Option<bool> {
         Some(match &self.kind {
             Kind::Nil => false,

@@ -211,7 +211,7 @@ impl<'a> Stage<'a> {
             let message = format!("`{from}` is a directory; only archives can be extracted");
             return Err(Stop::failed(place.span(), message, "use a .tar.gz or .tgz file"));
         }
-        // This is like `cp -r`, which copies the directory itself, not only its contents.
+        // Like `cp -r`, the controller copies the directory itself, not only the contents.
         let to = join(operation.to, name_of(&path));
         self.copy_folder(operation, &path, &to, &path)
     }

@@ -1,4 +1,5 @@
-//! The `exclude` globs of a copy: `**` matches any number of directories, and `{a,b}` one of several alternatives.
+//! The `exclude` globs of a copy: `**` matches any number of directories, and `{a,b}` matches one of several
+//! alternatives.
 
 use std::fmt::Write as _;
 
@@ -23,7 +24,7 @@ pub(super) struct Exclude {
 pub(super) enum Refused {
     /// The controller rejects the glob at this index.
     Invalid(usize),
-    /// The globs expand to too many.
+    /// The globs expand to too many globs.
     TooMany,
 }
 
@@ -65,7 +66,7 @@ impl Exclude {
 /// Expands the alternatives of a glob; `None` for more than `limit` globs. An invalid glob is `None` in the list.
 fn expand(glob: &str, limit: usize) -> Option<Vec<Option<Vec<char>>>> {
     let mut done = Vec::new();
-    // Each glob has the length of its prefix without alternatives.
+    // Each glob, with the length of the prefix that contains no alternatives.
     let mut open = vec![(glob.chars().collect::<Vec<char>>(), 0)];
     while let Some((glob, known)) = open.pop() {
         if done.len() + open.len() >= limit {

@@ -31,18 +31,18 @@ use stop::Stop;
 /// The annotation that disables an ArtifactGenerator.
 const RECONCILE: &str = "source.extensions.fluxcd.io/reconcile";
 
-/// The known fields of an ArtifactGenerator by level. An unknown field may change its artifacts.
+/// The known fields of an ArtifactGenerator by level. An unknown field may change the artifacts.
 const SPEC: [&str; 4] = ["commonMetadata", "sources", "pathPattern", "artifacts"];
 const SOURCE: [&str; 4] = ["alias", "name", "namespace", "kind"];
 const ARTIFACT: [&str; 4] = ["name", "revision", "originRevision", "copy"];
 const COPY: [&str; 4] = ["from", "to", "exclude", "strategy"];
 
-/// The artifact names of an ArtifactGenerator, as far as they are known without its sources.
+/// The artifact names of an ArtifactGenerator, as far as the names are known without the sources.
 ///
 /// The names are read once, since every Kustomization with an ExternalArtifact looks them up.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// The digest of the spec and its position.
+    /// The digest of the spec and the position of the spec.
     said: Arc<str>,
     /// The reason why the artifacts are unknown, if they are.
     refused: Option<Stop>,
@@ -110,7 +110,7 @@ pub(super) struct Generated {
 }
 
 impl<'a> Generator<'a> {
-    /// Reads an ArtifactGenerator; an error if it is disabled or its sources are invalid.
+    /// Reads an ArtifactGenerator; an error if the generator is disabled, or if the sources are invalid.
     pub(super) fn read(object: &'a Object, names: &Names) -> Result<Self, Stop> {
         let is_disabled = object.text_at(&["metadata", "annotations", RECONCILE]);
         if is_disabled.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
@@ -139,7 +139,8 @@ impl<'a> Generator<'a> {
         Ok(Self { object, sources })
     }
 
-    /// The digest input of the generator's artifacts: the spec, its position and the artifacts of its sources.
+    /// The digest input of the generator's artifacts: the spec, the position of the spec, and the artifacts of the
+    /// sources.
     pub(super) fn key(names: &Names, sources: &BTreeMap<String, Arc<Artifact>>) -> String {
         let sources: Vec<&str> = sources.values().map(|artifact| &*artifact.id).collect();
         format!("{}\n{}", names.said, sources.join("\n"))

@@ -49,7 +49,7 @@ impl Operator {
         }
     }
 
-    /// The operator of a slash and the character after it.
+    /// The operator of a slash and the next character.
     pub(super) fn replacing(text: &str) -> Self {
         match text {
             "//" => Self::ReplaceAll,

@@ -8,7 +8,7 @@ use super::operator::Operator;
 /// The maximum nesting depth of `${…}`.
 const MAX_DEPTH: usize = 100;
 
-/// The maximum distance from a fault to the closing brace that is still shown.
+/// The maximum distance from a fault to the closing brace, if the finding includes the brace.
 const MAX_SHOWN: usize = 40;
 
 /// A part of a template or of an argument.
@@ -202,7 +202,7 @@ impl<'t> Parser<'t> {
                 return Ok(Operator::Default);
             }
             Some(c) if c.is_ascii() => {}
-            // Flux's parser loses its position here.
+            // At a character outside ASCII, Flux's parser loses its position.
             _ => return Err(self.fault(FaultKind::Malformed)),
         }
         arguments.push(self.argument(Escapes::None, |c| c != ':' && c != '}')?);

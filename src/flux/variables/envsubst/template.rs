@@ -35,7 +35,7 @@ impl<'t> Template<'t> {
         self.uses().into_iter().map(|one| one.name).collect()
     }
 
-    /// Returns all `${…}`, including nested ones, in the order of the text.
+    /// Returns all `${…}`, including nested `${…}`, in the order of the text.
     pub fn uses(&self) -> Vec<Use<'t>> {
         fn add<'t>(parts: &[Part<'t>], uses: &mut Vec<Use<'t>>) {
             for part in parts {

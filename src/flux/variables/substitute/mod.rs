@@ -1,8 +1,8 @@
 //! Substitution of `${…}` in an object.
 //!
-//! Flux prints the object, expands the text and parses it again. This drops quotes, may change the type of a value, and
-//! turns a value that looks like YAML into structure. In nearly all cases, expanding each scalar alone has the same
-//! result: `scalars` does so if the result is certain. Otherwise `whole` does the same as Flux.
+//! Flux prints the object, expands the text and parses it again. This process drops quotes, may change the type of a
+//! value, and turns a value that looks like YAML into structure. In nearly all cases, expanding each scalar alone has
+//! the same result: `scalars` does so if the result is certain. Otherwise `whole` does the same as Flux.
 
 mod canonical;
 mod owner;
