@@ -56,6 +56,7 @@ impl Rbac {
     }
 
     /// Adds the grant for a user or an account to each impersonation of a group, since a group cannot be assumed alone.
+    /// Without such a grant, removes the groups.
     fn join_groups<'a>(found: &mut Vec<Impersonation<'a>>) {
         let is_user = |one: &&Impersonation<'a>| one.method == Method::Impersonate && !one.to.is_group();
         let user = found.iter().find(is_user).and_then(|one| one.grants.first()).copied();

@@ -61,7 +61,7 @@ fn name_of(call: &str) -> &str {
     name.get(..end).unwrap_or(name)
 }
 
-/// The place of a text in a scalar, or the place of the scalar if it does not contain the text.
+/// The place of a text in a scalar, or the place of the scalar if the scalar does not contain the text.
 pub(super) fn narrowed(place: &Node, text: &str) -> Span {
     let span = place.span();
     let whole = matches!(&place.value, Value::Scalar(..));
