@@ -39,17 +39,17 @@ use crate::text::{Entry, Index, Tree, folder_of};
 /// The contents of a repository.
 #[derive(Debug, Clone, Default)]
 pub struct Repo {
-    /// The clusters, sorted by name. A repository without a root has one, with an empty name.
+    /// The clusters, sorted by name. A repository without a root has one cluster, with an empty name.
     pub clusters: Vec<Cluster>,
-    /// The distinct objects: as built if a kustomization includes them, as written otherwise.
+    /// The distinct objects: as built if a kustomization includes them, or else as written.
     pub objects: Vec<Built>,
-    /// The objects of files below a kustomization that does not include them, as written.
+    /// The objects of files that are below a kustomization but not included in it, as written.
     pub aside: Vec<Object>,
     /// The comments that reference image policies.
     pub markers: Vec<Marker>,
     /// The paths that kustomizations list in lines that are commented out.
     pub parked: BTreeSet<String>,
-    /// What other programs may create, such as a script that bootstraps a cluster.
+    /// The programs other than Flux that may create objects, such as a script that bootstraps a cluster.
     pub other_programs: OtherPrograms,
     /// The directories of roots that are not followed, since they sync the directories of other clusters.
     pub unfollowed: BTreeSet<String>,
@@ -57,7 +57,7 @@ pub struct Repo {
     pub charts: BTreeSet<String>,
     /// The reasons why appliers were not built, other than failed builds, sorted.
     pub gaps: Vec<Gap>,
-    /// The findings in files and builds; each has its rule.
+    /// The findings in files and builds. Each finding has a rule.
     pub problems: Vec<Finding>,
     /// The files that were not checked.
     pub skipped: Skipped,
@@ -78,7 +78,7 @@ impl Skipped {
         *self.0.entry(reason.text()).or_default() += 1;
     }
 
-    /// The number of these files.
+    /// The number of files that were not checked.
     pub fn total(&self) -> usize {
         self.0.values().sum()
     }
@@ -93,11 +93,11 @@ fn is_to_come(finding: &Finding) -> bool {
 /// The paths that kustomizations reference.
 #[derive(Default)]
 struct NamedPaths {
-    /// The directories with a kustomization, and whether it is a Component.
+    /// The directories with a kustomization, and whether the kustomization is a Component.
     folders: BTreeMap<String, bool>,
     /// The files and directories that kustomizations include.
     included: BTreeSet<String>,
-    /// The files that kustomizations use otherwise.
+    /// The files that kustomizations use in other ways.
     others: BTreeSet<String>,
     /// The files that generators copy as text, which may be templates of other programs.
     data: BTreeSet<String>,
@@ -180,18 +180,19 @@ impl Repo {
         }
     }
 
-    /// Builds every kustomization that no other one includes, and those that include each other in a cycle.
+    /// Builds every kustomization that no other kustomization includes, and kustomizations that include each other in a
+    /// cycle.
     fn build(&mut self, builder: &Builder, named: &NamedPaths, is_rootless: bool) {
         let mut seen = Seen::default();
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
         let tops: Vec<&String> = buildable().filter(|folder| !named.included.contains(*folder)).collect();
-        // If there are roots, the clusters build what they reach.
+        // If there are roots, the builds of the clusters finish the kustomizations that they reach.
         let build_one = |folder: &String| if is_rootless { builder.build(folder) } else { builder.accumulate(folder) };
         let at_once = |some: &[&'_ String]| -> Vec<Build> { some.par_iter().map(|top| build_one(top)).collect() };
         let tops = tops.chunks(AT_ONCE).flat_map(|some| some.iter().copied().zip(at_once(some)));
         let mut patches = PatchTally::default();
-        // One after the other, so that the directories of a cycle are built once.
+        // These are built one after the other, so that the directories of a cycle are built once.
         let rest = buildable().filter(|folder| named.included.contains(*folder)).map(|folder| (folder, None));
         for (folder, build) in tops.map(|(folder, build)| (folder, Some(build))).chain(rest) {
             if covered.contains(folder) {
@@ -213,7 +214,7 @@ impl Repo {
         self.not_done = omissions_by_name(&builder.not_done());
     }
 
-    /// Adds the objects of files that no kustomization includes. Returns the findings of those that are not valid.
+    /// Adds the objects of files that no kustomization includes. Returns the findings of invalid files.
     fn add_loose_files(
         &mut self,
         files: &Files,
@@ -262,8 +263,8 @@ impl Repo {
         loose
     }
 
-    /// Adds the findings of invalid files that no kustomization includes. Without a build that reads it, an invalid file
-    /// breaks nothing yet.
+    /// Adds the findings of invalid files that no kustomization includes. An invalid file that no build reads does not
+    /// break a build.
     fn add_loose_findings(&mut self, loose: Vec<Finding>, tree: &Tree) {
         if loose.is_empty() {
             return;
@@ -286,7 +287,7 @@ impl Repo {
         }
     }
 
-    /// Adds an object unless the same one was added from the same place.
+    /// Adds an object unless the same object was added from the same place.
     fn add(&mut self, built: Built, seen: &mut Seen) {
         let reference = built.object.reference();
         let span = built.object.node.span();
@@ -299,7 +300,7 @@ impl Repo {
         self.objects.push(built);
     }
 
-    /// Sets the changes by Kustomizations, once all of these are built.
+    /// Sets the completion of each object: the changes by Flux Kustomizations. All objects must be loaded before.
     fn complete(&mut self) {
         let appliers: WrittenKustomizations =
             self.objects.iter().filter_map(|built| WrittenKustomization::read(&built.object)).collect();
@@ -310,7 +311,7 @@ impl Repo {
         }
     }
 
-    /// The one cluster of a repository without a root, which receives every directory.
+    /// The only cluster of a repository without a root, which receives every directory.
     fn without_root(&self) -> Cluster {
         let mut cluster = Cluster {
             name: "".into(),
@@ -347,7 +348,8 @@ impl Repo {
 /// The sources of the clusters. The source of a root is the repository itself.
 fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]) -> Sources {
     let mut sources = Sources::new(files.clone(), settings.copies.clone());
-    // If several roots have the same URL, the first one counts; those whose path exists are the most reliable.
+    // If several roots have the same URL, the first root counts. Roots whose path exists are more reliable, and
+    // therefore first.
     let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.path_exists);
     for root in sure.into_iter().chain(guessed) {
         let syncs_other = root.path_exists && !root.is_own;
@@ -383,7 +385,8 @@ impl NamedPaths {
     }
 }
 
-/// The Flux Kustomizations as written, which is enough to find the files that they apply without a kustomization file.
+/// The Flux Kustomizations as written, which is enough to find the files that Flux applies without a kustomization
+/// file.
 fn appliers(files: &Files) -> Vec<WrittenKustomization> {
     let parsed = files.parsed().map(|(_, parsed)| parsed);
     parsed
@@ -391,7 +394,8 @@ fn appliers(files: &Files) -> Vec<WrittenKustomization> {
         .collect()
 }
 
-/// Returns whether Flux applies a file without a kustomization file: its walk does not enter directories that have one.
+/// Returns whether Flux applies a file without a kustomization file. Flux does not enter directories that have a
+/// kustomization file.
 fn is_loose_file(path: &str, named: &NamedPaths, applied: &BTreeSet<&str>) -> bool {
     let mut folder = folder_of(path);
     loop {

@@ -16,14 +16,14 @@ pub struct Settings {
     pub bounds: Bounds,
 }
 
-/// The limits of the analysis of a repository, which protect time and memory.
+/// The limits of the analysis of a repository, which bound time and memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// The number of appliers of a cluster. Appliers that always create further appliers have no fixed point.
     pub appliers: usize,
     /// The memory that variables may add to one build, in bytes.
     pub grown_by_one: usize,
-    /// The memory that variables may add to all builds: one long value may be used in many objects.
+    /// The memory that variables may add to all builds, in bytes. One long value may be used in many objects.
     pub grown: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The surroundings of one object: what it needs and what needs it, directly or not.
+//! The surroundings of one object: the objects that it needs and the objects that need it, directly or indirectly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,14 +13,14 @@ pub fn around(cluster: &Cluster, first: Applied<'_>, others: &[Applied<'_>]) -> 
     surroundings(whole, center)
 }
 
-/// The part of a cluster's graph around an object that other objects reference; `None` if `matches` selects none.
+/// The part of a cluster's graph around an object that other objects reference; `None` if `matches` selects no object.
 pub fn around_referenced(cluster: &Cluster, matches: impl Fn(&ObjectRef) -> bool) -> Option<Graph> {
     let (whole, center) = of_referenced(cluster, matches)?;
     Some(surroundings(whole, center))
 }
 
 fn surroundings(mut whole: Graph, center: usize) -> Graph {
-    // The bootstrap often has the same name as the object that it creates, and every object needs it.
+    // The bootstrap often has the same name as the object that it creates, and every object needs the bootstrap.
     let is_bootstrap = |at: usize| whole.nodes.get(at).is_some_and(|node| node.role == Role::Bootstrap);
     whole.edges.retain(|edge| !is_bootstrap(edge.from));
     let mut edges = reached(&whole, center, Edge::need);
@@ -28,7 +28,7 @@ fn surroundings(mut whole: Graph, center: usize) -> Graph {
     part(whole, center, &edges)
 }
 
-/// The edges that lead away from a node, where `direction` returns the start and the end of an edge.
+/// The edges on all paths from a node. `direction` returns the start and the end of an edge.
 fn reached(graph: &Graph, center: usize, direction: impl Fn(&Edge) -> (usize, usize)) -> BTreeSet<Edge> {
     let mut outgoing: BTreeMap<usize, Vec<Edge>> = BTreeMap::new();
     for edge in &graph.edges {
@@ -47,7 +47,7 @@ fn reached(graph: &Graph, center: usize, direction: impl Fn(&Edge) -> (usize, us
     edges
 }
 
-/// The part of a graph with some edges and a node.
+/// The part of a graph that consists of some edges and a node.
 fn part(graph: Graph, center: usize, edges: &BTreeSet<Edge>) -> Graph {
     let kept: BTreeSet<usize> = edges.iter().flat_map(|edge| [edge.from, edge.to]).chain([center]).collect();
     let numbers: BTreeMap<usize, usize> = kept.iter().enumerate().map(|(number, at)| (*at, number)).collect();

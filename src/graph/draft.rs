@@ -35,7 +35,7 @@ pub(super) fn of_referenced(cluster: &Cluster, matches: impl Fn(&ObjectRef) -> b
 enum Contents {
     /// Sources, appliers and releases, with sources and dependencies.
     Flux,
-    /// All objects that reference others or are referenced.
+    /// All objects that reference other objects or are referenced.
     References,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Adds the objects with a role. Objects that are applied to other clusters are not part of this cluster's Flux.
+    /// Adds the objects with a role. The graph omits objects that are applied to another cluster.
     fn objects(&mut self, cluster: &'a Cluster, objects: &mut Vec<(usize, &'a Object)>) {
         for applied in cluster.objects().filter(|applied| applied.by.target.is_none()) {
             let object = applied.object;
@@ -120,8 +120,8 @@ impl<'a> Draft<'a> {
             };
             let known = self.known.get(&key).copied();
             if role == Role::Applier && known.is_some() {
-                // The node has an edge from its creator already; an applier that also applies itself needs no second
-                // one.
+                // The node already has an edge from its creator. An applier that also applies itself needs no second
+                // edge.
                 continue;
             }
             let at = known.unwrap_or_else(|| {
@@ -163,7 +163,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The node of a referenced object; `None` if it is part of Flux and the graph shows only what Flux applies.
+    /// The node of a referenced object; `None` if the object is part of the installation of Flux, and the graph shows
+    /// only appliers, sources and releases.
     fn referenced(&mut self, id: ObjectId<'_>) -> Option<usize> {
         let key = ObjectKey::from(id);
         if let Some(at) = self.known.get(&key) {
@@ -199,7 +200,7 @@ impl<'a> Draft<'a> {
         Some(at)
     }
 
-    /// The node of a received object, which may be one of another cluster.
+    /// The node of a received object, which may be applied to another cluster.
     fn received(&mut self, applied: Applied<'_>) -> usize {
         let reference = applied.object.reference();
         let known = self.known.get(&ObjectId::from(&reference).into()).filter(|_| applied.by.target.is_none());

@@ -1,4 +1,4 @@
-//! Graphs of the Flux objects of a cluster: creators, sources, dependencies and other references.
+//! Graphs of the objects of a cluster: creators, sources, dependencies and other references.
 
 mod model;
 mod draft;

@@ -12,7 +12,7 @@ use crate::yaml::Name;
 pub struct Graph {
     /// The name of the cluster; empty in a repository without a root.
     pub cluster: Name,
-    /// The nodes, each after the one that creates it.
+    /// The nodes, each after the node that creates it.
     pub nodes: Vec<GraphNode>,
     /// The edges, sorted.
     pub edges: Vec<Edge>,
@@ -20,7 +20,7 @@ pub struct Graph {
     pub center: Option<usize>,
 }
 
-/// An object of Flux, or one that such an object references.
+/// An object in the graph: an object of Flux, or an object with references to or from other objects.
 #[derive(Debug, Clone)]
 pub struct GraphNode {
     /// The role of the node.
@@ -29,9 +29,9 @@ pub struct GraphNode {
     pub reference: ObjectRef,
     /// The directory of an applier, the URL of a source, or the chart of a release.
     pub detail: Option<String>,
-    /// The other cluster that it applies to.
+    /// The cluster to which the applier applies objects, if it is another cluster.
     pub target: Option<Name>,
-    /// The state of its build, if there is one.
+    /// The state of the applier's build; `None` for other objects.
     pub state: Option<State>,
 }
 
@@ -82,7 +82,7 @@ pub enum EdgeKind {
 }
 
 impl Graph {
-    /// The ends of a node's edges of one kind, in order.
+    /// The nodes at the ends of a node's edges of one kind, in order.
     pub fn targets(&self, from: usize, kind: EdgeKind) -> impl Iterator<Item = usize> {
         let first = self.edges.partition_point(|edge| edge.from < from);
         let edges = self.edges.iter().skip(first).take_while(move |edge| edge.from == from);
@@ -103,7 +103,7 @@ impl Graph {
 }
 
 impl Edge {
-    /// The edge as a need: the node that needs another one, and that one. An object needs its creator.
+    /// The edge as a need: the node that needs another node, and the needed node. An object needs its creator.
     pub fn need(&self) -> (usize, usize) {
         match self.kind {
             EdgeKind::Creates => (self.to, self.from),

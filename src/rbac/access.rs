@@ -14,9 +14,9 @@ use crate::yaml::Name;
 pub struct Access<'a> {
     /// The account.
     pub account: Account,
-    /// The roles that its bindings grant: the whole cluster first, then by namespace.
+    /// The roles that bindings grant to the account: in the whole cluster first, then by namespace.
     pub granted: Vec<GrantedRole<'a>>,
-    /// The identities that it can assume.
+    /// The identities that the account can assume.
     pub impersonations: Vec<Impersonation<'a>>,
 }
 
@@ -46,10 +46,11 @@ pub struct PermissionRow {
     pub verbs: Vec<Name>,
 }
 
-/// The maximum size of a role whose rules are merged, in resources times verbs and names. A larger role is listed rule by rule.
+/// The maximum size of a role whose rules are merged, in resources times verbs and names. A larger role has one row per
+/// rule and group.
 const MAX_MERGED: usize = 200_000;
 
-/// The common verbs in their usual order; others follow by name.
+/// The common verbs in their usual order. Other verbs follow by name.
 const VERBS: [&str; 9] = ["*", "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
 
 impl Rbac {
@@ -74,7 +75,7 @@ impl Rbac {
         Access { account: account.clone(), granted, impersonations: self.impersonations(account) }
     }
 
-    /// The unknown sources that may grant more rights to the accounts of namespaces, as messages.
+    /// The unknown sources that may grant more rights to the accounts of some namespaces, as messages.
     pub fn unknown_grants(&self, namespaces: &BTreeSet<Name>) -> Vec<String> {
         let sources = self.unknown_rights.of_namespaces(namespaces);
         let sources = sources.map(|source| format!("{source} may contain roles and bindings"));
@@ -87,7 +88,7 @@ impl Rbac {
 /// The common part of the resources in one row: group, names, verbs.
 type RowKey = (Option<Name>, Vec<Name>, Vec<Name>);
 
-/// The rules of a role as rows, with equal rows merged.
+/// The rules of a role as rows. Resources with equal verbs and names share a row, unless the role is too large.
 fn rows<'a>(rules: impl Iterator<Item = &'a Rule> + Clone, namespace: &str) -> Vec<PermissionRow> {
     // Paths have no namespace, so a RoleBinding does not grant them.
     let rows_of = |rule| by_group(rule).into_iter().filter(|row| row.group.is_some() || namespace.is_empty());
@@ -113,12 +114,12 @@ fn rows<'a>(rules: impl Iterator<Item = &'a Rule> + Clone, namespace: &str) -> V
     let rows =
         merged.into_iter().map(|((group, names, verbs), resources)| PermissionRow { group, resources, names, verbs });
     let mut rows: Vec<PermissionRow> = rows.collect();
-    // Paths come last, as they matter least.
+    // Paths come last, since they are least important.
     rows.sort_by_key(|row| row.group.is_none());
     rows
 }
 
-/// The rows of a rule, one per group.
+/// The rows of a rule, one row per group.
 fn by_group(rule: &Rule) -> Vec<PermissionRow> {
     let row = |group: Option<Name>, resources: &[Name]| PermissionRow {
         group,

@@ -1,4 +1,4 @@
-//! Access rights on a cluster, as the API server and Flux's impersonation decide them.
+//! Access rights on a cluster, according to the API server's authorizer and Flux's impersonation.
 
 mod model;
 mod admission;

@@ -29,7 +29,7 @@ pub struct Tenant {
 }
 
 impl Tenant {
-    /// The tenant as messages name it.
+    /// The tenant in the form that messages use.
     pub fn called(&self) -> String {
         match (&self.name, self.namespaces.first()) {
             (Some(name), _) => format!("tenant `{name}`"),
@@ -70,7 +70,7 @@ impl Tenants {
     pub fn new(tenancy: &Tenancy, rbac: &Rbac) -> Self {
         let mut namespaces: BTreeMap<(Option<&str>, Option<&str>), BTreeSet<Name>> = BTreeMap::new();
         for (namespace, name) in &tenancy.tenants {
-            // A namespace without a tenant name is a tenant of its own.
+            // Each namespace without a tenant name is a separate tenant.
             let key = (name.as_deref(), name.is_none().then_some(namespace.as_str()));
             namespaces.entry(key).or_default().insert(namespace.as_str().into());
         }
@@ -109,7 +109,7 @@ impl Tenants {
         at.and_then(|at| self.all.get(*at))
     }
 
-    /// The tenant that a subject belongs to: an account, or the group of the accounts of a namespace. A group of all
+    /// The tenant of a subject, which is an account or the group of the accounts of a namespace. A group of all
     /// accounts belongs to the first tenant.
     fn of_subject(&self, subject: &Subject) -> Option<&Tenant> {
         if subject.is_everybody() {
@@ -121,7 +121,8 @@ impl Tenants {
         }
     }
 
-    /// The bindings of a cluster with a tenant among the subjects, each with the first such subject and its tenant.
+    /// The bindings of a cluster with a tenant among the subjects, each with the first such subject and the tenant of
+    /// this subject.
     pub fn bindings<'a>(&'a self, rbac: &'a Rbac) -> Vec<(&'a Binding, &'a BoundSubject, &'a Tenant)> {
         if self.is_empty() {
             return Vec::new();

@@ -2,7 +2,7 @@
 
 use crate::kube::{Object, groups};
 
-/// Returns whether an object is of an API group of Flux, or a ResourceSet.
+/// Returns whether an object belongs to an API group of Flux, or is a ResourceSet.
 pub fn is_flux(object: &Object) -> bool {
     groups::is_toolkit(object.group()) || object.is(groups::FLUX_OPERATOR, "ResourceSet")
 }
@@ -12,7 +12,7 @@ pub fn is_kustomization(object: &Object) -> bool {
     object.is(groups::KUSTOMIZE, "Kustomization")
 }
 
-/// Returns whether an object is a source of which Kustomizations are built.
+/// Returns whether an object is a source from which Flux can build Kustomizations.
 pub fn is_source(object: &Object) -> bool {
     let kinds = ["GitRepository", "OCIRepository", "Bucket", "ExternalArtifact"];
     object.group() == groups::SOURCE && kinds.contains(&object.kind())

@@ -1,6 +1,6 @@
 //! Paths in sources.
 
-/// The directory of a `spec.path`. Flux joins it to the root of the source: `..` does not lead out of the root.
+/// The directory of a `spec.path`. Flux joins the path to the root of the source: `..` does not lead out of the root.
 pub(crate) fn clamp(path: &str) -> String {
     let mut segments: Vec<&str> = Vec::new();
     for segment in path.split('/') {

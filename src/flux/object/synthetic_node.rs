@@ -1,4 +1,4 @@
-//! Synthetic nodes: nodes that no file contains, with the place that they are derived from.
+//! Synthetic nodes: nodes that no file contains, each with the place from which it is derived.
 
 use crate::text::Span;
 use crate::yaml::{Entry, Node, Style, Value};
@@ -18,7 +18,7 @@ pub(crate) fn list(items: Vec<Node>, place: &Span) -> Node {
     Node::at(Value::Seq(items.into()), place.clone())
 }
 
-/// A mapping; its keys have the places of their values.
+/// A mapping whose keys have the places of their values.
 pub(crate) fn map(entries: Vec<(&str, Node)>, place: &Span) -> Node {
     let entries: Vec<Entry> = entries.into_iter().map(|(key, node)| entry(key, node)).collect();
     Node::at(Value::Map(entries.into()), place.clone())

@@ -26,7 +26,7 @@ pub(super) fn find(all: &[Arc<Declared>], kind: &str, namespace: &str, name: &st
     Some(Produced { object: shell(kind, namespace, name, data, place), open, by: None })
 }
 
-/// The ConfigMap with the certificate of the API server, which Kubernetes creates in every namespace.
+/// The ConfigMap with the CA certificate of the API server, which Kubernetes creates in every namespace.
 pub(super) fn root_certificate(namespace: &str, name: &str) -> Produced {
     let place = File::new("kubernetes", "").span(0..0);
     let data = vec![("ca.crt".into(), unknown("ca.crt", &place))];

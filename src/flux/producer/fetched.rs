@@ -22,12 +22,12 @@ impl Fetched {
         Self { keys: Vec::new(), open: true, place: by.span().clone(), by: by.reference() }
     }
 
-    /// Sets the complete keys; open if there are none.
+    /// Sets the complete list of keys. Without keys, the object may have any key.
     fn with_keys(self, keys: Vec<(Name, Span)>) -> Self {
         Self { open: keys.is_empty(), keys, ..self }
     }
 
-    /// Adds the keys to an object of the same name.
+    /// Adds the keys to the applied object of the same name.
     pub(super) fn added_to(&self, object: &Object) -> Produced {
         let place = object.span().clone();
         let empty = || Node::at(Value::Map([].into()), place.clone());
@@ -75,7 +75,7 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
         let name = name.unwrap_or(object.name());
         vec![("Secret".into(), namespace.into(), name.into(), made)]
     };
-    // Lazy, since almost no object produces others.
+    // Lazy, since almost no object produces other objects.
     let made = || Fetched::new(object);
     match (object.group(), object.kind()) {
         ("external-secrets.io", "ExternalSecret") => {
@@ -153,7 +153,7 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
     }
 }
 
-/// The object produced from an object in many namespaces.
+/// The object that a producer creates in each selected namespace; `None` if `object` is not such a producer.
 pub(super) fn everywhere(object: &Object) -> Option<Everywhere> {
     let made = || Fetched::new(object);
     match (object.group(), object.kind()) {
@@ -177,7 +177,8 @@ pub(super) fn everywhere(object: &Object) -> Option<Everywhere> {
     }
 }
 
-/// Reads a selector of namespaces, which selects all where it is left out; `None` where Kubernetes refuses it.
+/// Reads a selector of namespaces; `None` if Kubernetes rejects the selector. A missing selector selects all
+/// namespaces.
 fn selector(node: Option<&Node>) -> Option<Selector> {
     match node.filter(|node| !node.is_null()) {
         Some(node) => Selector::of(node),
@@ -185,7 +186,7 @@ fn selector(node: Option<&Node>) -> Option<Selector> {
     }
 }
 
-/// The keys of an external secret: the keys of its template, or else the keys that it fetches by name.
+/// The keys of an external secret: the keys of its template, or else the keys that the object fetches by name.
 fn external(node: &Node, made: Fetched, spec: &[&str]) -> Fetched {
     let Some(spec) = node.at_keys(spec) else { return made };
     let template = spec.at_keys(&["target", "template"]);

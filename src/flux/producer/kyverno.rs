@@ -16,7 +16,7 @@ pub(super) struct Rule {
     /// The trigger; `None` for a policy with CEL expressions, which are not evaluated.
     trigger: Option<Trigger>,
     generate: Node,
-    /// The namespace of a namespaced policy, the only one in which it generates objects.
+    /// The namespace of a namespaced policy, which generates objects only in that namespace.
     namespace: Option<String>,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn rules(policy: &Object) -> Vec<Rule> {
     let namespace = policy.namespace().map(ToOwned::to_owned);
     if policy.group() == "policies.kyverno.io" {
         let Some(generate) = policy.node.at_keys(&["spec", "generate"]) else { return Vec::new() };
-        // Its variables contain the generated objects.
+        // The variables of the policy contain the generated objects.
         let spec = policy.node.get("spec").unwrap_or(generate).clone();
         return vec![Rule { by, place, trigger: None, generate: spec, namespace }];
     }
@@ -65,7 +65,7 @@ pub(super) fn rules(policy: &Object) -> Vec<Rule> {
 }
 
 impl Rule {
-    /// The source of an object that the rule generates; `None` if it does not generate the object.
+    /// The source of an object that the rule generates; `None` if the rule does not generate the object.
     pub(super) fn makes(&self, kind: &str, namespace: &str, name: &str, known: ObjectLookup<'_>) -> Option<Made> {
         if self.namespace.as_deref().is_some_and(|own| own != namespace) {
             return None;
@@ -159,7 +159,7 @@ fn fits_filter(filter: &Node, namespace: &str, found: Option<&Object>, granted: 
     name && globs("names") && globs("namespaces") && selector && near
 }
 
-/// Returns whether a selector selects labels; one that is left out selects all.
+/// Returns whether a selector selects labels; a missing selector selects all.
 fn is_selected<'a>(selector: Option<&Node>, label: impl Fn(&str) -> Option<&'a str>) -> bool {
     let Some(selector) = selector.filter(|selector| !selector.is_null()) else { return true };
     Selector::of(selector).is_some_and(|selector| selector.selects(label))

@@ -26,7 +26,7 @@ pub const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
 /// The annotation with which a ResourceSet reads the address of a cluster from a kubeconfig.
 pub const CONVERT_FROM: &str = "fluxcd.controlplane.io/convertKubeConfigFrom";
 
-/// Returns whether an object produces others, so that [`Producers::take`] must process it.
+/// Returns whether an object produces other objects, so that [`Producers::take`] must process it.
 pub(super) fn is_producer(object: &Object) -> bool {
     match object.group() {
         "" => matches!(object.kind(), "ConfigMap" | "Secret") && is_annotated(object),
@@ -35,7 +35,7 @@ pub(super) fn is_producer(object: &Object) -> bool {
     }
 }
 
-/// Returns whether an annotation of a ConfigMap or Secret copies it or its data.
+/// Returns whether a ConfigMap or Secret has an annotation with which a controller copies objects or their data.
 fn is_annotated(object: &Object) -> bool {
     let annotations = object.node.at_keys(&["metadata", "annotations"]).map_or(&[][..], Node::entries);
     let is_ours = |key: &str| key == COPY_FROM || key == CONVERT_FROM || reflector::is_annotation(key);
@@ -70,7 +70,7 @@ impl Producers {
         Self { declared: declared.cloned().map(Arc::new).collect(), ..Self::default() }
     }
 
-    /// Registers an object that an applier applies, if it produces others.
+    /// Registers an object that an applier applies, if the object produces other objects.
     pub fn take(&mut self, object: &Object, applier: ApplierKind) {
         match object.group() {
             "" if matches!(object.kind(), "ConfigMap" | "Secret") => {
@@ -89,7 +89,7 @@ impl Producers {
         }
     }
 
-    /// Finds a ConfigMap or Secret of the cluster, applied or produced; `None` if no known producer creates it.
+    /// Finds a ConfigMap or Secret of the cluster, applied or produced; `None` if no known producer creates the object.
     pub fn find(&self, kind: &str, namespace: &str, name: &str, known: ObjectLookup<'_>) -> Option<Produced> {
         self.follow(kind, namespace, name, known, 0)
     }
@@ -122,7 +122,7 @@ impl Producers {
             let source = self.follow(kind, from_namespace, from_name, known, depth + 1);
             Some(match source {
                 Some(source) => Produced { by: Some(by.clone()), ..source.named(namespace, name) },
-                // The source of a Secret is often created by hand. The contents of its copy are unknown.
+                // The source of a Secret is often created by hand. The contents of the copy are unknown.
                 None if kind == "Secret" => Produced::unknown(kind, namespace, name, place, by),
                 None => return None,
             })
@@ -135,7 +135,7 @@ impl Producers {
         if let Some(object) = known(kind, namespace, name) {
             let place = object.span().clone();
             return match self.filled.get(&key) {
-                // Without its source, the operator applies nothing.
+                // Without the source, the operator does not apply the copy.
                 Some(Filling::Copy { namespace, name, by }) => copy(namespace, name, by, &place),
                 Some(Filling::KubeConfig) => Some(with_kubeconfig(&object)),
                 None => match reflector::reflects(&object) {
@@ -187,7 +187,7 @@ impl Producers {
     }
 }
 
-/// Returns whether an object has the annotation with which Flux keeps what others write.
+/// Returns whether an object has the annotation with which Flux keeps the fields of other writers.
 fn is_of_several(object: &Object) -> bool {
     let metadata = object.node.get("metadata");
     let mode = |field: &str| metadata?.at_keys(&[field, "kustomize.toolkit.fluxcd.io/ssa"])?.text();
@@ -199,7 +199,7 @@ fn key(object: &Object) -> (Name, Name, Name) {
     (object.kind().into(), object.namespace().unwrap_or_default().into(), object.name().into())
 }
 
-/// Adds the address and the certificate of a cluster to a ConfigMap, unless it has them.
+/// Adds the address and the certificate of a cluster to an object, unless the object has these keys.
 fn with_kubeconfig(object: &Object) -> Produced {
     let place = object.span().clone();
     let empty = || Node::at(Value::Map([].into()), place.clone());

@@ -30,7 +30,7 @@ impl Produced {
         Self { object: shell(kind, namespace, name, Vec::new(), place), open: true, by: Some(by.clone()) }
     }
 
-    /// Renames the object, without its labels and annotations.
+    /// Renames the object, and removes its labels and annotations.
     pub(super) fn named(self, namespace: &str, name: &str) -> Self {
         let place = self.object.span().clone();
         let mut node = self.object.node.without("metadata");
@@ -49,7 +49,7 @@ pub(super) fn shell(kind: &str, namespace: &str, name: &str, data: Vec<(Name, No
     Object { node: map(fields, place).with(entry("data", data)) }
 }
 
-/// Creates an unknown value at the position that declares it.
+/// Creates an unknown value with the position of its declaration.
 pub(super) fn unknown(key: &str, place: &Span) -> Node {
     Node::scalar(format!("${{{key}}}"), Style::Unknown, place.clone())
 }

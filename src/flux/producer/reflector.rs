@@ -1,4 +1,4 @@
-//! Copies of the controller `reflector`, configured with annotations.
+//! Copies that the controller `reflector` creates, configured with annotations.
 
 use regex::Regex;
 
@@ -81,7 +81,7 @@ impl Reflected {
     }
 }
 
-/// The namespace and name that an object copies by its own annotation.
+/// The namespace and name of the source that an annotation of a copy references.
 pub(super) fn reflects(object: &Object) -> Option<(String, String)> {
     let (namespace, name) = annotation(object, "reflects")?.split_once('/')?;
     Some((namespace.to_owned(), name.to_owned()))

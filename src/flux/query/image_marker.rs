@@ -15,11 +15,11 @@ const PARTS: [&str; 3] = ["tag", "name", "digest"];
 pub struct Marker {
     /// The place of the name.
     pub place: Span,
-    /// The namespace of the policy; empty if the comment has none, and therefore references no policy.
+    /// The namespace of the policy; empty if the comment has no namespace, and therefore references no policy.
     pub namespace: String,
     /// The name of the policy.
     pub name: String,
-    /// The text after the name, if it is not a part of an image.
+    /// The text after the name, if the text is not a known part of an image.
     pub unknown_part: Option<String>,
 }
 
@@ -57,7 +57,7 @@ fn marker(file: &File, at: usize) -> Option<Marker> {
     let start = at + KEY.len() + (rest.len() - value.len());
     let value = value.split('"').next()?;
     let place = file.span(start..start + value.len());
-    // The values of templates are placeholders.
+    // In a template, the name may be a placeholder, which references no policy.
     let is_name = |text: &str| {
         !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.'))
     };

@@ -35,7 +35,7 @@ impl Lockdown {
                 take(&name, locks);
             }
         }
-        // A received Deployment contains the patches already. One of them may revert the lockdown of another.
+        // A received Deployment already contains the patches. One patch may revert the lockdown of another patch.
         for applied in received {
             let object = applied.object;
             let is_home = applied.namespace().is_none_or(|namespace| homes.contains(namespace));
@@ -48,7 +48,7 @@ impl Lockdown {
         (!controllers.is_empty()).then_some(Self { default_account, controllers })
     }
 
-    /// The lockdown of a controller, if it has one.
+    /// The lockdown of a controller, if any.
     pub fn locks(&self, controller: &str) -> Option<&Locks> {
         self.controllers.get(controller)
     }

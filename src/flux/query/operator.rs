@@ -16,11 +16,11 @@ pub enum OperatorAccount {
     /// No object indicates that the operator runs.
     #[default]
     None,
-    /// The operator runs, and its arguments are unknown.
+    /// The operator runs with unknown arguments.
     Unknown,
-    /// Its own account.
+    /// The operator uses its own account.
     Own,
-    /// An account of this name in the namespace of the ResourceSet.
+    /// The operator uses an account of this name in the namespace of the ResourceSet.
     Default(String),
 }
 
@@ -47,7 +47,8 @@ impl OperatorAccount {
         account
     }
 
-    /// Source: `templates/deployment.yaml` and `values.yaml` of the operator's chart.
+    /// The account that the operator's chart configures. Source: `templates/deployment.yaml` and `values.yaml` of the
+    /// chart.
     fn of_chart(values: &Values) -> Self {
         let text = |key: &str| values.node.at_keys(&["multitenancy", key]).and_then(Node::text);
         match text("enabled") {
@@ -66,7 +67,7 @@ fn default_account(container: &Node) -> Option<String> {
     by_argument.or_else(by_variable).filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// Returns whether a release installs Flux Operator: by the name of its chart, or its own.
+/// Returns whether a HelmRelease installs Flux Operator, by the name of the chart or of the HelmRelease.
 fn installs_operator(object: &Object) -> bool {
     let names = [&["spec", "chart", "spec", "chart"][..], &["spec", "chartRef", "name"], &["metadata", "name"]];
     object.is(groups::HELM, "HelmRelease") && names.iter().any(|keys| object.text_at(keys) == Some(OPERATOR))

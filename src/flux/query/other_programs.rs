@@ -1,8 +1,8 @@
-//! What the files of other programs show about the objects that these create: scripts, Taskfiles, Ansible, Terraform,
-//! helmfiles, and machine configurations of Talos.
+//! Evidence in the files of other programs about the objects that these programs create: scripts, Taskfiles, Ansible,
+//! Terraform, helmfiles, and machine configurations of Talos.
 //!
-//! Nothing is run, and nobody knows when such a program runs. A file proves therefore no object: rules do not report
-//! what another program may create.
+//! Fleetwright does not run these programs, and does not know when they run. Therefore a file does not prove that an
+//! object exists. Rules do not report an object as missing if another program may create it.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -37,7 +37,7 @@ const FLAGS_WITH_VALUE: [&str; 10] = [
     "--output",
 ];
 
-/// The programs whose files a repository contains. The files are read when the first question is asked.
+/// The programs whose files a repository contains. The files are read at the first query.
 #[derive(Debug, Clone, Default)]
 pub struct OtherPrograms {
     tree: Tree,
@@ -46,14 +46,14 @@ pub struct OtherPrograms {
     evidence: OnceLock<Vec<Evidence>>,
 }
 
-/// The programs of one cluster: those in a directory of another cluster are not among them.
+/// The programs of one cluster, without the programs in the directories of other clusters.
 #[derive(Debug, Clone, Copy)]
 pub struct ClusterPrograms<'a> {
     all: &'a OtherPrograms,
     cluster: &'a str,
 }
 
-/// What one file shows.
+/// The evidence in one file.
 #[derive(Debug, Clone)]
 struct Evidence {
     file: File,
@@ -63,7 +63,7 @@ struct Evidence {
     groups: BTreeSet<String>,
     /// The kinds and names of Secrets, ConfigMaps and Namespaces.
     objects: BTreeSet<(&'static str, String)>,
-    /// Whether it creates a namespace for each item of a list.
+    /// Whether the program creates a namespace for each item of a list.
     creates_namespaces: bool,
     runs_kubectl: bool,
 }
@@ -93,7 +93,7 @@ impl OtherPrograms {
 }
 
 impl<'a> ClusterPrograms<'a> {
-    /// Returns whether a program may install a release, or another release of its chart.
+    /// Returns whether a program may install a release, or another release of the same chart.
     pub fn installs(self, chart: &str, release: &str) -> bool {
         self.evidence().any(|one| one.charts.contains(chart) || one.charts.contains(release))
     }
@@ -109,7 +109,7 @@ impl<'a> ClusterPrograms<'a> {
         self.evidence().find(|one| one.objects.contains(&object)).map(|one| one.file.path())
     }
 
-    /// Returns whether a program may create a namespace, such as a script with a loop over many.
+    /// Returns whether a program may create a namespace, such as a script that creates namespaces in a loop.
     pub fn creates_namespace(self, name: &str) -> bool {
         self.evidence().any(|one| one.creates_namespaces) || self.creator("Namespace", name).is_some()
     }
@@ -185,7 +185,7 @@ impl Evidence {
         }
     }
 
-    /// Reads a line of a helmfile. It is often a template, so it is read by line.
+    /// Reads a line of a helmfile. A helmfile is often a template, and therefore not valid YAML.
     fn read_helmfile(&mut self, line: &str) {
         let line = line.trim_start_matches("- ");
         if let Some(namespace) = line.strip_prefix("namespace:") {
@@ -321,7 +321,7 @@ fn arguments<'a>(words: &[&'a str]) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// The address at the start of a text. It may contain variables in braces, with spaces.
+/// The address at the start of a text. An address may contain variables in braces, with spaces.
 fn address(text: &str) -> &str {
     let mut depth = 0_usize;
     let is_end = |c: char| {

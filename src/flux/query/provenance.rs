@@ -42,7 +42,7 @@ pub enum Agent {
         name: Name,
         /// The value; `None` if it is unknown.
         value: Option<Arc<str>>,
-        /// The object that defines it; `None` for the applier itself.
+        /// The object that defines the variable; `None` for the applier itself.
         from: Option<ObjectRef>,
     },
 }
@@ -69,7 +69,7 @@ struct ApplierNode<'a> {
     is_patch: bool,
 }
 
-/// The fields of an applier with patches, and those that set values of objects.
+/// The fields of an applier that contain patches, and the fields that set values of objects.
 const PATCHES: [&[&str]; 4] =
     [&["patches"], &["patchesStrategicMerge"], &["patchesJson6902"], &["kustomize", "patches"]];
 const FIELDS: [&[&str]; 6] =
@@ -92,7 +92,7 @@ impl<'a> Provenance<'a> {
         Self { cluster, applier: applied.by, base, fields }
     }
 
-    /// The places that determine the value of a node, the first one first.
+    /// The places that determine the value of a node, in the order of the build.
     pub fn causes(&self, node: &Node) -> Vec<Cause> {
         let mut causes = Vec::new();
         for origin in steps_of(&node.origin) {
@@ -109,7 +109,8 @@ impl<'a> Provenance<'a> {
                     }
                 },
             };
-            // Clusters share builds with the places of one of them; this is the place on this cluster.
+            // Clusters share builds, and a shared build has the places of one cluster. This is the place on this
+            // cluster.
             let own = self.applier.own_place(shown);
             let applier_node = self.applier_node(&own);
             let is_patch = applier_node.is_some_and(|applier_node| applier_node.is_patch);
@@ -165,7 +166,7 @@ impl<'a> Provenance<'a> {
         places.iter().find(|applier_node| applier_node.at.start <= range.start && range.end <= applier_node.at.end)
     }
 
-    /// The variables of a value, relative to an ancestor that is `up` levels higher.
+    /// The variables of a value, relative to the ancestor that is `up` levels higher.
     fn inherited(&self, origin: &Origin, up: usize) -> Vec<Cause> {
         let steps = steps_of(origin).into_iter().filter_map(|origin| match origin {
             Origin::Via(step) if matches!(step.by, ChangedBy::Variable(_) | ChangedBy::Inherited(..)) => Some(step),
@@ -190,7 +191,7 @@ impl<'a> Provenance<'a> {
         names.into_iter().flat_map(|name| self.variable(name, up)).collect()
     }
 
-    /// The place of a variable, and the provenance of its own value in the parent of the applier that defines it; empty
+    /// The place of a variable, and the provenance of the variable's value in the parent of the defining applier; empty
     /// for an undefined variable, whose default is in the base.
     fn variable(&self, name: &Name, up: usize) -> Vec<Cause> {
         let Some(applier) = self.above(up) else { return Vec::new() };
@@ -213,7 +214,7 @@ impl<'a> Provenance<'a> {
     }
 }
 
-/// An origin and its predecessors, the first one first.
+/// An origin and its predecessors, the earliest first.
 fn steps_of(origin: &Origin) -> Vec<&Origin> {
     let mut steps = vec![origin];
     let mut at = origin;

@@ -21,7 +21,7 @@ pub struct Selector {
 /// A selector that matches no object, or several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Miss {
-    /// No object matches; the suggested one.
+    /// No object matches. The value is the suggested object.
     Unknown(Option<String>),
     /// Several objects match, in different namespaces or groups.
     Several(Vec<String>),
@@ -101,8 +101,8 @@ impl Selector {
         Err(Miss::Unknown(self.meant(&all)))
     }
 
-    /// The suggested object: one with the same name in another namespace or of another kind, before one with a similar
-    /// name.
+    /// The suggested object: an object with the same name in another namespace or of another kind, or else an object
+    /// with a similar name.
     fn meant(&self, all: &BTreeSet<String>) -> Option<String> {
         let kind_of = |typed: &str| typed.split('/').next().unwrap_or_default().to_ascii_lowercase();
         let name_of = |typed: &str| typed.rsplit('/').next().unwrap_or_default().to_owned();

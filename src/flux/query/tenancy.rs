@@ -26,7 +26,7 @@ pub struct Tenancy {
     pub multi_tenant: bool,
     /// The lockdown of Flux, if any.
     pub lockdown: Option<Lockdown>,
-    /// The account of a ResourceSet without one.
+    /// The account that Flux Operator uses for a ResourceSet without `serviceAccountName`.
     pub operator: OperatorAccount,
     /// The configured reason why there is no lockdown.
     pub unlocked: Option<String>,
@@ -47,7 +47,7 @@ pub struct Tenancy {
 /// The files that govern a repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Governance {
-    /// None.
+    /// No such file.
     #[default]
     None,
     /// A fleet.yaml.
@@ -57,8 +57,9 @@ pub enum Governance {
 impl Tenancy {
     /// Detects the tenancy from the objects of a cluster, and from the kustomizations that install Flux.
     ///
-    /// Only objects of [`AppliedSet::tenancy_objects`](crate::flux::AppliedSet::tenancy_objects) are relevant. `declared` are
-    /// the namespaces with the tenant of a fleet.yaml; others are inferred, such as those that a layout adds.
+    /// Only objects of [`AppliedSet::tenancy_objects`](crate::flux::AppliedSet::tenancy_objects) are relevant.
+    /// `declared` are the namespaces of a fleet.yaml with their tenants. The tenants of other namespaces are inferred,
+    /// such as the namespaces that a layout adds.
     pub fn detect(
         received: &[Applied<'_>],
         installations: &[&Installation],
@@ -111,7 +112,8 @@ impl Tenancy {
         self.lockdown.as_ref()?.locks(controller)?.default_account.as_deref()
     }
 
-    /// Whether the default service account of a controller has a binding in a namespace. Without one, it has no rights.
+    /// Returns whether the default service account of a controller has a binding in a namespace. Without a binding, the
+    /// account has no rights.
     pub fn default_account_works(&self, controller: &str, namespace: &str) -> bool {
         // The chart of the operator binds the account of the operator.
         let is_shipped =
@@ -158,7 +160,7 @@ impl Tenancy {
             let text = |key: &str| subject.get(key).and_then(Node::text).filter(|text| !text.is_empty());
             let (Some(kind), Some(name)) = (text("kind"), text("name")) else { continue };
             let found = match kind {
-                // A subject without a namespace counts as one of the binding's namespace, as in kustomize.
+                // A subject without a namespace counts as a subject of the binding's namespace, as in kustomize.
                 "ServiceAccount" => text("namespace").or(namespace).map(|of| (of, name)),
                 "User" => name.strip_prefix("system:serviceaccount:").and_then(|account| account.split_once(':')),
                 "Group" => name.strip_prefix("system:serviceaccounts:").map(|of| (of, ANY)),
@@ -174,7 +176,7 @@ impl Tenancy {
     }
 
     /// Infers the accounts of tenants in the namespaces of Flux: a label assigns the namespace to a tenant, and a
-    /// RoleBinding confines the account to it. The namespace itself remains one of the platform.
+    /// RoleBinding confines the account to this namespace. The namespace itself remains a namespace of the platform.
     fn accounts_beside_flux(&self, received: &[Applied<'_>]) -> BTreeMap<String, String> {
         let labelled = labelled_flux_namespaces(&self.flux_namespaces, received);
         if labelled.is_empty() {
@@ -191,12 +193,12 @@ impl Tenancy {
         confined.map(|(namespace, account, tenant)| (format!("{namespace}/{account}"), tenant.to_string())).collect()
     }
 
-    /// Infers the namespaces of tenants: those with Flux objects whose service account has a RoleBinding there, or that
-    /// are labelled. Service accounts of `ClusterRoleBinding`s belong to the platform.
+    /// Infers the namespaces of tenants: namespaces with Flux objects whose service account has a RoleBinding there,
+    /// and labelled namespaces. Service accounts of `ClusterRoleBinding`s belong to the platform.
     ///
-    /// A label alone does not make a tenant, since the namespace of a platform's releases often has the label of the
-    /// responsible team. It counts together with a lockdown, a service account that is confined to a namespace, or a
-    /// Kustomization that delegates the namespace to another repository.
+    /// A label alone does not prove a tenant, since the namespace of a platform's releases often has the label of the
+    /// responsible team. The label counts together with a lockdown, a service account that is confined to a namespace,
+    /// or a Kustomization that delegates the namespace to another repository.
     fn infer(&self, received: &[Applied<'_>]) -> BTreeMap<String, Option<String>> {
         let mut found: BTreeMap<String, TenantCandidate> = BTreeMap::new();
         for applied in received {
@@ -238,7 +240,7 @@ fn labelled_flux_namespaces<'a>(homes: &BTreeSet<String>, received: &[Applied<'a
     labelled.filter(|(_, tenant)| !tenant.is_empty()).collect()
 }
 
-/// A namespace that may be a tenant's.
+/// A namespace that may belong to a tenant.
 #[derive(Default)]
 struct TenantCandidate {
     holds_flux: bool,
@@ -247,7 +249,7 @@ struct TenantCandidate {
     accounts: BTreeSet<String>,
 }
 
-/// Returns whether `flux bootstrap` wrote an object. It overwrites the file at each upgrade.
+/// Returns whether `flux bootstrap` wrote an object. `flux bootstrap` overwrites the file at each upgrade.
 pub fn is_of_bootstrap(object: &Object) -> bool {
     let path = object.node.origin.written().file().path();
     path.rsplit('/').next() == Some("gotk-sync.yaml") && is_flux(object)

@@ -21,11 +21,12 @@ pub struct Trace {
     pub by: ObjectRef,
     /// The state of the applier's build.
     pub state: State,
-    /// The clusters whose Flux applies it, in the order of the repository; empty in a repository without a root.
+    /// The clusters whose Flux applies the object, in the order of the repository; empty in a repository without a
+    /// root.
     pub clusters: Vec<Name>,
-    /// The other cluster that it is applied to.
+    /// The cluster that receives the object, if another cluster applies it.
     pub target: Option<Name>,
-    /// The appliers from the root to the one that applies it.
+    /// The appliers from the root to the applier of the object.
     pub path: Vec<ObjectRef>,
     /// The object as the API server receives it.
     pub node: Node,
@@ -40,12 +41,12 @@ pub struct Field {
     pub path: Path,
     /// The value: a scalar or an empty collection.
     pub node: Node,
-    /// The places that determine the value, the decisive one last.
+    /// The places that determine the value, the decisive place last.
     pub causes: Vec<Cause>,
 }
 
-/// Traces an object that several clusters may receive. `at` selects a part of it; clusters whose object does not have
-/// this part are omitted.
+/// Traces an object that several clusters may receive. `at` selects a part of the object; clusters whose object does
+/// not have this part are omitted.
 pub fn trace(found: &[(&Cluster, Applied<'_>)], at: &Path) -> Vec<Trace> {
     let mut traces: Vec<Trace> = Vec::new();
     for (cluster, applied) in found {
@@ -100,7 +101,7 @@ impl Trace {
 fn path_to(cluster: &Cluster, applier: &Applier) -> Vec<ObjectRef> {
     let mut path = vec![applier.reference.clone()];
     let mut at = applier;
-    // The bootstrap is the start, and often has the same name as its child.
+    // The path omits the bootstrap: the bootstrap is always the start, and often has the same name as its child.
     let parent_of = |at: &Applier| {
         let parent = at.parent.filter(|parent| *parent < at.at).and_then(|parent| cluster.appliers.get(parent));
         parent.filter(|parent| parent.kind != ApplierKind::Bootstrap)

@@ -1,4 +1,5 @@
-//! The input sets of a ResourceSet: its own and those of static providers, combined by its input strategy.
+//! The input sets of a ResourceSet: the set's own inputs and the inputs of static providers, combined by the input
+//! strategy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,11 +34,12 @@ pub(super) struct InputSet {
 pub(super) enum Missing {
     /// The inputs are known only on the cluster.
     Unknown(String),
-    /// The inputs are invalid, also for the operator.
+    /// The inputs are invalid, and the operator rejects them.
     Wrong(Span, String),
 }
 
-/// The input sets of a ResourceSet; `None` if it has neither inputs nor `inputsFrom`, and its templates run once without.
+/// The input sets of a ResourceSet; `None` if it has neither inputs nor `inputsFrom`, and its templates run once
+/// without inputs.
 pub(super) fn inputs(set: &Object, providers: &[Object]) -> Result<Option<Vec<InputSet>>, Missing> {
     let spec = |key: &str| set.node.at_keys(&["spec", key]).filter(|node| !node.is_null());
     let own = spec("inputs").map_or(&[][..], Node::items);
@@ -159,7 +161,7 @@ fn permute(sources: Vec<Source<'_>>, with_empty: bool, set: &Object) -> Result<V
     }
     let mut permutations = Vec::with_capacity(count);
     for number in 0..count {
-        // The last source changes fastest.
+        // The input set of the last source changes fastest.
         let (mut rest, mut indices) = (number, vec![0; sources.len()]);
         for (index, source) in indices.iter_mut().zip(&sources).rev() {
             (rest, *index) = (rest / source.sets.len(), rest % source.sets.len());

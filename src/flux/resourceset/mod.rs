@@ -1,8 +1,8 @@
 //! ResourceSets of the Flux Operator: templates of objects, expanded once for each input set.
 //!
 //! The operator prints each item of `spec.resources` as YAML, executes the text as a template, and parses the output.
-//! `spec.resourcesTemplate` is such a text already. So a template may change types and add structure. Every node of the
-//! result is mapped back to the template, or to the input with its value.
+//! `spec.resourcesTemplate` already is such a text. Therefore a template may change types and add structure. Every node
+//! of the result is mapped back to the template, or to the input with the value of the node.
 
 mod template;
 mod inputs;
@@ -28,7 +28,7 @@ use template::value::Value;
 pub struct Expansion {
     /// The objects, in apply order.
     pub objects: Vec<Object>,
-    /// The reason if the set was not expanded without a fault: it depends on the cluster, or on an unsupported feature.
+    /// The reason why a set without a fault was not expanded: it depends on the cluster, or on an unsupported feature.
     pub not_expanded: Option<String>,
     /// The faults because of which the operator rejects the set.
     pub findings: Vec<Finding>,

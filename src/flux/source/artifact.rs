@@ -14,12 +14,12 @@ pub struct Artifact {
     pub builder: Builder,
     /// The builder for appliers that decrypt first.
     decrypting: OnceLock<Builder>,
-    /// The files of the source before it ignored some.
+    /// The files of the source, including ignored files.
     fetched: OnceLock<Files>,
 }
 
 impl Artifact {
-    /// Creates the artifact of an id.
+    /// Creates the artifact with an id and files.
     pub(super) fn new(id: Arc<str>, files: Files) -> Self {
         Self { id, builder: Builder::new(files), decrypting: OnceLock::new(), fetched: OnceLock::new() }
     }
@@ -29,7 +29,7 @@ impl Artifact {
         self.decrypting.get_or_init(|| Builder::new(self.files().clone().with_decryption()))
     }
 
-    /// Records the files of the source before it ignored some.
+    /// Records the files of the source, including ignored files.
     pub(super) fn made_of(&self, fetched: &Files) {
         self.fetched.get_or_init(|| fetched.clone());
     }
@@ -51,7 +51,8 @@ impl Artifact {
 pub enum Resolution {
     /// The artifact.
     Artifact(Arc<Artifact>),
-    /// No copy of the source's address is available. The text is the URL, with `#` and the reference if it has one.
+    /// No copy of the source's address is available. The text is the URL, with `#` and the reference if the source has
+    /// one.
     NoCopy(Arc<str>),
     /// The artifact is unknown, for a reason that is not a fault. The reason is a clause about the source.
     Unknown(Arc<str>),

@@ -1,4 +1,4 @@
-//! Digests of the recipes of artifacts.
+//! Digests of the inputs of artifacts.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

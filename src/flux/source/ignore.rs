@@ -2,7 +2,7 @@
 //!
 //! The patterns have the syntax of `.gitignore`, but source-controller's matcher differs from Git's: a file below an
 //! excluded directory can be included again, a segment that contains `**` and more matches nothing, and the last
-//! pattern that matches a path decides. `testdata/oracles/sourceignore` records its answers.
+//! pattern that matches a path decides. `testdata/oracles/sourceignore` records the answers of source-controller.
 
 use super::wildcard;
 use crate::text::{Tree, folder_of};
@@ -10,10 +10,10 @@ use crate::text::{Tree, folder_of};
 /// The name of a file with patterns, in any directory.
 pub(super) const FILE: &str = ".sourceignore";
 
-/// The patterns that are always excluded, unless a later pattern includes them again.
+/// The patterns that always exclude files, unless a later pattern includes the files again.
 const VERSION_CONTROL: [&str; 4] = [".git/", ".gitignore", ".gitmodules", ".gitattributes"];
 
-/// The patterns that sources without own patterns exclude: pictures, archives, and files of CI systems and tools.
+/// The default patterns of a source that defines no patterns: pictures, archives, and files of CI systems and tools.
 const DEFAULTS: [&str; 20] = [
     "*.jpg",
     "*.jpeg",
@@ -37,10 +37,10 @@ const DEFAULTS: [&str; 20] = [
     "**/.flux.yaml",
 ];
 
-/// The length of the longest line, in bytes. The reader silently stops at a longer one.
+/// The length of the longest line, in bytes. The reader of source-controller silently stops at a longer line.
 const LONGEST_LINE: usize = 64 * 1024 - 1;
 
-/// The files that the `.sourceignore` files of a repository exclude from its artifact.
+/// The files that the `.sourceignore` files of a repository exclude from the artifact.
 #[derive(Debug)]
 pub struct Exclusions(Ignore);
 
@@ -59,12 +59,12 @@ impl Exclusions {
 /// The patterns of a source.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ignore {
-    /// In order; the last match decides.
+    /// The patterns in order; the last match decides.
     patterns: Vec<Pattern>,
 }
 
 impl Ignore {
-    /// The patterns of a Git or OCI source: the patterns of each directory, then those of the object.
+    /// The patterns of a Git or OCI source: the patterns of each directory, then the patterns of the object.
     pub(super) fn of_tree(tree: &Tree, own: Option<&str>) -> Self {
         let mut said = Vec::new();
         for path in ignore_files(tree) {
@@ -76,7 +76,7 @@ impl Ignore {
         Self::with_defaults(said)
     }
 
-    /// The patterns of a bucket: those at its root, then those of the object.
+    /// The patterns of a Bucket: the patterns of the `.sourceignore` at the root, then the patterns of the object.
     pub(super) fn of_bucket(tree: &Tree, own: Option<&str>) -> Self {
         let mut patterns: Vec<Pattern> =
             tree.file(FILE).map(|file| read(file.text(), "").collect()).unwrap_or_default();
@@ -84,7 +84,7 @@ impl Ignore {
         Self { patterns }
     }
 
-    /// The patterns of an artifact without own patterns.
+    /// The patterns of an artifact that defines no patterns.
     pub(super) fn defaults() -> Self {
         Self::with_defaults(Vec::new())
     }
@@ -136,13 +136,13 @@ pub(super) struct Pattern {
     domain: Box<[Box<str>]>,
     segments: Box<[Segment]>,
     verdict: Verdict,
-    /// Whether the pattern matches only directories, and the files below them.
+    /// Whether the pattern matches only directories and the files below these directories.
     folders_only: bool,
-    /// Whether the pattern is a path. Otherwise it is a name that may match any segment.
+    /// Whether the pattern is a path. If not, the pattern is a name that may match any segment.
     is_path: bool,
 }
 
-/// The pattern of one path segment. Most need no wildcard search.
+/// The pattern of one path segment. Most segments need no wildcard search.
 #[derive(Debug, Clone)]
 enum Segment {
     /// An exact name.

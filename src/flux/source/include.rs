@@ -41,7 +41,7 @@ impl Include<'_> {
     }
 }
 
-/// Adds the files of the includes. The controller moves each directory to its target, which must not exist.
+/// Adds the files of the includes. The controller moves each directory to a target path, which must not exist.
 pub(super) fn add(files: &Files, includes: &[Include]) -> Result<Files, Vec<Finding>> {
     if includes.is_empty() {
         return Ok(files.clone());

@@ -123,7 +123,7 @@ fn sparse_checkouts_have_the_files_of_the_controller() {
     }
 }
 
-/// A tree as `disk` reads it: links to files are followed, links to directories are not.
+/// A tree as `disk` reads it: `disk` follows links to files, but not links to directories.
 fn tree(files: &BTreeMap<String, String>) -> Tree {
     let mut tree = Tree::default();
     for (path, text) in files {

@@ -1,4 +1,4 @@
-//! From the files of a source to the files of its artifact.
+//! The packing of an artifact from the files of its source.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::kustomize::Files;
 use crate::text::is_inside;
 use crate::yaml::Node;
 
-/// The fields of a source by which source-controller packs its artifact.
+/// The fields of a source that determine how source-controller packs the artifact.
 #[derive(Debug)]
 pub(super) struct Recipe<'a> {
     kind: Kind<'a>,
@@ -61,7 +61,7 @@ impl<'a> Recipe<'a> {
         Some(Self { kind, ignore })
     }
 
-    /// A key that is equal for sources that pack the same files alike.
+    /// A key that is equal for sources that pack the same files in the same way.
     pub(super) fn key(&self) -> String {
         let kind = match &self.kind {
             Kind::Git { sparse, submodules } => format!("git {submodules} {:?}", texts(sparse)),
@@ -105,7 +105,7 @@ fn select(files: &Files, wanted: impl Fn(&str) -> bool) -> Files {
     Files::select(paths.map(|path| (Arc::from(path), files, Arc::from(path))))
 }
 
-/// The files without submodules, which a working tree contains too.
+/// The files without the files of submodules. A working tree also contains the files of submodules.
 fn without_submodules(files: &Files) -> Files {
     let Ok(modules) = files.tree().file(".gitmodules") else { return files.clone() };
     let value =

@@ -1,4 +1,4 @@
-//! References to sources, and the lookup of the objects that they name.
+//! References to sources, and the lookup of the referenced objects.
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,18 +26,18 @@ impl fmt::Display for SourceRef {
 
 /// Looks up the objects of a cluster.
 pub trait Lookup {
-    /// The object of a source kind.
+    /// The source object of a reference.
     fn source(&self, reference: &SourceRef) -> Option<Object>;
 
     /// The ArtifactGenerators of a namespace, in order.
     fn generators(&self, namespace: &str) -> Vec<Object>;
 
-    /// Returns whether unknown content may define a source in a namespace.
+    /// Returns whether an unknown producer may create a source in a namespace.
     fn may_bring(&self, _namespace: &str) -> bool {
         false
     }
 
-    /// The directory of the repository that is the content of a source regardless of its address: the root's source.
+    /// The directory of the repository that is the content of a root's source, regardless of the address of the source.
     fn own(&self, _source: &SourceRef) -> Option<String> {
         None
     }

@@ -1,4 +1,4 @@
-//! From a reference to the artifact of the source.
+//! The resolution of a source reference to an artifact.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ pub const DANGLING_SOURCE: &str = "dangling-source";
 /// The maximum depth of sources that include or copy from other sources.
 const MAX_DEPTH: usize = 16;
 
-/// Resolves a reference to a source, with the sources that it includes or copies from.
+/// Resolves a reference to a source, and the sources that this source includes or copies from.
 pub(super) struct Resolver<'a> {
     pub(super) sources: &'a Sources,
     pub(super) lookup: &'a dyn Lookup,
     /// The references under resolution, the outermost first.
     open: Vec<SourceRef>,
-    /// The resolved references. Without them, shared sources would be resolved again and again.
+    /// The resolved references. Without this cache, shared sources would be resolved repeatedly.
     known: BTreeMap<SourceRef, Resolution>,
 }
 
@@ -59,7 +59,8 @@ impl<'a> Resolver<'a> {
         resolved.map_or_else(|resolution| resolution, Resolution::Artifact)
     }
 
-    /// Resolves a source that `at` references from another source. Any result but an artifact ends the other one too.
+    /// Resolves a source that `at` references from another source. Without an artifact, the resolution of the other
+    /// source also fails.
     pub(super) fn part(&mut self, reference: &SourceRef, at: &Span) -> Result<Arc<Artifact>, Resolution> {
         if let Some(first) = self.open.iter().position(|open| open == reference) {
             let circle = self.open.iter().skip(first).chain([reference]);
@@ -89,7 +90,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The artifact of a source of source-controller's kinds.
+    /// The artifact of a GitRepository, an OCIRepository or a Bucket.
     fn fetched(&mut self, reference: &SourceRef, source: &Object, own: Option<&str>) -> Fetched {
         let unknown = |why: &str| Resolution::Unknown(why.into());
         let Some(recipe) = Recipe::of(source) else {
@@ -116,7 +117,8 @@ impl<'a> Resolver<'a> {
     /// The artifact of an ExternalArtifact, which an ArtifactGenerator creates.
     fn generated(&mut self, reference: &SourceRef) -> Result<Arc<Artifact>, Resolution> {
         let name = &*reference.name;
-        // A failed generator may be the one that creates the artifact. Report its failure only if no other one does.
+        // The failed generator may be the creator of the artifact. Report the failure only if no other generator
+        // creates the artifact.
         let mut reason = None;
         for object in self.lookup.generators(&reference.namespace) {
             let names = self.sources.names_of(&object);

@@ -34,7 +34,7 @@ enum Place {
 }
 
 impl Copy {
-    /// Creates the copy of a `--source` option, with the files of its directory.
+    /// Creates the copy of a `--source` option, with the files of the given directory.
     pub fn new(location: &Location, tree: Tree) -> Self {
         Self {
             address: location.address.clone(),
@@ -71,10 +71,10 @@ impl Copies {
     }
 }
 
-/// Fetched sources by the memory address of their node and the directory of the repository.
+/// Fetched sources by the memory address of the node and the directory of the repository.
 type Simple = Index<(usize, Option<String>), (Node, Fetched)>;
 
-/// The artifacts of all clusters, each created once. Threads may share it.
+/// The artifacts of all clusters, each created once. Threads may share this struct.
 #[derive(Debug)]
 pub struct Sources {
     repository: Files,
@@ -87,18 +87,18 @@ pub struct Sources {
     made: Mutex<BTreeMap<Arc<str>, Arc<Artifact>>>,
     /// The artifacts of generators, by the digest of their input. The lock is never held while waiting.
     generated: Mutex<BTreeMap<Arc<str>, Arc<Made>>>,
-    /// The artifacts of sources that reference no others, by the memory address of their nodes and the directory of the
-    /// repository. It keeps the nodes, so that addresses stay unique. The lock is never held while waiting.
+    /// The artifacts of sources that reference no other sources, by the memory address of their nodes and the directory
+    /// of the repository. The map keeps the nodes, so that addresses stay unique. The lock is never held while waiting.
     simple: Mutex<Simple>,
-    /// The names of generators' artifacts, by the memory address of their nodes. It keeps the nodes, so that addresses stay
-    /// unique.
+    /// The names of generators' artifacts, by the memory address of the generators' nodes. The map keeps the nodes, so
+    /// that addresses stay unique.
     names: Mutex<BTreeMap<usize, (Node, Arc<Names>)>>,
 }
 
 /// The result of fetching a source.
 pub(super) type Fetched = Result<Arc<Artifact>, Resolution>;
 
-/// The artifacts of a generator, and the reason if it stopped early.
+/// The artifacts of a generator, and the reason if the generator stopped early.
 #[derive(Debug)]
 pub(super) struct Made {
     pub(super) artifacts: BTreeMap<String, Arc<Artifact>>,
@@ -106,7 +106,7 @@ pub(super) struct Made {
 }
 
 impl Sources {
-    /// Creates the sources of a repository, with its copies.
+    /// Creates the sources of a repository, with the local copies of other sources.
     pub fn new(repository: Files, copies: Vec<Copy>) -> Self {
         let bases = bases(&repository, &copies);
         let mut by_address = Copies::default();
@@ -127,8 +127,8 @@ impl Sources {
 
     /// Registers a directory of the repository as the content of a cluster's root source.
     ///
-    /// It then is the content of every source with the same address and reference. The first registration counts; a source
-    /// without an address is ignored.
+    /// The directory is then the content of every source with the same address and reference. The first registration
+    /// counts. A source without an address is ignored.
     pub fn add_own(&mut self, root: &Object, folder: &str) {
         let Some(Origin { address, reference }) = Origin::of(root) else { return };
         let own = Copy { address, reference, place: Place::Inside(folder.into()) };
@@ -177,7 +177,7 @@ impl Sources {
         }
     }
 
-    /// The artifact of an id, created on first use. Failures are not cached.
+    /// The artifact with an id, created on first use. Failures are not cached.
     pub(super) fn make<E>(&self, id: &str, files: impl FnOnce() -> Result<Files, E>) -> Result<Arc<Artifact>, E> {
         let id = digest(id);
         if let Some(artifact) = self.made().get(&id) {
@@ -185,7 +185,8 @@ impl Sources {
         }
         let files = files()?.with_copies(self.bases.iter().cloned());
         let artifact = Arc::new(Artifact::new(id.clone(), files));
-        // Another thread may have created it meanwhile. All share the first one, which caches builds.
+        // Another thread may have created the artifact in the meantime. All threads share the first artifact, which
+        // caches builds.
         Ok(self.made().entry(id).or_insert(artifact).clone())
     }
 
@@ -207,7 +208,7 @@ impl Sources {
         names
     }
 
-    /// The artifact of a source that references no others, fetched on first use: clusters share sources.
+    /// The artifact of a source that references no other sources, fetched on first use. Clusters share sources.
     pub(super) fn simple(&self, source: &Object, own: Option<String>, fetch: impl FnOnce() -> Fetched) -> Fetched {
         let Value::Map(entries) = &source.node.value else { return fetch() };
         let key = (entries.as_ptr().addr(), own);
@@ -236,12 +237,12 @@ impl Sources {
     }
 
     fn made(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Arc<Artifact>>> {
-        // After a panic, all entries are complete: each is inserted in one step.
+        // After a panic in another thread, all entries are complete, since each entry is inserted in one step.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The copies as those that a kustomization may name by a URL.
+/// The copies of bases that kustomizations may reference by URL.
 pub fn bases(repository: &Files, copies: &[Copy]) -> Vec<kustomize::Copy> {
     let base = |copy: &Copy| {
         let tree = match &copy.place {
@@ -253,7 +254,7 @@ pub fn bases(repository: &Files, copies: &[Copy]) -> Vec<kustomize::Copy> {
     copies.iter().map(base).collect()
 }
 
-/// The files below a directory, with paths relative to it.
+/// The files below a directory, with paths relative to the directory.
 fn below(files: &Files, folder: &str) -> Files {
     if folder.is_empty() {
         return files.clone();

@@ -1,6 +1,7 @@
 //! The files in a sparse checkout of a Git repository.
 
-/// Returns whether a sparse checkout of some directories contains a file. Without directories, it contains all files.
+/// Returns whether a sparse checkout of some directories contains a file. Without directories, the checkout contains
+/// all files.
 ///
 /// The controller compares prefixes: `app` selects the files of `app`, `apps` and `app.yaml`, `.` selects hidden
 /// directories, and a path that starts with `/` selects nothing.

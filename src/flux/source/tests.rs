@@ -301,7 +301,8 @@ fn copies_that_the_controller_rejects_are_reported_at_their_lines() {
         let cluster = generator(&format!("  artifacts:\n  - name: apps\n    copy:\n    - {copies}\n"));
         let resolution = made(REPOSITORY, &cluster, "apps");
         if expected.is_empty() {
-            // `..` above the artifact and then its own name: the path leaves the artifact only if the result does.
+            // The path contains `..` above the artifact, and then the artifact's own name: the path leaves the artifact
+            // only if the cleaned path does.
             assert_eq!(said(&resolution), ["14: `@artifact/..` leaves the artifact"]);
         } else {
             assert_eq!(said(&resolution), [expected], "{copies}");
@@ -407,7 +408,8 @@ fn artifacts_of_artifacts_are_bounded_in_depth_and_size() {
 
 #[test]
 fn sources_that_share_parts_are_resolved_once() {
-    // Each source includes the next one twenty times: without sharing, that is 20 to the power of 12.
+    // Each source includes the next source twenty times: without sharing, the number of resolutions is 20 to the power
+    // of 12.
     let mut text = String::new();
     for number in 0..12 {
         let include = format!("{{repository: {{name: r{}}}, toPath: PATH}}", number + 1);

@@ -1,7 +1,7 @@
 //! Wildcards in one segment of a path, as Go's `path.Match` matches them.
 //!
-//! `.sourceignore` files and the copies of ArtifactGenerators use them. Other globs differ in the meaning of `[!a]`,
-//! `**` and an unclosed `[`, and in the syntax errors that they detect before the end of a name.
+//! `.sourceignore` files and the copies of ArtifactGenerators use these wildcards. Other globs differ in the meaning of
+//! `[!a]`, `**` and an unclosed `[`, and in the syntax errors that they detect before the end of a name.
 
 /// The error of a pattern that Go rejects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> Result<bool, BadPattern> {
             return Ok(!name.contains(&b'/'));
         }
         match part.begins(name)? {
-            // The last part must match the end of the name; a star before it may match more.
+            // The last part must match the end of the name; a star before the last part may match more.
             Some(rest) if rest.is_empty() || !pattern.is_empty() => name = rest,
             _ if part.star => match part.skip_to(name, pattern.is_empty())? {
                 Some(rest) => name = rest,
@@ -31,7 +31,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> Result<bool, BadPattern> {
     Ok(name.is_empty())
 }
 
-/// A part of a pattern: an optional star, and the text up to the next star.
+/// A part of a pattern: an optional star, and the chunk up to the next star.
 struct Part<'a> {
     star: bool,
     chunk: &'a [u8],
@@ -71,7 +71,7 @@ impl<'a> Part<'a> {
         Ok(None)
     }
 
-    /// Matches the start of a name and returns the rest. Detects syntax errors after a mismatch too.
+    /// Matches the start of a name and returns the rest. Also detects syntax errors after a mismatch.
     fn begins<'n>(&self, name: &'n [u8]) -> Result<Option<&'n [u8]>, BadPattern> {
         let (mut chunk, mut left) = (self.chunk, name);
         let mut differs = false;
@@ -112,14 +112,14 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A class of characters: `[a-z]`, `[^x]`.
+/// A character class: `[a-z]`, `[^x]`.
 struct Class {
     negated: bool,
     ranges: Vec<(u32, u32)>,
 }
 
 impl Class {
-    /// Parses a class after its `[`, and returns the text after its `]`.
+    /// Parses a character class after the `[`, and returns the text after the `]`.
     fn read(chunk: &[u8]) -> Result<(Self, &[u8]), BadPattern> {
         let negated = chunk.first() == Some(&b'^');
         let mut left = chunk.get(usize::from(negated)..).unwrap_or_default();
@@ -143,7 +143,7 @@ impl Class {
     }
 }
 
-/// A character of a class, which must not be the last of the pattern.
+/// A character of a character class. It must not be the last character of the pattern.
 fn character(chunk: &[u8]) -> Result<(u32, &[u8]), BadPattern> {
     let escaped = match chunk.first() {
         None | Some(b'-' | b']') => return Err(BadPattern),
@@ -157,7 +157,7 @@ fn character(chunk: &[u8]) -> Result<(u32, &[u8]), BadPattern> {
     Ok((character, rest))
 }
 
-/// The character that Go decodes an invalid UTF-8 byte to.
+/// The character to which Go decodes an invalid UTF-8 byte.
 const REPLACEMENT: u32 = char::REPLACEMENT_CHARACTER as u32;
 
 /// The first character of some bytes, and the rest. Bytes skipped after a star may end inside a character.

@@ -1,4 +1,4 @@
-//! The URLs of remote bases, and what they show of the contents.
+//! The URLs of remote bases, which indicate the contents of the bases.
 
 use crate::address::Address;
 
@@ -7,9 +7,9 @@ use crate::address::Address;
 pub(super) struct BaseUrl {
     /// The host, owner and name of the repository, as far as the URL shows them.
     pub(super) repository: String,
-    /// Whether it is the URL of one file.
+    /// Whether the URL references one file.
     pub(super) is_file: bool,
-    /// Whether its path names CRDs.
+    /// Whether the path names CRDs.
     pub(super) has_definitions: bool,
     /// The name of the file or directory, without extension.
     pub(super) name: String,

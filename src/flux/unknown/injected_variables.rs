@@ -1,4 +1,5 @@
-//! Objects that let a webhook add variables to Kustomizations, which the repository then does not contain.
+//! Objects that install a webhook which adds variables to Kustomizations. The repository does not contain these
+//! variables.
 
 use crate::kube::{Object, groups};
 use crate::yaml::Node;
@@ -6,7 +7,7 @@ use crate::yaml::Node;
 /// The chart whose webhook adds the variables of a namespace to `spec.postBuild.substitute` of every Kustomization.
 const CHART: &str = "kustomize-mutating-webhook";
 
-/// Returns whether a cluster with an object may change its Kustomizations at admission.
+/// Returns whether an object indicates that a webhook may change the Kustomizations of the cluster at admission.
 ///
 /// Source: the README of `github.com/xunholy/kustomize-mutating-webhook`.
 pub(in crate::flux) fn injects_variables(object: &Object) -> bool {
@@ -29,7 +30,8 @@ pub(in crate::flux) fn injects_variables(object: &Object) -> bool {
     }
 }
 
-/// Returns whether a rule names the Kustomizations of Flux. A rule for all kinds mostly has another purpose.
+/// Returns whether a rule of a webhook names the Kustomizations of Flux. A rule for all kinds mostly has another
+/// purpose.
 fn is_for_kustomizations(rule: &Node) -> bool {
     let has = |field: &str, value: &str| {
         rule.get(field).is_some_and(|list| list.items().iter().any(|item| item.text() == Some(value)))

@@ -8,31 +8,31 @@ pub(crate) struct KnownContents {
     /// The name of the chart, or the last segment of the artifact's address.
     pub(super) name: &'static str,
     pub(super) purpose: Purpose,
-    /// The API groups of its CRDs.
+    /// The API groups of the CRDs.
     pub(super) groups: &'static [&'static str],
     /// Whether `groups` contains all groups.
     is_complete: bool,
 }
 
 impl KnownContents {
-    /// The API groups of all of its CRDs, if they are known.
+    /// The API groups of all CRDs of the chart or artifact, if they are known.
     pub(super) fn all_groups(&self) -> Option<&'static [&'static str]> {
         Some(self.groups).filter(|groups| self.is_complete && !groups.is_empty())
     }
 }
 
-/// The purpose of a chart or artifact, which determines what it contains.
+/// The purpose of a chart or artifact, which determines the contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The installation of Flux or Flux Operator.
     Flux,
-    /// CRDs and nothing else.
+    /// Only CRDs.
     Definitions,
-    /// A controller with its CRDs.
+    /// A controller and its CRDs.
     Controller,
-    /// Manifests that its values contain.
+    /// Manifests that the values of the chart contain.
     Manifests,
-    /// Some CRDs, among contents that are not known.
+    /// Some known CRDs, and other unknown contents.
     Other,
 }
 
@@ -49,11 +49,11 @@ const TRAEFIK: &[&str] = &["traefik.io", "hub.traefik.io"];
 
 /// The charts and artifacts with known contents, by name.
 ///
-/// Source: the charts and manifests that the projects publish. A mirror keeps the name.
+/// Source: the charts and manifests that the projects publish. A mirror keeps the name of a chart.
 const TABLE: &[KnownContents] = &[
     row("flux-operator", Purpose::Flux, OPERATOR_GROUPS),
     row("flux-operator-manifests", Purpose::Flux, OPERATOR_GROUPS),
-    // The cluster receives its FluxInstance with the root.
+    // The cluster receives the FluxInstance of this chart with the root.
     row("flux-instance", Purpose::Flux, &[]),
     row("flux2", Purpose::Flux, FLUX_GROUPS),
     row("flux-manifests", Purpose::Flux, FLUX_GROUPS),
@@ -137,12 +137,12 @@ const fn row(name: &'static str, purpose: Purpose, groups: &'static [&'static st
     KnownContents { name, purpose, groups, is_complete: true }
 }
 
-/// A row whose groups are not complete.
+/// A row with an incomplete list of groups.
 const fn some(name: &'static str, purpose: Purpose, groups: &'static [&'static str]) -> KnownContents {
     KnownContents { name, purpose, groups, is_complete: false }
 }
 
-/// A chart of which only CRDs are known.
+/// A row for a chart of which only CRDs are known.
 const fn other(name: &'static str, groups: &'static [&'static str]) -> KnownContents {
     some(name, Purpose::Other, groups)
 }
@@ -159,7 +159,7 @@ pub fn groups_of_chart(chart: &str) -> &'static [&'static str] {
     found.map_or(&[], |known| known.groups)
 }
 
-/// Returns whether a chart or artifact contains nothing but the installation of Flux or Flux Operator.
+/// Returns whether a chart or artifact contains only the installation of Flux or Flux Operator.
 pub(crate) fn installs_flux(name: &str) -> bool {
     known(name).is_some_and(|known| known.purpose == Purpose::Flux)
 }
@@ -194,7 +194,7 @@ const PROJECTS: &[&str] = &[
     "volsync",
 ];
 
-/// Returns whether the manifests at an address are those of a public project, not of a fleet.
+/// Returns whether the manifests at an address belong to a public project, not to a fleet.
 pub(super) fn is_of_project(address: &str) -> bool {
     let mut segments = address.split('/');
     let host = segments.next().unwrap_or_default();

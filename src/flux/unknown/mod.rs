@@ -1,5 +1,5 @@
-//! Producers whose objects are not in the repository, such as charts and sources without a copy, and what they may
-//! create. All rules use this answer.
+//! Producers whose objects are not in the repository, such as charts and sources without a copy, and the objects that
+//! they may create. All rules use this module.
 
 pub(super) mod injected_variables;
 pub(super) mod known_contents;

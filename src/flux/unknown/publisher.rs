@@ -46,7 +46,7 @@ const PROJECTS: [&str; 24] = [
 pub fn public_owner(url: &str) -> Option<String> {
     let address = Address::new(url);
     owner_at(address.key()).or_else(|| {
-        // A mirror contains the names of the mirrored hosts in its paths.
+        // The paths of a mirror contain the names of the mirrored hosts.
         let (_, path) = address.key().split_once('/')?;
         owner_at(path)
     })

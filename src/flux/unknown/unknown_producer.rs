@@ -12,11 +12,11 @@ use crate::yaml::{Name, Node, Value};
 /// Whether a producer creates an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Creates {
-    /// It certainly does not.
+    /// The producer certainly does not create the object.
     Never,
-    /// It may.
+    /// The producer may create the object.
     Possibly,
-    /// It certainly does.
+    /// The producer certainly creates the object.
     Certainly,
 }
 
@@ -24,7 +24,7 @@ pub enum Creates {
 #[derive(Debug, Clone)]
 pub struct UnknownProducer {
     contents: Contents,
-    /// The namespace of its namespaced objects; `None` for any.
+    /// The namespace of the producer's namespaced objects; `None` for any.
     namespace: Option<Name>,
     /// The names from which a chart derives the names of its objects.
     names: Vec<Name>,
@@ -36,16 +36,16 @@ pub struct UnknownProducer {
     base: Option<Name>,
 }
 
-/// Words in the names of charts that contain roles for others.
+/// Words in the names of charts that contain roles for the accounts of other applications.
 const RIGHTS: [&str; 6] = ["access", "permission", "rbac", "role", "tenant", "user"];
 
-/// What is known about the contents of a producer.
+/// The known contents of a producer.
 #[derive(Debug, Clone, Copy)]
 enum Contents {
     Known(&'static KnownContents),
     /// A public project, whose contents do not depend on any fleet.
     Public,
-    /// CRDs and nothing else.
+    /// Only CRDs.
     Definitions,
     /// ConfigMaps and Secrets.
     Config,
@@ -54,9 +54,9 @@ enum Contents {
 }
 
 impl UnknownProducer {
-    /// The chart of a HelmRelease that installs it in a namespace.
+    /// The chart of a HelmRelease, with the namespace of the installation.
     ///
-    /// `owner` is the owner of the fleet's repository: a chart of the same owner may contain any object.
+    /// `owner` is the owner of the fleet's repository. A chart of the same owner may contain any object.
     pub fn of_release(release: &Object, namespace: &str, source: Option<&Object>, owner: Option<&str>) -> Self {
         let contents = contents_of_chart(release, source, owner);
         let fields: [&[&str]; 6] = [
@@ -71,7 +71,7 @@ impl UnknownProducer {
         let values = release.node.at_keys(&["spec", "values"]).cloned();
         let has_more_values =
             release.node.at_keys(&["spec", "valuesFrom"]).is_some_and(|list| !list.items().is_empty());
-        // A chart of manifests has the namespaces that its values contain.
+        // A chart of manifests creates objects in the namespaces that the values contain.
         let namespace = Some(Name::from(namespace)).filter(|_| !contents.is(Purpose::Manifests));
         Self {
             contents,
@@ -88,7 +88,7 @@ impl UnknownProducer {
         let target = applier.and_then(|object| object.text_at(&["spec", "targetNamespace"]));
         let namespace = target.filter(|name| !name.is_empty() && !name.contains('$')).map(Name::from);
         let contents = source.map_or(Contents::Anything, contents_of_artifact);
-        // The manifests of Flux contain its namespace.
+        // The manifests of Flux contain the namespace of Flux.
         let home = || applier.and_then(Object::namespace).map(Name::from);
         let namespace = namespace.or_else(|| home().filter(|_| contents.is(Purpose::Flux)));
         Self { contents, namespace, names: Vec::new(), values: None, has_more_values: false, base: None }
@@ -117,7 +117,7 @@ impl UnknownProducer {
         }
     }
 
-    /// An object whose kind, name or namespace SOPS encrypted. The keys of its fields are not encrypted.
+    /// An object whose kind, name or namespace is encrypted by SOPS. The keys of the fields are not encrypted.
     pub fn of_unidentified(object: &Object) -> Self {
         let is_config = ["data", "stringData", "binaryData"].iter().any(|key| object.node.get(key).is_some());
         let contents = if is_config { Contents::Config } else { Contents::Anything };
@@ -154,12 +154,13 @@ impl UnknownProducer {
                 if installs(home, id.group, id.kind, id.namespace, id.name) {
                     return Creates::Certainly;
                 }
-                // Flux Operator names the sync of a FluxInstance after its namespace, or as its values specify.
+                // Flux Operator names the sync of a FluxInstance after the namespace of the FluxInstance, or as the
+                // values specify.
                 let is_sync = || contains_instance(known) && (*id.name == *home || self.mentions(id.name));
                 possibly(if id.is_flux() { is_sync() } else { is_related() })
             }
             Some(Purpose::Manifests) => possibly(self.has_more_values || is_related()),
-            // A public chart does not contain the name of an object of a fleet, but its values may.
+            // A public chart does not contain the name of an object of a fleet, but the values of the release may.
             _ if id.is_flux() => possibly(self.mentions(id.name)),
             _ if is_of_rights(id) && !is_role(id) => possibly(is_related()),
             // The manifests of a public project are the same for all fleets.
@@ -170,8 +171,8 @@ impl UnknownProducer {
         }
     }
 
-    /// Returns whether it is likely that the producer creates an object that it may create: charts mostly name roles
-    /// after themselves, unless rights are their purpose.
+    /// Returns whether the producer is likely to create an object that it may create: charts mostly name roles after
+    /// the chart, unless rights are the purpose of the chart.
     pub fn is_likely_to_create(&self, id: ObjectId<'_>) -> bool {
         let has_rights = |name: &Name| RIGHTS.iter().any(|word| name.contains(word));
         !self.is_chart()
@@ -181,7 +182,8 @@ impl UnknownProducer {
             || self.names.iter().any(has_rights)
     }
 
-    /// Returns whether the producer may create ClusterRoles that others aggregate, with rules for an API group.
+    /// Returns whether the producer may create ClusterRoles that other ClusterRoles aggregate, with rules for an API
+    /// group.
     pub fn may_extend_roles(&self, group: &str) -> bool {
         match self.contents {
             Contents::Definitions | Contents::Config => false,
@@ -194,17 +196,17 @@ impl UnknownProducer {
         }
     }
 
-    /// Returns whether the producer may create any object, such as values of the fleet or admission policies.
+    /// Returns whether the producer may create any object, such as ConfigMaps of the fleet or admission policies.
     pub fn may_create_anything(&self) -> bool {
         matches!(self.contents, Contents::Anything)
     }
 
-    /// Returns whether it contains only ConfigMaps and Secrets.
+    /// Returns whether the producer contains only ConfigMaps and Secrets.
     pub fn is_config(&self) -> bool {
         matches!(self.contents, Contents::Config)
     }
 
-    /// The namespace of its namespaced objects; `None` for any.
+    /// The namespace of the producer's namespaced objects; `None` for any.
     pub fn namespace(&self) -> Option<&Name> {
         self.namespace.as_ref()
     }
@@ -251,7 +253,7 @@ fn contents_of_chart(release: &Object, source: Option<&Object>, owner: Option<&s
     if let Some(known) = known(name.trim_end_matches('/')) {
         return Contents::Known(known);
     }
-    // Helm-controller cannot install a chart without its source.
+    // helm-controller cannot install a chart without the source of the chart.
     let Some(source) = source else { return Contents::Public };
     if !is_public(source) {
         return Contents::Anything;
@@ -266,7 +268,7 @@ fn contents_of_chart(release: &Object, source: Option<&Object>, owner: Option<&s
     }
 }
 
-/// Returns whether a source needs no credentials.
+/// Returns whether a source does not need credentials.
 fn is_public(source: &Object) -> bool {
     let Some(spec) = source.node.get("spec") else { return false };
     let is_private = ["secretRef", "certSecretRef", "serviceAccountName"].iter().any(|field| spec.get(field).is_some());
@@ -295,11 +297,11 @@ fn contents_of_base(url: &BaseUrl, owner: Option<&str>) -> Contents {
     known(&url.repository).map_or(Contents::Public, Contents::Known)
 }
 
-/// Words that names of unrelated projects share.
+/// Words that the names of unrelated projects share.
 const COMMON_WORDS: [&str; 12] =
     ["com", "controller", "crd", "crds", "default", "github", "https", "io", "k8s", "operator", "raw", "system"];
 
-/// Returns whether a word of one name starts with a word of the other.
+/// Returns whether a word of one name starts with a word of the other name.
 fn share_word(one: &str, other: &str) -> bool {
     let words = |name: &str| -> Vec<String> {
         let all = name.split(|c: char| !c.is_ascii_alphanumeric());
@@ -334,7 +336,7 @@ fn mentions(node: &Node, word: &str) -> bool {
     match &node.value {
         Value::Scalar(text, _) => has_word(text, word),
         Value::Seq(items) => items.iter().any(|item| mentions(item, word)),
-        // The entries of some maps are objects by name.
+        // The keys of some maps are names of objects.
         Value::Map(entries) => entries.iter().any(|entry| *entry.key == *word || mentions(&entry.node, word)),
     }
 }

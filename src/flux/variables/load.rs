@@ -1,4 +1,4 @@
-//! The variables of a Kustomization: those of `substituteFrom` in order, then `substitute`.
+//! The variables of a Kustomization: the variables of `substituteFrom` in order, then the variables of `substitute`.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::flux::producer::produced::Produced;
 use crate::kube::Object;
 use crate::yaml::{Entry, Node, Style, Value};
 
-/// The rule of keys that are not valid names of variables.
+/// The rule about keys that are not valid names of variables.
 const INVALID_VARIABLE_NAME: &str = "invalid-variable-name";
 
 /// The variables of a Kustomization, with the findings that prevent substitution.
@@ -18,7 +18,7 @@ pub(crate) struct LoadedVariables {
     pub(crate) variables: Arc<Variables>,
     /// Findings that fail the build when Flux substitutes the first object.
     pub(crate) findings: Vec<Finding>,
-    /// Whether an object is missing that an applier may still provide.
+    /// Whether an object is missing that an applier may still create.
     pub(crate) missing: bool,
 }
 
@@ -27,7 +27,7 @@ pub(crate) trait ValuesLookup {
     /// A ConfigMap or Secret that an applier applies or that a controller creates.
     fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<Produced>;
 
-    /// Returns whether an unknown object of a namespace may exist.
+    /// Returns whether an unknown producer may create objects in a namespace.
     fn may_bring(&self, namespace: &str) -> bool;
 
     /// Returns whether a webhook adds variables to Kustomizations.
@@ -60,13 +60,13 @@ pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded
                 invalid.extend(take(&mut variables, &found.object, "data", |_| None));
                 invalid.extend(take(&mut variables, &found.object, "stringData", |_| None));
             }
-            // Most repositories contain no Secrets, so the keys of a missing one are unknown.
+            // Most repositories contain no Secrets, so the keys of a missing Secret are unknown.
             ("Secret", None) => {
                 variables.open = true;
                 loaded.missing = true;
             }
-            // Without a required ConfigMap, Flux applies nothing. The objects are checked nevertheless: a program that
-            // creates clusters often creates it. The linter reports it.
+            // Without a required ConfigMap, Flux applies nothing. The objects are checked nevertheless, since a program
+            // that creates clusters often creates the ConfigMap. A rule reports the missing ConfigMap.
             ("ConfigMap", None) => {
                 loaded.missing = true;
                 variables.open |= !optional || cluster.may_bring(namespace);
@@ -99,14 +99,14 @@ fn variable(entry: &Entry, from: Option<&ObjectRef>, value: fn(&Node) -> Option<
     Variable { value: value(&entry.node), place: entry.node.span().clone(), from: from.cloned() }
 }
 
-/// The value that Flux substitutes: without line breaks.
+/// The value that Flux substitutes, without line breaks; `None` if it is unknown.
 fn known(node: &Node) -> Option<Arc<str>> {
     let Value::Scalar(text, style) = &node.value else { return None };
     let one_line = || if text.contains('\n') { text.replace('\n', "").into() } else { text.clone() };
     (*style != Style::Unknown).then(one_line)
 }
 
-/// Flux fails all substitutions if the name of one variable is invalid.
+/// The finding of an invalid name. If one name is invalid, Flux fails all substitutions of the Kustomization.
 fn invalid_name(entry: &Entry, object: &Object) -> Option<Finding> {
     if is_name(&entry.key) {
         return None;

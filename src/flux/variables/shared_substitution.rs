@@ -13,8 +13,8 @@ use crate::yaml::{Name, Value};
 /// The label and the annotation that disable substitution.
 const SWITCH: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
-/// Results by the address of the object and the values that it reads. The cache keeps the object, so that its address
-/// is not used again.
+/// The results by the memory address of the object and the values that the object reads. The cache keeps the object, so
+/// that its address is not used again.
 #[derive(Debug, Default)]
 pub(crate) struct SubstitutionCache(Mutex<Index<(usize, ReadValues), Arc<Substituted>>>);
 
@@ -22,7 +22,7 @@ pub(crate) struct SubstitutionCache(Mutex<Index<(usize, ReadValues), Arc<Substit
 #[derive(Debug)]
 pub(crate) struct Substituted {
     _original: Object,
-    /// The object after substitution. If Flux fails, it has the values of the known variables.
+    /// The object after substitution. If Flux fails, the object has the values of the known variables.
     pub(crate) object: Object,
     /// The findings, if Flux fails.
     pub(crate) findings: Vec<Finding>,
@@ -31,8 +31,7 @@ pub(crate) struct Substituted {
 }
 
 impl SubstitutionCache {
-    /// Substitutes variables in an object, and returns the undefined ones. Clusters share objects, so the address
-    /// identifies an object.
+    /// Substitutes variables in an object. Clusters share objects, so the address identifies an object.
     pub(crate) fn substitute(
         &self,
         object: &Object,
@@ -40,7 +39,7 @@ impl SubstitutionCache {
         substitution: &Substitution<'_>,
     ) -> Arc<Substituted> {
         let key = (address(object), ReadValues::new(names, substitution));
-        // A panic in another thread leaves complete entries, since each is inserted in one step.
+        // A panic in another thread leaves complete entries, since each entry is inserted in one step.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {
             return known.clone();
@@ -52,7 +51,7 @@ impl SubstitutionCache {
             Err(findings) => (substitute_known(object, variables, strict), findings),
         };
         let made = Arc::new(Substituted { _original: object.clone(), object: new, findings, undefined });
-        // Another thread may have inserted the entry: the first one counts.
+        // Another thread may have inserted the entry. The first entry counts.
         lock().entry_or(key, || made).clone()
     }
 }

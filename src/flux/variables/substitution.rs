@@ -18,7 +18,7 @@ pub(crate) struct Substitution<'a> {
     pub(crate) limit: usize,
 }
 
-/// The part of a substitution's input that an object depends on: the values of the variables that it reads.
+/// The part of a substitution's input on which an object depends: the values of the variables that the object reads.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ReadValues {
     strict: bool,

@@ -1,4 +1,4 @@
-//! Admission policies that may forbid an object to name a service account.
+//! Admission policies that may reject an object because of the service account that it names.
 //!
 //! An escalation that a policy may forbid is not reported.
 
@@ -9,7 +9,7 @@ use crate::rbac::model::account_kind::AccountKind;
 use crate::text::Span;
 use crate::yaml::{Name, Node, Value};
 
-/// The field that such a policy checks.
+/// The field that a policy for service accounts checks.
 const FIELD: &str = "serviceAccountName";
 
 /// The policies of a cluster that may restrict which account an object names.
@@ -29,9 +29,9 @@ pub struct Policy {
     pub reference: ObjectRef,
     /// The position of the object.
     pub place: Span,
-    /// The namespace to which it is limited; `None` for all.
+    /// The namespace to which the policy is limited; `None` for all namespaces.
     namespace: Option<Name>,
-    /// The objects that it matches.
+    /// The objects that the policy matches.
     scope: MatchScope,
     /// The kind of the binding that must enforce the policy, if the policy needs a binding.
     binding_kind: Option<Name>,
@@ -47,7 +47,7 @@ enum MatchScope {
 }
 
 impl Policies {
-    /// Adds an object, if it is a policy or enforces one.
+    /// Adds an object, if it is a policy or enforces a policy.
     pub(crate) fn add(&mut self, applied: &Applied<'_>) {
         let object = applied.object;
         let text = |keys: &[&str]| object.node.at_keys(keys).and_then(Node::shared_text);
@@ -104,7 +104,7 @@ impl Policies {
         }
     }
 
-    /// Adds a policy, if it mentions the field.
+    /// Adds a policy, if it mentions `serviceAccountName`.
     fn add_if_related(
         &mut self,
         applied: &Applied<'_>,
@@ -122,7 +122,7 @@ impl Policies {
         self.all.push(Policy { reference, place, namespace, scope, binding_kind });
     }
 
-    /// A policy that may forbid an object of a kind in a namespace to name an account.
+    /// A policy that may reject an object of a kind in a namespace because of the account that the object names.
     pub(crate) fn forbids(&self, kind: AccountKind<'_>, namespace: &str) -> Option<&Policy> {
         self.all.iter().find(|policy| {
             let reference = &policy.reference;
@@ -151,7 +151,7 @@ impl MatchScope {
     }
 }
 
-/// The objects that a policy of Kubernetes matches.
+/// The objects that an admission policy of Kubernetes matches.
 fn resources(object: &Object) -> MatchScope {
     let rules = object.node.at_keys(&["spec", "matchConstraints", "resourceRules"]).map_or(&[][..], Node::items);
     MatchScope::Resources(
@@ -180,7 +180,7 @@ fn fits(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Returns whether a node mentions the field.
+/// Returns whether a node mentions `serviceAccountName`.
 fn mentions(node: &Node) -> bool {
     match &node.value {
         Value::Scalar(text, _) => text.contains(FIELD),

@@ -1,4 +1,4 @@
-//! The rules of a role, including those of aggregated roles.
+//! The rules of a role, including the rules of aggregated roles.
 
 use std::sync::atomic::Ordering;
 
@@ -7,11 +7,12 @@ use crate::kube::selector::Selector;
 use crate::rbac::model::role::{Binding, Role};
 use crate::rbac::model::rule::Rule;
 
-/// The maximum number of aggregated roles, summed over all roles of a cluster. Each role may aggregate all others.
+/// The maximum number of aggregated roles, summed over all roles of a cluster. Each role may aggregate all other roles.
 const MAX_AGGREGATED: usize = 4_000_000;
 
 impl Rbac {
-    /// The rules that a binding grants, each with the role that defines it: the bound role, or one that it aggregates.
+    /// The rules that a binding grants, each with the role that defines the rule: the bound role, or a role that the
+    /// bound role aggregates.
     pub fn rules(&self, binding: &Binding) -> impl Iterator<Item = (&Rule, &Role)> + Clone {
         self.role_at(binding).into_iter().flat_map(|at| self.rules_at(at))
     }
@@ -23,12 +24,12 @@ impl Rbac {
             .flat_map(|role| role.rules.iter().map(move |rule| (&**rule, role)))
     }
 
-    /// Returns whether a role aggregates more roles than are followed.
+    /// Returns whether a role aggregates more roles than the limit allows.
     pub(crate) fn exceeds_aggregation_limit(&self, at: usize) -> bool {
         self.sources(at).is_none()
     }
 
-    /// The roles that define the rules of a role: the role itself, or those that it aggregates.
+    /// The roles that define the rules of a role: the role itself, or the roles that it aggregates.
     ///
     /// The aggregation controller of Kubernetes replaces the role's own rules, unless the aggregated rules are empty.
     fn sources(&self, at: usize) -> Option<&[u32]> {
@@ -85,7 +86,7 @@ impl Rbac {
     }
 }
 
-/// A position as `u32`: a cluster has fewer objects.
+/// A position as `u32`; `None` for a position beyond the size of any real cluster.
 fn narrow(at: usize) -> Option<u32> {
     u32::try_from(at).ok()
 }

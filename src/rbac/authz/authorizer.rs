@@ -21,7 +21,7 @@ pub struct Grant<'a> {
     pub role: &'a Role,
     /// The rule that allows the request.
     pub rule: &'a Rule,
-    /// The role that defines the rule: `role`, or a role that it aggregates.
+    /// The role that defines the rule: `role`, or a role that `role` aggregates.
     pub from: &'a Role,
 }
 
@@ -101,7 +101,8 @@ impl Rbac {
         }
     }
 
-    /// The namespaces in which an account may create objects, other than its own; the empty name is the whole cluster.
+    /// The namespaces in which an account may create objects, other than the account's own namespace; the empty name is
+    /// the whole cluster.
     pub fn foreign_scopes(&self, account: &Account) -> BTreeSet<Name> {
         let subjects = account.subjects();
         let bindings = subjects.iter().flat_map(|subject| {
@@ -149,7 +150,7 @@ impl Rbac {
         self.unknown_rights.of_role(namespace, &binding.role.name)
     }
 
-    /// The reason why a binding may grant unknown rights.
+    /// The reason why a binding may grant unknown rights, if any.
     pub(crate) fn unknown_rights(&self, binding: &Binding) -> Option<String> {
         let Some(role) = self.role(binding) else {
             let source = self.unknown_role(binding)?;
@@ -159,7 +160,7 @@ impl Rbac {
         is_open.then(|| format!("{} contains unknown values", binding.role_name()))
     }
 
-    /// The reason why an account may have unknown rights.
+    /// The reason why an account may have unknown rights, if any.
     fn unknown_bindings(&self, account: &Account) -> Option<String> {
         if let Some(open) = self.open_binding.map(|at| &self.bindings[at]) {
             return Some(format!("{} `{}` has unknown subjects", open.kind(), open.name));

@@ -17,20 +17,21 @@ use crate::yaml::Name;
 #[derive(Debug, Default)]
 pub struct Rbac {
     pub(crate) roles: Vec<Role>,
-    /// By namespace and name; cluster-scoped roles have the empty namespace.
+    /// The positions of roles by namespace and name. A ClusterRole has the empty namespace.
     role_by_name: Index<(Name, Name), usize>,
-    /// The `ClusterRole` objects with a label, by its key.
+    /// The positions of the `ClusterRole` objects with a label, by the key of the label.
     pub(super) roles_by_label: Index<Name, Vec<usize>>,
     pub(super) aggregations: Aggregations,
     pub(crate) bindings: Vec<Binding>,
     binding_by_name: Index<(Name, Name), usize>,
-    /// The bindings of a subject, by the namespace in which they grant rights; the empty one is the whole cluster.
+    /// The bindings of a subject, by the namespace in which they grant rights; the empty namespace is the whole
+    /// cluster.
     by_subject: Index<Subject, BTreeMap<Name, Vec<usize>>>,
     /// The accounts that objects define or reference, by namespace.
     accounts: BTreeMap<Name, BTreeSet<Name>>,
     /// The accounts that Flux impersonates, by namespace.
     pub(super) impersonated: BTreeMap<Name, BTreeSet<Name>>,
-    /// The namespaces that exist, or that objects have.
+    /// The namespaces that Namespace objects define, or that objects use.
     namespaces: BTreeSet<Name>,
     pub(crate) unknown_rights: UnknownRightsSources,
     /// The identities under which Flux applies objects.
@@ -45,7 +46,7 @@ pub struct Rbac {
 /// The aggregated roles of each role, computed on demand.
 #[derive(Debug, Default)]
 pub(super) struct Aggregations {
-    /// For each role, the roles that contain its rules; `None` if there are too many.
+    /// For each role, the roles that define its rules; `None` if they are too many.
     pub(super) sources: Vec<OnceLock<Option<Box<[u32]>>>>,
     /// For each role, the roles that its selectors match.
     pub(super) selected: Vec<OnceLock<Box<[u32]>>>,
@@ -126,7 +127,8 @@ impl Rbac {
         having.map(|(namespace, _)| Account::new(namespace.clone(), name.clone())).collect()
     }
 
-    /// The selected accounts with the most rights: one with all rights, else those with rights in the whole cluster.
+    /// The selected accounts with the most rights: an account with all rights, or else the accounts with rights in the
+    /// whole cluster.
     pub(crate) fn most_powerful(&self, is_selected: impl Fn(&Account) -> bool) -> Vec<Account> {
         let everywhere = self.bindings.iter().filter(|binding| binding.namespace.is_empty());
         let named = everywhere.flat_map(|binding| binding.subjects.iter().filter_map(|bound| bound.subject.account()));
@@ -136,18 +138,19 @@ impl Rbac {
         all.into_iter().next().map_or(some, |one| vec![one])
     }
 
-    /// The namespaces that exist, or that objects have.
+    /// The namespaces that Namespace objects define, or that objects use.
     pub fn namespaces(&self) -> impl Iterator<Item = &Name> {
         self.namespaces.iter()
     }
 
-    /// The bindings of a subject that grant rights in a single namespace, or in the whole cluster if it is empty.
+    /// The bindings of a subject that grant rights in a single namespace, or in the whole cluster if `namespace` is
+    /// empty.
     pub(crate) fn bindings_in(&self, subject: &Subject, namespace: &str) -> impl Iterator<Item = &Binding> {
         let found = self.by_subject.get(subject).and_then(|all| all.get(namespace));
         found.into_iter().flatten().map(|at| &self.bindings[*at])
     }
 
-    /// All bindings of a subject: those of the whole cluster first, then by namespace.
+    /// All bindings of a subject: the bindings of the whole cluster first, then by namespace.
     pub(crate) fn bindings_of(&self, subject: &Subject) -> impl Iterator<Item = &Binding> {
         self.by_subject.get(subject).into_iter().flat_map(BTreeMap::values).flatten().map(|at| &self.bindings[*at])
     }
@@ -171,7 +174,7 @@ impl Rbac {
     }
 }
 
-/// Adds an object; of two objects with the same namespace and name, the cluster has the last one.
+/// Adds a role or binding, which replaces an earlier object with the same namespace and name.
 fn put<T>(all: &mut Vec<T>, by_name: &mut Index<(Name, Name), usize>, id: (Name, Name), one: T) {
     if let Some(at) = by_name.get(&id) {
         all[*at] = one;

@@ -1,4 +1,4 @@
-//! Reads the access rights of a cluster from the objects that it receives.
+//! Loading of the access rights of a cluster from the objects that the cluster receives.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::text::Span;
 use crate::yaml::Node;
 
 impl Rbac {
-    /// The rights on a cluster: those that it receives, and those that Kubernetes and its Flux create.
+    /// The rights on a cluster: the rights that its objects define, and the rights that Kubernetes and Flux create.
     pub fn on_cluster(receiver: &Receiver<'_>, tenancy: &Tenancy) -> Self {
         let mut rbac = Self::default();
         rbac.add_shipped(Product::Kubernetes, "");
@@ -33,7 +33,7 @@ impl Rbac {
         rbac.flux_identities = FluxIdentities::on_cluster(&relevant, tenancy, receiver);
         if receiver.target.is_none() {
             for home in &tenancy.flux_namespaces {
-                // If the repository contains Flux's own bindings, possibly patched, they replace the shipped ones.
+                // If the repository contains Flux's own bindings, possibly patched, these replace the shipped bindings.
                 let own = format!("crd-controller-{home}");
                 let is_received = |applied: &Applied<'_>| {
                     applied.object.kind() == "ClusterRoleBinding" && applied.object.name() == own

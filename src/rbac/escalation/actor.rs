@@ -14,7 +14,7 @@ pub enum Actor {
     AccountsOf(Name),
     /// Every service account of every namespace.
     AllAccounts,
-    /// Every service account of this name, in any namespace.
+    /// Every service account with this name, in any namespace.
     AccountsNamed(Name),
     /// A single user or group that is not a service account.
     Subject(Subject),
@@ -22,12 +22,12 @@ pub enum Actor {
     AnyUser,
     /// Every group.
     AnyGroup,
-    /// The account itself, with all rights in a namespace, or in the whole cluster if it is empty.
+    /// The account itself, with all rights in this namespace, or in the whole cluster if the namespace is empty.
     Raised(Name),
 }
 
 impl Actor {
-    /// Returns whether it is a group, which can only be assumed together with a user or an account.
+    /// Returns whether the actor is a group, which can only be assumed together with a user or an account.
     pub(super) fn is_group(&self) -> bool {
         matches!(self, Self::AnyGroup | Self::Subject(Subject::Group(_)))
     }

@@ -17,7 +17,7 @@ use crate::yaml::Name;
 pub struct EscapeChain<'a> {
     /// The account at the start.
     pub from: Account,
-    /// The steps; the last one leaves the namespaces.
+    /// The steps; the last step leaves the namespaces.
     pub steps: Vec<ChainStep<'a>>,
     /// The rights at the end.
     pub end: ChainEnd<'a>,
@@ -37,7 +37,7 @@ pub struct ChainStep<'a> {
 /// The rights at the end of a chain.
 #[derive(Debug, Clone)]
 pub enum ChainEnd<'a> {
-    /// All rights, as any identity can be assumed.
+    /// All rights, since any identity can be assumed.
     Everything,
     /// All rights in a foreign namespace.
     Namespace(Name),
@@ -68,7 +68,7 @@ impl Rbac {
         ChainSearch { rbac: self, starts: &starts, holders: &holders, namespaces }.run()
     }
 
-    /// An unknown source that may contain an admission policy which forbids steps of chains, as messages name it.
+    /// The text that messages use for an unknown source that may contain an admission policy against steps of chains.
     pub fn unknown_policy_source(&self) -> Option<String> {
         self.unknown_rights.of_policies().map(ToString::to_string)
     }
@@ -172,7 +172,8 @@ impl<'a> ChainSearch<'a, '_> {
         }
     }
 
-    /// The bindings that grant subjects rights outside the namespaces which no starting account has.
+    /// The bindings that grant subjects rights outside the namespaces, without the rights that a starting account
+    /// already has.
     fn outside(&self, subjects: &[Subject]) -> Vec<&'a Binding> {
         let own = subjects.iter().filter(|subject| !subject.is_everybody());
         let bindings = own.flat_map(|subject| self.rbac.bindings_of(subject));

@@ -1,8 +1,8 @@
-//! The API server's check against privilege escalation. Who writes a role or binding must have the rights that it grants,
-//! or the verb `escalate` or `bind`.
+//! The API server's check against privilege escalation. The writer of a role or binding must have the rights that it
+//! grants, or the verb `escalate` or `bind`.
 //!
-//! Source: the policy-based storages in `k8s.io/kubernetes/pkg/registry/rbac`. The API server authorizes the request
-//! itself before, as for every resource.
+//! Source: the policy-based storages in `k8s.io/kubernetes/pkg/registry/rbac`. Before this check, the API server
+//! authorizes the request itself, as for every resource.
 
 use crate::flux::Applied;
 use crate::kube::groups;
@@ -27,21 +27,21 @@ pub enum Guard {
 }
 
 impl Rbac {
-    /// Returns whether an account may create a role, or update it, by this check.
+    /// Returns whether this check allows an account to create or update a role.
     pub fn may_write_role(&self, account: &Account, role: &Role) -> Guard {
         let resource = if role.namespace.is_empty() { "clusterroles" } else { "roles" };
         let request = Request::new("escalate", groups::RBAC, resource).in_namespace(&role.namespace).named(&role.name);
         self.allowed_or(account, &request, || {
             let guard = self.has(account, &role.namespace, role.rules.iter().map(|rule| &**rule));
             match guard {
-                // A role that aggregates others may later contain any rule.
+                // A role that aggregates other roles may later contain any rule.
                 Guard::Passed if !role.aggregates.is_empty() => self.has(account, "", everything().iter()),
                 guard => guard,
             }
         })
     }
 
-    /// Returns whether an account may create a binding, or update it, by this check.
+    /// Returns whether this check allows an account to create or update a binding.
     pub fn may_write_binding(&self, account: &Account, binding: &Binding) -> Guard {
         let resource = if binding.role.is_cluster_role { "clusterroles" } else { "roles" };
         let request =
@@ -57,7 +57,8 @@ impl Rbac {
         })
     }
 
-    /// Returns whether an account may write an object by this check; kinds other than roles and bindings are accepted.
+    /// Returns whether this check allows an account to write an object. The check accepts all kinds other than roles
+    /// and bindings.
     pub fn may_write(&self, account: &Account, applied: &Applied<'_>) -> Guard {
         let object = applied.object;
         let place = |span: &Span| applied.by.place(span);
@@ -85,7 +86,8 @@ impl Rbac {
         }
     }
 
-    /// Returns whether an account has all rights of some rules in a namespace; in the whole cluster if it is empty.
+    /// Returns whether an account has all rights of some rules in a namespace, or in the whole cluster if `namespace`
+    /// is empty.
     pub(crate) fn has<'a>(
         &self,
         account: &Account,

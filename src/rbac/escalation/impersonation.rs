@@ -1,4 +1,4 @@
-//! The ways in which an account can assume the identity of another one.
+//! The ways in which an account can assume another identity.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,8 @@ pub struct Impersonation<'a> {
 }
 
 impl Rbac {
-    /// The identities that an account can assume, in the whole cluster and in each namespace where it has rights.
+    /// The identities that an account can assume, in the whole cluster and in each namespace where the account has
+    /// rights.
     pub fn impersonations(&self, account: &Account) -> Vec<Impersonation<'_>> {
         let mut found = Vec::new();
         let mut scopes: Vec<Name> = account.subjects().iter().flat_map(|subject| self.scopes_of(subject)).collect();
@@ -54,7 +55,8 @@ impl Rbac {
         found
     }
 
-    /// Adds the right to assume a user or an account to that for a group, which has no effect alone.
+    /// Adds the grant for a user or an account to each impersonation of a group, since a group cannot be assumed alone.
+    /// Without such a grant, removes the groups.
     fn join_groups<'a>(found: &mut Vec<Impersonation<'a>>) {
         let is_user = |one: &&Impersonation<'a>| one.method == Method::Impersonate && !one.to.is_group();
         let user = found.iter().find(is_user).and_then(|one| one.grants.first()).copied();
@@ -77,8 +79,8 @@ impl Rbac {
         for (to, method, grant) in self.identities_by_rules(account, scope) {
             push(to, method, vec![grant], None);
         }
-        // Admission policies also check the pods of a workload. One workload kind is reported, if possible one that no policy
-        // forbids.
+        // Admission policies also check the pods of a workload. Only one workload kind is reported, if possible a kind
+        // that no policy forbids.
         let [pod, ..] = WORKLOADS;
         let forbids =
             |kind: &AccountKind<'_>| self.policies.forbids(*kind, scope).or_else(|| self.policies.forbids(pod, scope));
@@ -115,7 +117,8 @@ impl Rbac {
         }
     }
 
-    /// The identities that an account can assume by the rules of its bindings in a scope: those without a name first.
+    /// The identities that an account can assume by the rules of its bindings in a scope: the identities without a name
+    /// first.
     fn identities_by_rules(&self, account: &Account, scope: &Name) -> Vec<(Actor, Method, Grant<'_>)> {
         let mut found: Vec<(Actor, Method, Grant<'_>)> = Vec::new();
         let mut known: BTreeSet<(Actor, Method)> = BTreeSet::new();
@@ -127,7 +130,7 @@ impl Rbac {
                 found.extend(new.map(|(to, method)| (to, method, Grant { binding, role, rule, from })));
             }
         }
-        // Any user includes any account and any group.
+        // The identity of any user includes every account and every group.
         if known.contains(&(Actor::AnyUser, Method::Impersonate)) {
             found.retain(|(to, method, _)| *method != Method::Impersonate || *to == Actor::AnyUser);
         }
@@ -172,13 +175,13 @@ impl Rbac {
 }
 
 impl Impersonation<'_> {
-    /// Returns whether it holds for the whole cluster.
+    /// Returns whether the impersonation is possible in the whole cluster.
     fn is_cluster_wide(&self) -> bool {
         match &self.to {
             Actor::AllAccounts | Actor::AnyUser => true,
             Actor::Raised(namespace) => namespace.is_empty(),
             Actor::Account(_) => matches!(self.method, Method::Controller(_)),
-            // It does not include the accounts of a namespace.
+            // None of these identities includes the accounts of every namespace.
             Actor::AccountsOf(_) | Actor::AccountsNamed(_) | Actor::Subject(_) | Actor::AnyGroup => false,
         }
     }

@@ -3,9 +3,9 @@
 /// A method to assume another identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
-    /// An object of this kind that names the account, which Flux impersonates.
+    /// An object of this kind that names the account in `serviceAccountName`. Flux impersonates the account.
     ServiceAccountName(&'static str),
-    /// An object of this kind without an account: the controller acts as itself.
+    /// An object of this kind without an account. The controller acts under its own identity.
     Controller(&'static str),
     /// A workload of this kind that runs as the account.
     Workload(&'static str),
@@ -15,14 +15,14 @@ pub enum Method {
     Token,
     /// A Secret to which Kubernetes writes a token of the account.
     TokenSecret,
-    /// The verb `bind`: a binding to a role with more rights than its writer has.
+    /// The verb `bind`: a binding to a role with more rights than the writer of the binding has.
     Bind,
-    /// The verb `escalate`: a role with more rights than its writer has, and a binding to it.
+    /// The verb `escalate`: a role with more rights than the writer of the role has, and a binding to the role.
     Escalate,
 }
 
 impl Method {
-    /// Returns whether an admission policy can forbid it by a check of objects.
+    /// Returns whether an admission policy can forbid the method by a check of objects.
     pub fn may_be_forbidden(self) -> bool {
         matches!(self, Self::ServiceAccountName(_) | Self::Controller(_) | Self::Workload(_))
     }

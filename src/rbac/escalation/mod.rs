@@ -1,4 +1,4 @@
-//! Ways in which an account gains the rights of another one.
+//! Ways in which an account gains the rights of another identity.
 
 pub(super) mod actor;
 pub(super) mod guard;

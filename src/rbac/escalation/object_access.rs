@@ -11,7 +11,8 @@ use crate::rbac::model::subject::Account;
 use crate::yaml::Name;
 
 impl Rbac {
-    /// The identities that an account can assume with an object of a kind in a scope, and the grant that allows it.
+    /// The identities that an account can assume with an object of a kind in a scope, each with the grant that allows
+    /// the object.
     pub(super) fn actors_by_object(
         &self,
         account: &Account,

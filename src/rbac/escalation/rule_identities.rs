@@ -1,4 +1,4 @@
-//! The identities that a single rule lets its holder assume, by `impersonate` or by a token.
+//! The identities that the holder of a single rule can assume, by `impersonate` or by a token.
 //!
 //! Source: `k8s.io/apiserver/pkg/endpoints/filters/impersonation.go`. The API server authorizes the name of a service
 //! account as a `serviceaccounts` resource, never as a user. Users and groups are cluster-scoped.
@@ -10,8 +10,8 @@ use crate::rbac::model::rule::Rule;
 use crate::rbac::model::subject::{Account, Subject};
 use crate::yaml::Name;
 
-/// The identities that a rule lets its holder assume, in the scope of a binding: a namespace, or the whole cluster if it
-/// is empty.
+/// The identities that the holder of a rule can assume in the scope of a binding: a namespace, or the whole cluster if
+/// the scope is empty.
 ///
 /// A group can only be assumed together with a user or an account.
 pub fn identities(rule: &Rule, scope: &Name) -> Vec<(Actor, Method)> {

@@ -1,7 +1,7 @@
 //! The identity under which Flux applies an object.
 //!
-//! An object names an account of its own namespace in `serviceAccountName`. Otherwise the controller impersonates the
-//! account in `--default-service-account`, or acts as itself.
+//! An object names an account of its own namespace in `serviceAccountName`. Without this field, the controller
+//! impersonates the account in `--default-service-account`, or acts under its own identity.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::rbac::model::account_kind::AccountKind;
 use crate::rbac::model::subject::Account;
 use crate::yaml::{Name, Node};
 
-/// The kinds for whose objects Flux impersonates an account.
+/// The kinds with `serviceAccountName`, whose account Flux impersonates.
 pub(crate) const APPLIERS: [ApplierIdentity; 3] = [
     ApplierIdentity {
         kind: AccountKind { group: groups::KUSTOMIZE, kind: "Kustomization", plural: "kustomizations" },
@@ -27,7 +27,7 @@ pub(crate) const APPLIERS: [ApplierIdentity; 3] = [
     },
 ];
 
-/// A kind whose objects Flux applies, with its controller.
+/// A kind with `serviceAccountName`, and the controller that reconciles its objects.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ApplierIdentity {
     pub(crate) kind: AccountKind<'static>,
@@ -37,7 +37,7 @@ pub(crate) struct ApplierIdentity {
 /// The identities under which Flux applies objects on a cluster.
 #[derive(Debug, Default)]
 pub(crate) struct FluxIdentities {
-    /// The controllers that run, each with its identity for an object without an account.
+    /// The controllers that run, each with the identity for objects without `serviceAccountName`.
     controllers: BTreeMap<&'static str, DefaultIdentity>,
 }
 
@@ -48,16 +48,16 @@ pub(crate) enum DefaultIdentity {
     Controller(Account),
     /// An account of the object's namespace.
     DefaultAccount,
-    /// Not known.
+    /// The identity is unknown.
     Unknown,
 }
 
 impl FluxIdentities {
-    /// The identities on a cluster.
+    /// Detects the identities on a cluster.
     pub(crate) fn on_cluster(objects: &[Applied<'_>], tenancy: &Tenancy, receiver: &Receiver<'_>) -> Self {
         let mut identities = Self::default();
         if receiver.target.is_some() {
-            // A cluster to which another cluster's Flux applies objects runs no Flux, as far as is known.
+            // If the Flux of another cluster applies the objects, the cluster itself is not known to run Flux.
             return identities;
         }
         let components = objects.iter().find_map(|applied| components(applied.object));
@@ -86,20 +86,21 @@ impl FluxIdentities {
         identities
     }
 
-    /// The identity for objects of a kind without an account; `None` if no controller reconciles them.
+    /// The identity for objects of a kind without `serviceAccountName`; `None` if no controller reconciles these
+    /// objects.
     pub(crate) fn default_of(&self, applier: &ApplierIdentity) -> Option<&DefaultIdentity> {
         self.controllers.get(applier.controller)
     }
 
-    /// The identities of all controllers for objects without an account.
+    /// The identities of all controllers for objects without `serviceAccountName`.
     pub(crate) fn defaults(&self) -> impl Iterator<Item = &DefaultIdentity> {
         self.controllers.values()
     }
 }
 
-/// The account that Flux impersonates for an object: `serviceAccountName`, or the controller's default.
+/// The account that Flux impersonates for an object: `serviceAccountName`, or the default account of the controller.
 ///
-/// `None` if Flux does not apply the object, applies it to another cluster, or acts as itself.
+/// `None` if the object has another kind or targets another cluster, or if the controller acts under its own identity.
 pub fn acts_as(object: &Object, namespace: Option<&str>, tenancy: &Tenancy) -> Option<Account> {
     let applier = APPLIERS.iter().find(|one| object.is(one.kind.group, one.kind.kind))?;
     if object.node.at_keys(&["spec", "kubeConfig"]).is_some_and(|node| !node.is_null()) {
@@ -110,14 +111,14 @@ pub fn acts_as(object: &Object, namespace: Option<&str>, tenancy: &Tenancy) -> O
     Some(Account::new(namespace?, name.filter(|name| !name.contains("${"))?))
 }
 
-/// The components of a FluxInstance, if they are set.
+/// The components of a FluxInstance, if `spec.components` is set.
 fn components(object: &Object) -> Option<Vec<Name>> {
     let list = object.is(groups::FLUX_OPERATOR, "FluxInstance").then(|| object.node.at_keys(&["spec", "components"]));
     let names: Vec<Name> = list??.items().iter().filter_map(Node::shared_text).collect();
     (!names.is_empty()).then_some(names)
 }
 
-/// The namespace of Flux: that of a FluxInstance, else the one that is not `flux-system`.
+/// The namespace of Flux: the namespace of a FluxInstance, or else preferably a namespace other than `flux-system`.
 fn home(objects: &[Applied<'_>], tenancy: &Tenancy) -> Name {
     let instance = objects.iter().find(|applied| applied.object.is(groups::FLUX_OPERATOR, "FluxInstance"));
     let homes = &tenancy.flux_namespaces;

@@ -1,6 +1,6 @@
 //! The sources of unknown roles, bindings and policies: charts, and appliers that are not built.
 //!
-//! Each of them can create no more than the service account may create that it impersonates.
+//! A source can create only the objects that its service account may create.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::kustomize::UnreadBase;
 use crate::rbac::model::subject::Account;
 use crate::yaml::Name;
 
-/// A source of unknown roles, bindings and policies, as messages name it.
+/// A source of unknown roles, bindings and policies. `Display` formats it for messages.
 #[derive(Debug, Clone)]
 pub(crate) enum UnknownRights {
     /// Other appliers, in a repository without a root.
@@ -42,7 +42,7 @@ impl fmt::Display for UnknownRights {
 }
 
 impl UnknownRights {
-    /// Returns whether the source is named after admission policies.
+    /// Returns whether the name of the source indicates admission policies.
     fn is_named_after_policies(&self) -> bool {
         let reference = match self {
             Self::NoRoot => return true,
@@ -56,7 +56,7 @@ impl UnknownRights {
     }
 }
 
-/// The unknown sources of rights on a cluster, by what they may create.
+/// The unknown sources of rights on a cluster, by the objects that they may create.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UnknownRightsSources {
     /// A source that may create any object.
@@ -67,11 +67,12 @@ pub(crate) struct UnknownRightsSources {
     charts: Vec<Producer>,
     /// The sources that may create objects of a namespace.
     namespaces: BTreeMap<Name, Vec<Producer>>,
-    /// A source that may create admission policies: an applier that is not built, or a source that is named after them.
+    /// A source that may create admission policies: an applier that is not built, or a source whose name indicates
+    /// policies.
     policies: Option<UnknownRights>,
 }
 
-/// A source and its contents, as far as they are known.
+/// A source with its known contents.
 type Producer = (UnknownRights, Arc<UnknownProducer>);
 
 /// An applier or chart with unknown contents.
@@ -79,16 +80,16 @@ type Producer = (UnknownRights, Arc<UnknownProducer>);
 pub(crate) struct UnknownRightsSource {
     source: UnknownRights,
     contents: Arc<UnknownProducer>,
-    /// The account that it impersonates; `None` if it may do everything.
+    /// The account that Flux impersonates for the applier or chart; `None` for unlimited rights.
     account: Option<Account>,
-    /// The namespace to which a chart is installed.
+    /// The namespace in which a chart is installed.
     chart_namespace: Option<Name>,
-    /// The name of the source that an applier builds.
+    /// The name of the source from which an applier is built.
     artifact: Option<Name>,
 }
 
 impl UnknownRightsSource {
-    /// The unknown contents of an applier, with the source of its artifact; `None` if it is built.
+    /// The unknown contents of an applier, with the source of its artifact; `None` for an applier that is built.
     pub(crate) fn of_applier(applier: &Applier, artifact: Option<&Object>, tenancy: &Tenancy) -> Option<Self> {
         let (source, artifact_object) = match &applier.state {
             State::Built => return None,
@@ -110,7 +111,7 @@ impl UnknownRightsSource {
         Self { source, contents, account, chart_namespace: None, artifact: None }
     }
 
-    /// The unknown contents of the chart of a HelmRelease; `None` if it is installed on another cluster.
+    /// The unknown contents of the chart of a HelmRelease; `None` if the chart is installed on another cluster.
     ///
     /// `owner` is the owner of the fleet's repository.
     pub(crate) fn of_chart(
@@ -132,7 +133,7 @@ impl UnknownRightsSource {
         Some(Self { source, contents, account, chart_namespace, artifact: None })
     }
 
-    /// Returns whether the applier or its source is named after admission policies.
+    /// Returns whether the name of the applier or of its source indicates admission policies.
     fn is_named_after_policies(&self) -> bool {
         let is_named = |name: &Name| ["polic", "constraint"].iter().any(|word| name.contains(word));
         self.source.is_named_after_policies() || self.artifact.as_ref().is_some_and(is_named)
@@ -142,8 +143,8 @@ impl UnknownRightsSource {
 impl UnknownRightsSources {
     /// The unknown sources of a cluster.
     ///
-    /// `is_bound` tells whether a known binding names an account. `scopes` returns the namespaces in which an account may
-    /// create roles or bindings; the empty namespace is the whole cluster.
+    /// `is_bound` returns whether a known binding names an account. `scopes` returns the namespaces in which an account
+    /// may create roles or bindings; the empty namespace is the whole cluster.
     pub(crate) fn collect(
         receiver: &Receiver<'_>,
         contents: Vec<UnknownRightsSource>,
@@ -166,7 +167,7 @@ impl UnknownRightsSources {
             let scopes = one.account.as_ref().map(&scopes);
             let is_everywhere =
                 may_be_bound || scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope.is_empty()));
-            // Flux applies nothing of a build that fails.
+            // If a build fails, Flux does not apply the objects of the build.
             let is_unbuilt = matches!(one.source, UnknownRights::NotBuilt(..) | UnknownRights::RemoteBase(..))
                 && one.contents.may_create_anything();
             if one.is_named_after_policies() || (is_everywhere && is_unbuilt) {
@@ -196,7 +197,7 @@ impl UnknownRightsSources {
         self.of(ObjectId { group: groups::RBAC, kind, namespace, name })
     }
 
-    /// A source that may create a ClusterRole that others aggregate, with rules for an API group.
+    /// A source that may create a ClusterRole with rules for an API group, which other ClusterRoles aggregate.
     pub(crate) fn of_aggregated_roles(&self, group: &str) -> Option<&UnknownRights> {
         let mut sources = self.everywhere.iter().chain(&self.charts);
         let found = sources.find(|(_, contents)| contents.may_extend_roles(group));
@@ -220,8 +221,8 @@ impl UnknownRightsSources {
 
     /// A source that may create a binding for an account.
     ///
-    /// A chart binds the accounts that it creates itself. The account of a fleet is one of them only if its values
-    /// contain it.
+    /// A chart binds the accounts that it creates itself. These include an account of the fleet only if the values of
+    /// the chart contain the account.
     pub(crate) fn of_bindings(&self, account: &Account) -> Option<&UnknownRights> {
         self.of(ObjectId { group: "", kind: "ServiceAccount", namespace: &account.namespace, name: &account.name })
     }

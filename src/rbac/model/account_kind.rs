@@ -8,7 +8,7 @@ pub(crate) struct AccountKind<'a> {
     pub(crate) plural: &'a str,
 }
 
-/// The kinds whose pods run as a service account of their namespace, the simplest first.
+/// The kinds whose pods run as a service account of their namespace, the simplest kind first.
 pub(crate) const WORKLOADS: [AccountKind<'static>; 8] = [
     AccountKind { group: "", kind: "Pod", plural: "pods" },
     AccountKind { group: "apps", kind: "Deployment", plural: "deployments" },

@@ -11,12 +11,12 @@ use super::shipped::SHIPPED;
 pub struct Kind {
     /// The name of the resource: `deployments`.
     pub plural: Name,
-    /// The scope of its objects.
+    /// The scope of the objects.
     pub scope: Scope,
 }
 
 impl Kind {
-    /// Returns whether its objects have a namespace.
+    /// Returns whether the objects of the kind have a namespace.
     pub fn is_namespaced(&self) -> bool {
         self.scope != Scope::Cluster
     }
@@ -29,7 +29,7 @@ pub struct Kinds {
 }
 
 impl Kinds {
-    /// The shipped kinds, and those that `CustomResourceDefinition` objects define.
+    /// The shipped kinds, and the kinds that `CustomResourceDefinition` objects define.
     pub fn with_definitions<'a>(objects: impl Iterator<Item = &'a Object>) -> Self {
         let mut by_name = Index::default();
         for kind in &SHIPPED.kinds {

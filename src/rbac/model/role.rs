@@ -17,7 +17,7 @@ use crate::yaml::{Name, Node, Style, Value};
 pub enum DefinedIn {
     /// A file.
     Written(Span),
-    /// A product that creates it.
+    /// A product that creates the role or binding.
     Shipped(Product),
 }
 
@@ -35,11 +35,11 @@ impl DefinedIn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Product {
-    /// Kubernetes: the API server creates them at its start.
+    /// Kubernetes, whose API server creates the objects at startup.
     Kubernetes,
-    /// Flux: its installation contains them.
+    /// Flux, whose installation contains the objects.
     Flux,
-    /// Flux Operator: its chart contains them.
+    /// Flux Operator, whose chart contains the objects.
     FluxOperator,
 }
 
@@ -62,12 +62,12 @@ pub struct Role {
     pub name: Name,
     /// The origin.
     pub place: DefinedIn,
-    /// The rules of the role itself, without those of aggregated roles.
+    /// The rules of the role itself, without the rules of aggregated roles.
     pub(crate) rules: Vec<Arc<Rule>>,
     pub(crate) labels: BTreeMap<Name, Name>,
-    /// The selectors of the roles that it aggregates.
+    /// The selectors of the aggregated roles.
     pub(crate) aggregates: Vec<Selector>,
-    /// Whether it contains unknown values, such as variables.
+    /// Whether the role contains unknown values, such as variables.
     pub(crate) is_opaque: bool,
 }
 
@@ -87,7 +87,7 @@ impl Role {
         object(self.kind(), &self.namespace, &self.name)
     }
 
-    /// Reads a role; `place` maps a position to that on the cluster.
+    /// Reads a role; `place` maps a position to the position on the cluster.
     pub(crate) fn read(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Self {
         let rules = object.node.get("rules").map_or(&[][..], Node::items).iter().map(|node| {
             let mut rule = Rule::read(node);
@@ -97,7 +97,7 @@ impl Role {
         let labels = object.node.at_keys(&["metadata", "labels"]).map_or(&[][..], Node::entries);
         let selectors = object.node.at_keys(&["aggregationRule", "clusterRoleSelectors"]);
         let selectors = selectors.map_or(&[][..], Node::items).iter().map(Selector::of);
-        // With an invalid selector, nothing is aggregated and the rules remain.
+        // If a selector is invalid, Kubernetes does not aggregate roles, and the rules remain.
         let aggregates = selectors.collect::<Option<Vec<Selector>>>().unwrap_or_default();
         let is_opaque = ["rules", "aggregationRule"].iter().filter_map(|key| object.node.get(key)).any(is_unknown);
         Self {
@@ -115,17 +115,17 @@ impl Role {
 /// A RoleBinding or ClusterRoleBinding.
 #[derive(Debug, Clone)]
 pub struct Binding {
-    /// The namespace of a RoleBinding, to which its rights are limited; empty for a ClusterRoleBinding.
+    /// The namespace of a RoleBinding, to which the granted rights are limited; empty for a ClusterRoleBinding.
     pub namespace: Name,
     /// The name.
     pub name: Name,
     /// The origin.
     pub place: DefinedIn,
-    /// The role that it grants.
+    /// The role that the binding grants.
     pub role: RoleRef,
     /// The subjects.
     pub subjects: Vec<BoundSubject>,
-    /// Whether it has unknown subjects, such as variables.
+    /// Whether the binding has unknown subjects, such as variables.
     pub(crate) is_opaque: bool,
 }
 
@@ -141,7 +141,7 @@ pub struct BoundSubject {
 /// The reference of a binding to a role.
 #[derive(Debug, Clone)]
 pub struct RoleRef {
-    /// Whether the role is a ClusterRole; otherwise it is a Role in the namespace of the binding.
+    /// Whether the role is a ClusterRole. If not, the role is a Role in the namespace of the binding.
     pub is_cluster_role: bool,
     /// The name.
     pub name: Name,
@@ -165,7 +165,7 @@ impl Binding {
         object(self.kind(), &self.namespace, &self.name)
     }
 
-    /// Returns whether a file contains it.
+    /// Returns whether a file contains the binding.
     pub fn is_written(&self) -> bool {
         self.place.written().is_some()
     }
@@ -179,7 +179,8 @@ impl Binding {
         }
     }
 
-    /// Reads a binding; `place` maps a position to that on the cluster. `None` if the API server rejects its `roleRef`.
+    /// Reads a binding; `place` maps a position to the position on the cluster. `None` if the API server rejects its
+    /// `roleRef`.
     pub(crate) fn read(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Option<Self> {
         let reference = object.node.get("roleRef")?;
         let name = reference.get("name")?;
@@ -214,7 +215,7 @@ fn label(kind: &str, namespace: &str, name: &str) -> String {
     if namespace.is_empty() { format!("{kind} `{name}`") } else { format!("{kind} `{namespace}/{name}`") }
 }
 
-/// The subject of an item of `subjects`. The namespace of an account defaults to that of the binding.
+/// The subject of an item of `subjects`. The namespace of an account defaults to the namespace of the binding.
 fn subject(item: &Node, namespace: &str) -> Option<Subject> {
     let text = |key: &str| item.get(key).and_then(Node::shared_text).filter(|text| !text.is_empty());
     let name = text("name")?;

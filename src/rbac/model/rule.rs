@@ -1,7 +1,7 @@
 //! A rule of a role: the requests that it allows, and the rules that it covers.
 //!
 //! Source: the matching of rules in `k8s.io/kubernetes/pkg/apis/rbac/v1`, and the comparison of rules in
-//! `k8s.io/component-helpers/auth/rbac/validation`; `testdata/oracles/rbac` holds answers of both.
+//! `k8s.io/component-helpers/auth/rbac/validation`; `testdata/oracles/rbac` records the answers of both.
 
 use super::request::{Request, Resource, Target};
 use crate::text::Span;
@@ -46,7 +46,7 @@ impl Rule {
         }
     }
 
-    /// Returns whether the rule allows a request. The namespace is that of the binding and is not checked here.
+    /// Returns whether the rule allows a request. The namespace depends on the binding, and is not checked here.
     pub fn allows(&self, request: &Request<'_>) -> bool {
         let has_verb = has(&self.verbs, request.verb);
         has_verb
@@ -67,7 +67,7 @@ impl Rule {
         has(&self.groups, group) && self.resources.iter().any(|own| &**own == ALL || &**own == resource)
     }
 
-    /// Returns whether the rule allows its holder to create objects.
+    /// Returns whether the rule allows an account to create objects.
     pub(crate) fn creates(&self) -> bool {
         has(&self.verbs, "create") && !self.resources.is_empty()
     }
@@ -123,13 +123,13 @@ enum PartTarget<'a> {
     Path(&'a str),
 }
 
-/// The maximum number of comparisons between rules; no real role needs as many.
+/// The maximum number of comparisons between rules; no real role needs so many.
 const MAX_COMPARISONS: usize = 5_000_000;
 
-/// Returns whether rules allow everything that other rules allow; `None` if there are too many to compare.
+/// Returns whether rules allow everything that other rules allow; `None` if there are too many rules to compare.
 ///
-/// The API server makes this check before it accepts a role or a binding. It splits the requested rules into parts and
-/// requires one rule that covers each part, so that only `*` covers `*`.
+/// The API server makes this check before it accepts a role or a binding. The API server splits the requested rules
+/// into parts and requires one rule that covers each part, so that only `*` covers `*`.
 pub fn covers<'a, 'b>(
     own: &(impl Iterator<Item = &'a Rule> + Clone),
     requested: impl Iterator<Item = &'b Rule> + Clone,
@@ -147,7 +147,8 @@ fn has(list: &[Name], item: &str) -> bool {
     list.iter().any(|own| &**own == ALL || &**own == item)
 }
 
-/// Whether a resource of a rule matches that of a request. `*/scale` matches any resource; `pods/*` matches nothing.
+/// Returns whether a resource of a rule matches the resource of a request. `*/scale` matches any resource; `pods/*`
+/// matches nothing.
 fn is_resource(own: &str, resource: &Resource<'_>) -> bool {
     if own == ALL {
         return true;

@@ -76,7 +76,7 @@ pub(crate) static SHIPPED: LazyLock<Shipped> = LazyLock::new(|| {
 });
 
 impl ShippedKind {
-    /// The scope of its objects.
+    /// The scope of the objects of the kind.
     pub(super) fn scope(&self) -> Scope {
         if self.namespaced { Scope::Namespaced } else { Scope::Cluster }
     }
@@ -120,7 +120,7 @@ impl Shipped {
     }
 }
 
-/// The name of a shipped object: those of Flux end with the namespace in which it is installed.
+/// The name of a shipped object. The names of Flux's objects end with the namespace in which Flux is installed.
 fn installed_name(by: Product, name: &Name, home: &str) -> Name {
     if by == Product::Flux { format!("{name}-{home}").into() } else { name.clone() }
 }

@@ -6,7 +6,7 @@ use crate::yaml::Name;
 
 /// The prefix of the user name of a service account.
 const ACCOUNT_PREFIX: &str = "system:serviceaccount:";
-/// The group of all service accounts. With `:` and a namespace, the group of those of the namespace.
+/// The group of all service accounts. With `:` and a namespace, the group of all service accounts of the namespace.
 pub(super) const ALL_ACCOUNTS: &str = "system:serviceaccounts";
 /// The group of all authenticated users.
 pub(super) const ALL_AUTHENTICATED: &str = "system:authenticated";
@@ -23,7 +23,7 @@ pub struct Account {
 /// A subject of a binding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
-    /// A user; service accounts are users too, named `system:serviceaccount:NAMESPACE:NAME`.
+    /// A user. A service account is the user `system:serviceaccount:NAMESPACE:NAME`.
     User(Name),
     /// A group.
     Group(Name),
@@ -40,7 +40,7 @@ impl Account {
         Subject::User(format!("{ACCOUNT_PREFIX}{}:{}", self.namespace, self.name).into())
     }
 
-    /// The subjects that include the account: its user and its groups.
+    /// The subjects that include the account: the user and the groups of the account.
     pub(crate) fn subjects(&self) -> [Subject; 4] {
         let group = |name: String| Subject::Group(name.into());
         [
@@ -59,25 +59,25 @@ impl fmt::Display for Account {
 }
 
 impl Subject {
-    /// The service account of a user.
+    /// The service account of a user; `None` for other subjects.
     pub fn account(&self) -> Option<Account> {
         let Self::User(name) = self else { return None };
         let (namespace, name) = name.strip_prefix(ACCOUNT_PREFIX)?.split_once(':')?;
         Some(Account::new(namespace, name))
     }
 
-    /// The namespace whose accounts the group contains.
+    /// The namespace whose accounts the group contains; `None` for other subjects.
     pub fn accounts_of(&self) -> Option<&str> {
         let Self::Group(name) = self else { return None };
         name.strip_prefix(ALL_ACCOUNTS)?.strip_prefix(':')
     }
 
-    /// Returns whether it is the group to which the API server allows every request.
+    /// Returns whether the subject is the group to which the API server allows every request.
     pub(crate) fn is_master(&self) -> bool {
         matches!(self, Self::Group(name) if &**name == "system:masters")
     }
 
-    /// Returns whether the group contains all accounts.
+    /// Returns whether the subject is a group that contains all accounts.
     pub fn is_everybody(&self) -> bool {
         matches!(self, Self::Group(name) if [ALL_ACCOUNTS, ALL_AUTHENTICATED].contains(&&**name))
     }

@@ -1,4 +1,4 @@
-//! Bounds of the cost of templates.
+//! Limits of the cost of templates.
 
 use super::fault::Fault;
 

@@ -1,4 +1,4 @@
-//! Nodes ↔ values.
+//! The conversion between nodes and the values of templates.
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ pub(in crate::flux::resourceset) struct Fault {
 }
 
 impl Fault {
-    /// Creates an error that the operator reports too.
+    /// Creates an error that the operator also reports.
     pub(super) fn error(at: usize, message: impl Into<String>) -> Self {
         Self { at, message: message.into(), ours: false }
     }
@@ -22,7 +22,7 @@ impl Fault {
         Self { at, message: message.into(), ours: true }
     }
 
-    /// Sets the position to the call, which functions do not know.
+    /// Sets the position of the function call, which functions do not know.
     pub(super) fn moved(self, at: usize) -> Self {
         Self { at, ..self }
     }

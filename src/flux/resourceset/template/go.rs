@@ -67,7 +67,7 @@ fn write(value: &Value, to: &mut String, depth: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Formats a float in the shortest form, with an exponent if that is below -4 or above 5.
+/// Formats a float in the shortest form, with an exponent if the exponent is below -4 or above 5.
 fn float(value: f64) -> String {
     if value.is_nan() {
         return "NaN".into();
@@ -305,7 +305,7 @@ fn verbed(verb: char, value: &Value, flags: &str, precision: Option<usize>) -> R
         }
         ('g', Kind::Float(number)) if precision.is_none() => sign(float(*number), *number >= 0.0),
         ('T', _) => value.type_name().to_owned(),
-        // Go prints a verb that does not fit its value together with the value.
+        // If a verb does not fit a value, Go prints the verb together with the value.
         (
             's' | 'd' | 'q' | 't' | 'f',
             Kind::Bool(_) | Kind::Int(_) | Kind::Int64(_) | Kind::Float(_) | Kind::Text(_),

@@ -1,5 +1,5 @@
-//! The lexer: text of a template → tokens. `<<` and `>>` delimit actions; `-` and a space beside them trim the text
-//! around.
+//! The lexer: text of a template → tokens. `<<` and `>>` delimit actions; `-` and a space beside a delimiter trim the
+//! adjacent text.
 
 use std::ops::Range;
 
@@ -96,7 +96,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Skips the end of an action at this position, and the spaces that it trims.
+    /// Skips the end of an action at this position, and the spaces that this end trims.
     fn close(&mut self) -> bool {
         if ends_trim(self.rest()) {
             self.at += 4;
@@ -126,7 +126,7 @@ impl Lexer<'_> {
             };
             let kind = match first {
                 _ if is_space(first) => {
-                    // The space before `->>` belongs to it.
+                    // The space before `->>` belongs to the delimiter.
                     while self.rest().starts_with(is_space) && !ends_trim(self.rest()) {
                         self.at += 1;
                     }
@@ -238,7 +238,7 @@ pub(super) enum Number {
     Float(f64),
 }
 
-/// Parses a number; `None` if it is invalid or does not fit an `int`.
+/// Parses a number; `None` if the number is invalid or does not fit an `int`.
 pub(super) fn number(text: &str) -> Option<Number> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

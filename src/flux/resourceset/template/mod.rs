@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use crate::text::File;
 
-    /// The output of Go for every line of `testdata/oracles/resourceset/templates.txt`.
+    /// Compares the output with the output of Go for every line of `testdata/oracles/resourceset/templates.txt`.
     #[test]
     fn templates_print_what_go_prints() {
         let answers = include_str!("../../../../testdata/oracles/resourceset/answers.json");
@@ -66,7 +66,7 @@ mod tests {
             match (answer["output"].as_str(), &ours) {
                 (Some(theirs), Ok(ours)) if ours.text == theirs => {}
                 (None, Err(fault)) if !fault.ours => {}
-                // Reported as not supported.
+                // The engine reports the template as unsupported.
                 (Some(_), Err(fault)) if fault.ours => beyond.push(fault.message.clone()),
                 (theirs, ours) => {
                     let ours = ours.as_ref().map(|output| &output.text);

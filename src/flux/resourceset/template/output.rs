@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::text::Span;
 
-/// The marks around the name of an unknown value in a text that contains it.
+/// The marks around the name of an unknown value in a text that contains the value.
 pub(in crate::flux::resourceset) const UNKNOWN: (char, char) = ('\u{f8f1}', '\u{f8f2}');
 
 /// The output of a template.

@@ -1,4 +1,4 @@
-//! The parser: tokens → a tree of actions. Its errors are independent of the input.
+//! The parser: tokens → a tree of actions. The errors of the parser do not depend on the inputs.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub(super) struct Branch {
     pub otherwise: Vec<Piece>,
 }
 
-/// A pipeline of commands. The value of each is the last argument of the next.
+/// A pipeline of commands. The value of each command is the last argument of the next command.
 #[derive(Debug)]
 pub(super) struct Pipe {
     pub variables: Vec<Arc<str>>,
@@ -297,7 +297,7 @@ impl Parser<'_> {
         Ok(Branch { pipe, body, otherwise })
     }
 
-    /// Returns whether the action of the last `else` continues.
+    /// Returns whether the action of the last `else` continues, as in `else if`.
     fn is_chain(&self) -> bool {
         let before = self.next.checked_sub(1).and_then(|at| self.tokens.get(at));
         before.is_some_and(|token| token.kind != Kind::Close)

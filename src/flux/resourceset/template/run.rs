@@ -136,7 +136,7 @@ impl<'a> Run<'a> {
                 items.len()
             }
             Kind::Map(entries) | Kind::Texts(entries) => {
-                // The body may change the map, which does not affect Go's range.
+                // The body may change the map, which does not affect a range in Go.
                 let entries = entries.borrow().clone();
                 for (key, item) in &entries {
                     if self.round(branch, Value::text(key.clone()), item)? == Flow::Break {
@@ -343,7 +343,7 @@ impl<'a> Run<'a> {
         Ok(value)
     }
 
-    /// Evaluates `and` and `or`: the first argument that decides, or the last one.
+    /// Evaluates `and` and `or`: the first argument that decides, or the last argument.
     fn first_that(
         &mut self,
         dot: &Value,
@@ -363,7 +363,8 @@ impl<'a> Run<'a> {
         piped.or(last).ok_or_else(|| Fault::error(at, "`and` and `or` require at least one argument"))
     }
 
-    /// The value of an argument. A constant is converted to the type of the parameter; other values must have it.
+    /// The value of an argument. A constant is converted to the type of the parameter. Other values must have that
+    /// type.
     fn argument(&mut self, dot: &Value, term: &'a Term, parameter: Parameter) -> Result<Value, Fault> {
         let wrong = || Fault::error(term.at, format!("expected {}", parameter.name()));
         match (&term.kind, parameter) {

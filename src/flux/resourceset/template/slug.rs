@@ -28,7 +28,7 @@ pub(super) fn slugify(text: &str) -> Result<String, Fault> {
     if slug.len() <= MAX_LEN {
         return Ok(slug.to_owned());
     }
-    // It is truncated at the last dash within the limit, if there is one.
+    // The value is truncated at the last dash within the limit, if there is one.
     let head = slug.get(..=MAX_LEN).unwrap_or(slug);
     let cut = head.rfind('-').unwrap_or(MAX_LEN);
     Ok(slug.get(..cut).unwrap_or(slug).to_owned())

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::text::Span;
 
-/// A value, with its position if it has one.
+/// A value with its position, if any.
 #[derive(Debug, Clone)]
 pub(crate) struct Value {
     /// The value.
@@ -40,7 +40,7 @@ pub(crate) enum Kind {
     Map(Map),
     /// `map[string]string`, which functions do not accept as `map[string]any`.
     Texts(Map),
-    /// A value that is known only on the cluster, by name.
+    /// The name of a value that is known only on the cluster.
     Unknown(Arc<str>),
 }
 
@@ -83,7 +83,7 @@ impl Value {
         Self::new(Kind::Map(Rc::new(RefCell::new(entries))))
     }
 
-    /// Returns whether `if` treats the value as true; `None` if it is unknown.
+    /// Returns whether `if` treats the value as true; `None` if the value is unknown.
     pub(crate) fn truth(&self) -> Option<bool> {
         Some(match &self.kind {
             Kind::Nil => false,
@@ -97,7 +97,7 @@ impl Value {
         })
     }
 
-    /// The name of its Go type.
+    /// The name of the value's Go type.
     pub(crate) fn type_name(&self) -> &'static str {
         match &self.kind {
             Kind::Nil => "<nil>",
@@ -115,7 +115,7 @@ impl Value {
         }
     }
 
-    /// The name of the kind of its Go type.
+    /// The name of the kind of the value's Go type.
     pub(crate) fn kind_name(&self) -> &'static str {
         match &self.kind {
             Kind::Nil => "invalid",
@@ -125,7 +125,7 @@ impl Value {
         }
     }
 
-    /// The first unknown value in it, itself included.
+    /// The name of the first unknown value in the value, or of the value itself if it is unknown.
     pub(crate) fn unknown(&self, depth: usize) -> Option<Arc<str>> {
         match &self.kind {
             Kind::Unknown(name) => Some(name.clone()),

@@ -19,10 +19,10 @@ use crate::yaml::Node;
 const MAX_FILES: usize = 200_000;
 /// The maximum number of files that one generator may read for its copies.
 const MAX_LOOKED_AT: usize = 1_000_000;
-/// A merged file counts as one file for each this many bytes.
+/// The number of bytes of a merged file that cost as much as one copied file.
 const BYTES_PER_FILE: usize = 1_000;
 
-/// The cost limit of one generator: artifacts of artifacts can double in size with each line.
+/// The cost limit of one generator: an artifact that copies another artifact twice doubles its size.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
     looked_at: usize,
@@ -39,7 +39,7 @@ impl Budget {
     }
 }
 
-/// The directory that an artifact is packed from.
+/// The directory from which an artifact is packed.
 #[derive(Debug)]
 pub(super) struct Stage<'a> {
     sources: &'a BTreeMap<String, Arc<Artifact>>,
@@ -211,7 +211,7 @@ impl<'a> Stage<'a> {
             let message = format!("`{from}` is a directory; only archives can be extracted");
             return Err(Stop::failed(place.span(), message, "use a .tar.gz or .tgz file"));
         }
-        // Like `cp -r`: it copies the directory itself, not its contents.
+        // Like `cp -r`, the controller copies the directory itself, not only the contents.
         let to = join(operation.to, name_of(&path));
         self.copy_folder(operation, &path, &to, &path)
     }
@@ -266,7 +266,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// Adds a file at a path, and replaces an existing one.
+    /// Adds a file at a path, and replaces an existing file.
     fn place(&mut self, operation: &Operation<'a, '_>, from: &str, to: &str) -> Result<(), Stop> {
         if to.is_empty() || self.is_folder(to) {
             let message =

@@ -1,4 +1,5 @@
-//! The `exclude` globs of a copy: `**` matches any number of directories, and `{a,b}` one of several alternatives.
+//! The `exclude` globs of a copy: `**` matches any number of directories, and `{a,b}` matches one of several
+//! alternatives.
 
 use std::fmt::Write as _;
 
@@ -23,7 +24,7 @@ pub(super) struct Exclude {
 pub(super) enum Refused {
     /// The controller rejects the glob at this index.
     Invalid(usize),
-    /// The globs expand to too many.
+    /// The globs expand to too many globs.
     TooMany,
 }
 
@@ -45,7 +46,8 @@ impl Exclude {
         Ok(Self { paths: set(paths)?, names: set(names)? })
     }
 
-    /// Returns whether a path is excluded. It is matched from the root of the source and from the copied directory.
+    /// Returns whether a path is excluded. The globs match paths from the root of the source and from the copied
+    /// directory.
     pub(super) fn has(&self, path: &str, copied: &str) -> bool {
         let below = path.strip_prefix(copied).and_then(|rest| rest.strip_prefix('/')).filter(|_| !copied.is_empty());
         self.paths.is_match(path)
@@ -61,10 +63,10 @@ impl Exclude {
     }
 }
 
-/// Expands the alternatives of a glob, each `None` if it is invalid; `None` for more than `limit`.
+/// Expands the alternatives of a glob; `None` for more than `limit` globs. An invalid glob is `None` in the list.
 fn expand(glob: &str, limit: usize) -> Option<Vec<Option<Vec<char>>>> {
     let mut done = Vec::new();
-    // Each with the length of its prefix without alternatives.
+    // Each glob, with the length of the prefix that contains no alternatives.
     let mut open = vec![(glob.chars().collect::<Vec<char>>(), 0)];
     while let Some((glob, known)) = open.pop() {
         if done.len() + open.len() >= limit {
@@ -123,7 +125,7 @@ fn next_alternatives(glob: &[char], from: usize) -> Result<Option<Alternatives>,
     Ok(None)
 }
 
-/// The index of the `]` of a class.
+/// The index of the `]` that ends a character class.
 fn class_end(glob: &[char], open: usize) -> Option<usize> {
     let mut at = open + 1 + usize::from(matches!(glob.get(open + 1), Some('!' | '^')));
     if glob.get(at) == Some(&']') {
@@ -147,7 +149,7 @@ fn translate(glob: &[char]) -> Option<String> {
     while let Some(character) = glob.get(at) {
         let rest = &glob[at..];
         match rest {
-            // `x/**` matches the directory `x` itself too.
+            // `x/**` also matches the directory `x` itself.
             ['/', '*', '*'] => {
                 regex.push_str("(?:/.*)?");
                 break;
@@ -212,7 +214,7 @@ fn class(content: &[char], regex: &mut String) {
     regex.push(']');
 }
 
-/// The first character of a class, which may be escaped.
+/// The first character of a character class, which may be escaped.
 fn one(content: &[char]) -> Option<(char, &[char])> {
     match content {
         ['\\', escaped, rest @ ..] => Some((*escaped, rest)),

@@ -8,7 +8,7 @@ pub(super) fn items<'a>(object: &'a Object, keys: &[&str]) -> &'a [Node] {
     object.node.at_keys(keys).map(Node::items).unwrap_or_default()
 }
 
-/// A required field.
+/// The value of a required field.
 pub(super) fn required<'a>(node: &'a Node, field: &str) -> Result<&'a Node, Stop> {
     let found = node.get(field).filter(|value| value.text().is_some() && !value.is_null());
     found.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! The globs of a copy's `from`: Go's globs, in which `**` matches one segment like `*`.
+//! The globs of a copy's `from`: Go's globs, in which `**` matches one segment, like `*`.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub(super) fn is_glob(path: &str) -> bool {
 
 /// The files and directories that a glob matches.
 ///
-/// A glob matches nothing if the path before its first wildcard is not normalized: `./x/*`, `x//*`, `../*`.
+/// A glob matches nothing if the path before the first wildcard is not normalized: `./x/*`, `x//*`, `../*`.
 pub(super) fn find(tree: &Tree, glob: &str) -> Result<Vec<String>, BadPattern> {
     wildcard::matches(glob, "")?;
     let segments: Vec<&str> = glob.split('/').collect();

@@ -18,7 +18,7 @@ pub(super) struct Merged {
 }
 
 impl Merged {
-    /// Reads a file as one mapping; `None` if it is not valid.
+    /// Reads a file as one mapping; `None` if the file is not valid.
     pub(super) fn of(parsed: &Parsed) -> Option<Self> {
         let mut node = Node::at(Value::Map(Arc::new([])), parsed.file.first_line());
         for document in parsed.documents.iter().filter(|document| !document.node.is_null()) {

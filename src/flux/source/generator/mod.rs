@@ -31,20 +31,20 @@ use stop::Stop;
 /// The annotation that disables an ArtifactGenerator.
 const RECONCILE: &str = "source.extensions.fluxcd.io/reconcile";
 
-/// The known fields of an ArtifactGenerator by level. An unknown field may change its artifacts.
+/// The known fields of an ArtifactGenerator by level. An unknown field may change the artifacts.
 const SPEC: [&str; 4] = ["commonMetadata", "sources", "pathPattern", "artifacts"];
 const SOURCE: [&str; 4] = ["alias", "name", "namespace", "kind"];
 const ARTIFACT: [&str; 4] = ["name", "revision", "originRevision", "copy"];
 const COPY: [&str; 4] = ["from", "to", "exclude", "strategy"];
 
-/// The artifact names of an ArtifactGenerator, as far as they are known without its sources.
+/// The artifact names of an ArtifactGenerator, as far as the names are known without the sources.
 ///
-/// They are read once, since every Kustomization with an ExternalArtifact looks them up.
+/// The names are read once, since every Kustomization with an ExternalArtifact looks them up.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// The digest of the spec and its position.
+    /// The digest of the spec and the position of the spec.
     said: Arc<str>,
-    /// The reason if its artifacts are unknown.
+    /// The reason why the artifacts are unknown, if they are.
     refused: Option<Stop>,
     whole: BTreeSet<Name>,
     /// The prefix and suffix of names with captures.
@@ -77,7 +77,7 @@ impl Names {
         Self { said, refused, whole, parts }
     }
 
-    /// Returns whether an artifact may be one of them.
+    /// Returns whether the generator may create an artifact with a name.
     pub(super) fn may_have(&self, name: &str) -> bool {
         let fits = |(start, end): &(String, String)| {
             name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
@@ -102,7 +102,7 @@ pub(super) struct Generator<'a> {
     pub(super) sources: Vec<Source<'a>>,
 }
 
-/// The artifacts of a generator, and the reason if it stopped early.
+/// The artifacts of a generator, and the reason if the generator stopped early.
 #[derive(Debug, Default)]
 pub(super) struct Generated {
     pub(super) artifacts: BTreeMap<String, Files>,
@@ -110,7 +110,7 @@ pub(super) struct Generated {
 }
 
 impl<'a> Generator<'a> {
-    /// Reads an ArtifactGenerator; an error if it is disabled or its sources are invalid.
+    /// Reads an ArtifactGenerator; an error if the generator is disabled, or if the sources are invalid.
     pub(super) fn read(object: &'a Object, names: &Names) -> Result<Self, Stop> {
         let is_disabled = object.text_at(&["metadata", "annotations", RECONCILE]);
         if is_disabled.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
@@ -139,13 +139,14 @@ impl<'a> Generator<'a> {
         Ok(Self { object, sources })
     }
 
-    /// The digest input of its artifacts: the spec, its position and the artifacts of its sources.
+    /// The digest input of the generator's artifacts: the spec, the position of the spec, and the artifacts of the
+    /// sources.
     pub(super) fn key(names: &Names, sources: &BTreeMap<String, Arc<Artifact>>) -> String {
         let sources: Vec<&str> = sources.values().map(|artifact| &*artifact.id).collect();
         format!("{}\n{}", names.said, sources.join("\n"))
     }
 
-    /// Creates its artifacts in order, until one fails.
+    /// Creates the artifacts in order, until one fails.
     pub(super) fn make(&self, sources: &BTreeMap<String, Arc<Artifact>>) -> Generated {
         let mut generated = Generated::default();
         let mut stages = copy::Budget::default();
@@ -162,7 +163,7 @@ impl<'a> Generator<'a> {
                 for copy in &copies {
                     stage.apply(copy)?;
                 }
-                // The controller matches its patterns on paths that start with the name.
+                // The controller matches ignore patterns against paths that start with the name of the artifact.
                 let ignore = Ignore::defaults();
                 let files = stage.finish(|path| !ignore.leaves_out(&format!("{name}/{path}")));
                 generated.artifacts.insert(name, files);

@@ -1,4 +1,5 @@
-//! The artifacts of an ArtifactGenerator: the listed ones, or one for each directory that `pathPattern` matches.
+//! The artifacts of an ArtifactGenerator: the listed artifacts, or one artifact for each directory that `pathPattern`
+//! matches.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Paths, cleaned and joined as in Go.
 
-/// Cleans a path; empty for the directory itself. Keeps a leading `/`, and `..` that leave the directory.
+/// Cleans a path; the result is empty for the directory itself. Keeps a leading `/`, and any `..` that leaves the
+/// directory.
 pub(super) fn clean(path: &str) -> String {
     let is_absolute = path.starts_with('/');
     let mut segments: Vec<&str> = Vec::new();

@@ -93,7 +93,7 @@ impl<'a> Pattern<'a> {
 
 const CAPTURES: &str = "write a capture as `{name}`, with letters, digits and `_`";
 
-/// Replaces the captures in a text, in lower case for names.
+/// Replaces the captures in a text. `lower` converts the captures to lower case, for names.
 pub(super) fn fill(node: &Node, captures: &Captures, lower: bool) -> Result<String, Stop> {
     let pieces = pieces(shown(node)).map_err(|message| Stop::failed(node.span(), message, CAPTURES))?;
     let mut filled = String::new();

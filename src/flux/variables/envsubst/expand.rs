@@ -1,4 +1,4 @@
-//! Expansion: parts and values → text.
+//! The expansion of a parsed template with values to text.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -13,7 +13,7 @@ use super::template::Template;
 /// The maximum size of an expanded object, in bytes.
 const MAX_LEN: usize = 4 << 20;
 
-/// The value of a variable, if known.
+/// The result of the lookup of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookup<'v> {
     /// A known value.
@@ -49,7 +49,7 @@ pub struct Piece {
 /// The value of a `${…}` or of an argument.
 struct Value<'a> {
     text: Cow<'a, str>,
-    /// The variable with the value: the named one, or one in its default.
+    /// The variable with the value: the named variable, or a variable in the default.
     variable: Option<&'a str>,
     unknown: bool,
 }
@@ -119,7 +119,7 @@ impl<'a, 'v: 'a> Expander<'a, 'v> {
     }
 
     fn call(&self, call: &'a Call<'a>) -> Result<Value<'a>, Fault> {
-        // Arguments are expanded first, so a fault in an unused default is a fault too.
+        // Arguments are expanded first, so a fault in an unused default also fails the expansion.
         let mut arguments = Vec::with_capacity(call.arguments.len());
         for argument in &call.arguments {
             arguments.push(self.part(argument)?);
@@ -171,7 +171,7 @@ impl<'a, 'v: 'a> Expander<'a, 'v> {
     }
 }
 
-/// The default for an empty value.
+/// The value of a default, which replaces an empty value.
 fn default<'a>(call: &Call<'_>, mut arguments: Vec<Value<'a>>) -> Result<Value<'a>, Fault> {
     if let [_] = &*arguments {
         return Ok(arguments.remove(0));
@@ -203,7 +203,7 @@ fn replaced<'v>(value: &'v str, text: &str, other: &str, most: usize) -> Result<
 
 /// Go's lower case of a character: Go converts only to single characters.
 fn lower(c: char) -> char {
-    // Rust's lower case of `İ` has a combining dot, Go's does not.
+    // Rust's lower case of `İ` has a combining dot, but Go's lower case does not.
     if c == '\u{130}' {
         return 'i';
     }

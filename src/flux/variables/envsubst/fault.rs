@@ -18,11 +18,11 @@ pub enum FaultKind {
     NoName,
     /// The character after the name is neither `}` nor an operator.
     NotClosed,
-    /// An operator lacks its argument, or the text ends in it.
+    /// An operator has no argument, or the text ends in the argument.
     NoArgument,
     /// An operator is incomplete, or has superfluous text.
     Malformed,
-    /// `${…}` is nested too deep.
+    /// `${…}` is nested too deeply.
     TooDeep,
     /// The variable is not set and has no default.
     NotSet,

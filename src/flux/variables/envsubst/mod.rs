@@ -1,7 +1,8 @@
 //! Flux's `${…}`: the expansion of `fluxcd/pkg/envsubst`, with the position of every piece.
 //!
-//! It differs from the parameter expansion of a shell: `:+` and `:?` behave like `:-`, `${x-y}` is an error, unused
-//! defaults are expanded too, and `$$` is one `$` except in a default. `testdata/oracles/flux` records the output of Flux.
+//! The syntax differs from the parameter expansion of a shell: `:+` and `:?` behave like `:-`, `${x-y}` is an error,
+//! unused defaults are also expanded, and `$$` is one `$` except in a default. `testdata/oracles/flux` records the
+//! output of Flux.
 
 pub(super) mod fault;
 mod operator;

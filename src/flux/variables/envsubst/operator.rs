@@ -33,7 +33,7 @@ pub(super) enum Operator {
     ReplacePrefix,
     /// `${x/%text/other}`
     ReplaceSuffix,
-    /// `${x:-default}`, and the same with `:=`, `:?`, `:+` and `=`.
+    /// `${x:-default}`, and the same with `:=`, `:?`, `:+` or `=` in place of `:-`.
     Default,
 }
 
@@ -49,7 +49,7 @@ impl Operator {
         }
     }
 
-    /// The operator of a slash and the character after it.
+    /// The operator of a slash and the next character.
     pub(super) fn replacing(text: &str) -> Self {
         match text {
             "//" => Self::ReplaceAll,

@@ -1,4 +1,4 @@
-//! The parser: text → parts. It reproduces the corner cases of `fluxcd/pkg/envsubst`.
+//! The parser: text → parts. The parser reproduces the corner cases of `fluxcd/pkg/envsubst`.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::operator::Operator;
 /// The maximum nesting depth of `${…}`.
 const MAX_DEPTH: usize = 100;
 
-/// The maximum distance from a fault to the closing brace that is still shown.
+/// The maximum distance from a fault to the closing brace, if the finding includes the brace.
 const MAX_SHOWN: usize = 40;
 
 /// A part of a template or of an argument.
@@ -34,7 +34,7 @@ pub(super) struct Call<'t> {
 /// The escape sequences of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escapes {
-    /// None.
+    /// No escape sequence.
     None,
     /// `$$` is `$`.
     Dollar,
@@ -114,7 +114,7 @@ impl<'t> Parser<'t> {
         Text(ranges)
     }
 
-    /// Parses at most `most` characters that `accepts` accepts.
+    /// Reads at most `most` characters that `accepts` accepts.
     fn run(&mut self, most: usize, accepts: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
         let len = rest.chars().take(most).take_while(|c| accepts(*c)).map(char::len_utf8).sum();
@@ -202,7 +202,7 @@ impl<'t> Parser<'t> {
                 return Ok(Operator::Default);
             }
             Some(c) if c.is_ascii() => {}
-            // Flux's parser loses its position here.
+            // At a character outside ASCII, Flux's parser loses its position.
             _ => return Err(self.fault(FaultKind::Malformed)),
         }
         arguments.push(self.argument(Escapes::None, |c| c != ':' && c != '}')?);

@@ -1,4 +1,4 @@
-//! The patterns of `${x#pattern}`: file name patterns in which `*` also matches slashes.
+//! The patterns of `${x#pattern}`: glob patterns in which `*` also matches slashes.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -29,7 +29,8 @@ pub(super) fn trim<'v>(
         let len = matched(value.as_bytes(), pattern.as_bytes(), trim.longest, steps)?;
         return value.get(len..).map(Cow::Borrowed).ok_or(FaultKind::CutCharacter);
     }
-    // Flux reverses value and pattern, after which a class in brackets is no longer a class.
+    // Flux reverses the value and the pattern, after which a character class in brackets is no longer a character
+    // class.
     let reverse = |text: &str| text.chars().rev().collect::<String>();
     let turned = reverse(value);
     let len = matched(turned.as_bytes(), reverse(pattern).as_bytes(), trim.longest, steps)?;
@@ -40,7 +41,8 @@ pub(super) fn trim<'v>(
 /// The number of bytes that a pattern matches at the start of a text; 0 if the pattern is invalid.
 fn matched(text: &[u8], pattern: &[u8], longest: bool, steps: &Cell<usize>) -> Result<usize, FaultKind> {
     let chunks = chunks(pattern);
-    // An invalid pattern is detected only during matching. For a valid one, the first match upwards is the shortest.
+    // An invalid pattern is detected only during matching. For a valid pattern, the first match of a search from short
+    // to long is the shortest match.
     let upwards = !longest && !pattern.iter().any(|byte| matches!(byte, b'[' | b'\\'));
     let mut shortest = 0;
     for count in 1..=text.len() {
@@ -58,7 +60,7 @@ fn matched(text: &[u8], pattern: &[u8], longest: bool, steps: &Cell<usize>) -> R
     Ok(shortest)
 }
 
-/// The chunks between stars, each with whether a star precedes it.
+/// The chunks between stars, and whether a star precedes each chunk.
 fn chunks(mut pattern: &[u8]) -> Vec<(bool, &[u8])> {
     let mut chunks = Vec::new();
     while !pattern.is_empty() {
@@ -108,7 +110,7 @@ fn matches(chunks: &[(bool, &[u8])], mut text: &[u8], steps: &Cell<usize>) -> Re
     Ok(text.is_empty())
 }
 
-/// The rest after a match of a chunk at the start of a text.
+/// The rest after a match of a chunk at the start of a text; `None` without a match.
 fn after<'t>(mut chunk: &[u8], mut text: &'t [u8]) -> Result<Option<&'t [u8]>, Invalid> {
     while let Some((first, rest)) = chunk.split_first() {
         let Some((byte, others)) = text.split_first() else { return Ok(None) };
@@ -142,7 +144,7 @@ fn after<'t>(mut chunk: &[u8], mut text: &'t [u8]) -> Result<Option<&'t [u8]>, I
     Ok(Some(text))
 }
 
-/// Returns whether a character is in a class, and the rest after the class.
+/// Returns whether a character is in a character class, and the rest after the character class.
 fn class(mut class: &[u8], c: u32) -> Result<(bool, &[u8]), Invalid> {
     let negated = class.first() == Some(&b'^');
     if negated {
@@ -165,7 +167,7 @@ fn class(mut class: &[u8], c: u32) -> Result<(bool, &[u8]), Invalid> {
     }
 }
 
-/// One character of a class, and the rest, which must not be empty.
+/// One character of a character class, and the rest, which must not be empty.
 fn member(class: &[u8]) -> Result<(u32, &[u8]), Invalid> {
     let class = match class.split_first() {
         None | Some((b'-' | b']', _)) => return Err(Invalid),

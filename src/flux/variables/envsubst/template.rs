@@ -1,4 +1,4 @@
-//! Texts with `${…}` in them.
+//! Texts that contain `${…}`.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub struct Use<'t> {
     pub name: &'t str,
     /// The byte range in the text.
     pub range: Range<usize>,
-    /// Whether it has a default for an unset variable.
+    /// Whether the `${…}` has a default for an unset variable.
     pub has_default: bool,
 }
 
@@ -30,12 +30,12 @@ impl<'t> Template<'t> {
         Ok(Self { text, parts: parse::parse(text)? })
     }
 
-    /// The names of its variables, in the order of the text, with duplicates.
+    /// The names of the template's variables, in the order of the text, with duplicates.
     pub fn names(&self) -> Vec<&'t str> {
         self.uses().into_iter().map(|one| one.name).collect()
     }
 
-    /// Returns all `${…}`, including nested ones, in the order of the text.
+    /// Returns all `${…}`, including nested `${…}`, in the order of the text.
     pub fn uses(&self) -> Vec<Use<'t>> {
         fn add<'t>(parts: &[Part<'t>], uses: &mut Vec<Use<'t>>) {
             for part in parts {
@@ -63,7 +63,7 @@ impl<'t> Template<'t> {
         find(&self.parts, offset)
     }
 
-    /// Returns whether the text contains escapes, such as `$$` for `$`, which change it even without variables.
+    /// Returns whether the text contains escapes, such as `$$` for `$`. Escapes change the text even without variables.
     pub fn has_escapes(&self) -> bool {
         let kept = |part: &Part<'_>| match part {
             Part::Text(text) => text.0.iter().map(ExactSizeIterator::len).sum::<usize>(),
@@ -72,7 +72,7 @@ impl<'t> Template<'t> {
         self.parts.iter().map(kept).sum::<usize>() < self.text.len()
     }
 
-    /// The ranges of its outermost `${…}`.
+    /// The ranges of the outermost `${…}`.
     pub fn calls(&self) -> impl Iterator<Item = Range<usize>> {
         self.parts.iter().filter_map(|part| match part {
             Part::Call(call) => Some(call.range.clone()),

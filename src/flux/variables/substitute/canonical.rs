@@ -5,12 +5,12 @@ use std::sync::Arc;
 use crate::text::Span;
 use crate::yaml::{Node, Reader, Scalar, Style, to_json};
 
-/// Larger integers are rounded, since Flux converts them to floating point.
+/// The largest exact integer. Larger integers are rounded, since Flux converts them to floating point.
 const EXACT: i128 = 1 << 53;
 
-/// The scalar that readers resolve to the value that Flux has parsed; `None` for a number without JSON notation.
+/// The text and style of a scalar with the value that Flux has parsed; `None` for a number without JSON notation.
 ///
-/// Flux parses like Kubernetes: `yes` is a boolean, and a date is a string.
+/// Flux parses YAML like Kubernetes: `yes` is a boolean, and a date is a string.
 pub(super) fn canonical(text: &str, style: Style, at: &Span) -> Option<(Arc<str>, Style)> {
     if style != Style::Plain {
         return Some((text.into(), style));
@@ -25,7 +25,7 @@ pub(super) fn canonical(text: &str, style: Style, at: &Span) -> Option<(Arc<str>
     })
 }
 
-/// Returns whether kustomize changes a plain string, such as a date to a time.
+/// Returns whether kustomize changes a plain string, such as a date, which becomes a time.
 fn is_changed(node: &Node, text: &str) -> bool {
     let dated = text.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
     dated && to_json(node, Reader::Kustomize).as_str() != Some(text)
@@ -41,7 +41,7 @@ pub(super) fn rounded(value: i128) -> Option<String> {
     Some(rounded)
 }
 
-/// Returns whether a plain scalar is such an integer.
+/// Returns whether a plain scalar is an integer that floating point cannot represent.
 pub(super) fn is_rounded(node: &Node) -> bool {
     // Shorter integers are exact.
     let long = node.text().is_some_and(|text| text.len() > 12);

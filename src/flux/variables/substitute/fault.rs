@@ -9,7 +9,7 @@ use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::{Node, Value};
 
-/// The finding of a fault. `place` is the scalar with the fault, `text` the text that Flux expands.
+/// The finding of a fault. `place` is the scalar with the fault, and `text` is the text that Flux expands.
 pub(super) fn finding(fault: &Fault, text: &str, place: &Node, values: &Values<'_>) -> Finding {
     let expression = text.get(fault.range.clone()).unwrap_or_default();
     let span = narrowed(place, expression);
@@ -61,7 +61,7 @@ fn name_of(call: &str) -> &str {
     name.get(..end).unwrap_or(name)
 }
 
-/// The place of a text in a scalar, or that of the scalar.
+/// The place of a text in a scalar, or the place of the scalar if the scalar does not contain the text.
 pub(super) fn narrowed(place: &Node, text: &str) -> Span {
     let span = place.span();
     let whole = matches!(&place.value, Value::Scalar(..));

@@ -1,8 +1,8 @@
 //! Substitution of `${…}` in an object.
 //!
-//! Flux prints the object, expands the text and parses it again. This drops quotes, may change the type of a value, and
-//! turns a value that looks like YAML into structure. In nearly all cases, expanding each scalar alone has the same
-//! result: `scalars` does so if that is certain, and `whole` does the same as Flux.
+//! Flux prints the object, expands the text and parses it again. This process drops quotes, may change the type of a
+//! value, and turns a value that looks like YAML into structure. In nearly all cases, expanding each scalar alone has
+//! the same result: `scalars` does so if the result is certain. Otherwise `whole` does the same as Flux.
 
 mod canonical;
 mod owner;
@@ -28,8 +28,8 @@ use values::Values;
 /// Substitutes variables in an object, or returns the findings of a failure.
 ///
 /// The caller checks whether Flux substitutes in the object. An unknown value leaves `${NAME}` in a scalar of
-/// [`Style::Unknown`](crate::yaml::Style::Unknown). Changed nodes record the variable and the place where it is
-/// written.
+/// [`Style::Unknown`](crate::yaml::Style::Unknown). Changed nodes record the variable and the place of the original
+/// text.
 pub fn substitute(object: &Object, variables: &Variables, strict: bool) -> Result<Object, Vec<Finding>> {
     let values = Values { variables, strict };
     if let Some(node) = scalars::substitute(&object.node, &values) {

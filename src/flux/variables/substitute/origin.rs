@@ -6,7 +6,7 @@ use super::values::Values;
 use crate::flux::variables::envsubst::expand::{Expansion, Piece as Expanded};
 use crate::yaml::{ChangedBy, Name, Origin, Piece, ValueChange};
 
-/// The origin of a scalar that variables have changed: the first variable, and the ranges of all.
+/// The origin of a scalar that variables have changed: the first variable, and the ranges of all variables.
 ///
 /// `pieces` is empty if the ranges are unknown.
 pub(super) fn by(was: &Origin, name: Name, pieces: Vec<Piece>) -> Origin {
@@ -14,7 +14,8 @@ pub(super) fn by(was: &Origin, name: Name, pieces: Vec<Piece>) -> Origin {
     Origin::Via(Arc::new(ValueChange::new(ChangedBy::Variable(name), Some(was.clone()), pieces)))
 }
 
-/// The origin of a scalar whose text was expanded to a value that prints as `text`; unchanged if it reads no variable.
+/// The origin of a scalar whose text was expanded to a value that prints as `text`; unchanged if the text has no
+/// variable.
 pub(super) fn of(was: &Origin, expansion: &Expansion, text: &str, values: &Values<'_>) -> Origin {
     let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     let made = |piece: &Expanded| {

@@ -1,10 +1,10 @@
-//! The owner of a `${…}`: Flux, or the program that reads the text. Shells, Grafana, web servers and others use the
-//! same syntax.
+//! The owner of a `${…}`: Flux, or the program that reads the text. Shells, Grafana, web servers and other programs use
+//! the same syntax.
 
 use crate::kube::Object;
 use crate::yaml::{Node, Value};
 
-/// Variables that shells or Kubernetes define.
+/// The variables that shells or Kubernetes define.
 const GIVEN: [&str; 28] = [
     "BASH_REMATCH",
     "BASH_SOURCE",
@@ -96,8 +96,8 @@ impl<'a> Passage<'a> {
         self.language.noun()
     }
 
-    /// Whether the text is a script that reads a variable only after assigning it. Such a variable is the script's own,
-    /// even if Flux has one with this name.
+    /// Returns whether the text is a script that reads a variable only after assigning it. Such a variable belongs to
+    /// the script, even if Flux has a variable with this name.
     pub(super) fn shadows(&self, name: &str) -> bool {
         if self.language != Language::Script || !self.is_block || self.place == TextContext::Environment {
             return false;
@@ -110,7 +110,7 @@ impl<'a> Passage<'a> {
 
     /// The certainty that a variable of the text belongs to another program.
     pub(super) fn ownership(&self, name: &str) -> Ownership {
-        // Flux has no variables with such names; Grafana's start with `__`.
+        // Flux has no variables with such names. The names of Grafana's variables start with `__`.
         if name.starts_with(|c: char| c.is_ascii_digit()) || name.starts_with("__") || !name.is_ascii() {
             return Ownership::Sure;
         }
@@ -153,11 +153,11 @@ impl Language {
     }
 }
 
-/// A noun for a text with a `${…}` that Flux cannot parse, if it belongs to another program.
+/// A noun for a text with a `${…}` that Flux cannot parse, if the text belongs to another program.
 pub(super) fn of_malformed(text: &str, expression: &str) -> Option<&'static str> {
     let form = Language::of(text);
-    // Syntax that Flux does not have: indirection, all arguments and the last status of shells, and that of other
-    // templates.
+    // Syntax that Flux does not support: indirection, all arguments and the last status in shells, and the syntax of
+    // other templates.
     let is_shell = ["${!", "${@", "${*", "${?", "${$", "${-", "${{"].iter().any(|start| expression.starts_with(start));
     let is_list = expression.contains('[');
     (form != Language::Other || is_shell || is_list || is_block(text)).then(|| form.noun())
@@ -230,14 +230,14 @@ fn is_declared(before: &str) -> bool {
     words.next().is_some_and(|word| matches!(word, "local" | "declare" | "readonly" | "typeset" | "export"))
 }
 
-/// Returns whether `read` precedes the name, as in `read -r x y`, possibly with names and options between them.
+/// Returns whether `read` precedes the name, as in `read -r x y`, possibly with other names and options between.
 fn is_read(before: &str) -> bool {
     let Some((start, between)) = before.rsplit_once("read ") else { return false };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ');
     between.chars().all(is_plain) && (begins_command(start) || start.trim_end().ends_with("while"))
 }
 
-/// Returns whether a value is the variable itself: `X=${X}` and `X="$X"` pass on a value from outside.
+/// Returns whether a value is the variable itself, as in `X=${X}` and `X="$X"`, which pass on an external value.
 fn is_itself(value: &str, name: &str) -> bool {
     let value = value.trim_start_matches(['"', '\'']);
     let inner = value.strip_prefix("${").or_else(|| value.strip_prefix('$'));

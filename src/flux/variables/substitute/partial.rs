@@ -1,6 +1,7 @@
 //! Substitution of the known variables in an object that Flux fails to substitute.
 //!
-//! Flux does not apply the object. The linter still reads it, as it will be after the fault is corrected.
+//! Flux does not apply the object. The linter still checks the object, as it will be after the author corrects the
+//! fault.
 
 use super::canonical::canonical;
 use super::origin;
@@ -10,7 +11,8 @@ use crate::flux::variables::envsubst::fault::FaultKind;
 use crate::flux::variables::envsubst::template::Template;
 use crate::yaml::{Node, Style, Value};
 
-/// The node with the known variables. Scalars with other variables, or that cannot be expanded, are unknown.
+/// The node with the values of the known variables. Scalars with other variables, and scalars that cannot be expanded,
+/// are unknown.
 pub(super) fn substitute(node: &Node, values: &Values<'_>) -> Node {
     let value = match &node.value {
         Value::Scalar(text, _) if text.contains('$') => return scalar(node, values),
@@ -45,7 +47,7 @@ fn expand(text: &str, values: &Values<'_>) -> Option<Expansion> {
         let lookup = |name: &str| if is_undefined(name) { Lookup::Unknown } else { values.lookup(name) };
         match template.expand(lookup) {
             Ok(expansion) => return Some(expansion),
-            // Each round finds another name, so that the loop ends.
+            // Each iteration finds another name, so that the loop ends.
             Err(fault) if fault.kind == FaultKind::NotSet => {
                 let name = template.name_at(fault.range.start).filter(|name| !is_undefined(name))?.to_string();
                 undefined.push(name);

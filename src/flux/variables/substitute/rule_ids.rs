@@ -1,7 +1,7 @@
-//! The rule ids of variables.
+//! The ids of the rules about variables.
 
-/// The rule of undefined variables.
+/// The id of the rule about undefined variables.
 pub const UNDEFINED_VARIABLE: &str = "undefined-variable";
 
-/// The rule of variables that belong to another program.
+/// The id of the rule about variables that belong to another program.
 pub const SHELL_VARIABLE_SUBSTITUTED: &str = "shell-variable-substituted";

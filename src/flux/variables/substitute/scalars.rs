@@ -1,4 +1,4 @@
-//! Substitution in single scalars, if the result is certainly that of Flux.
+//! Substitution in single scalars, if the result is certainly the result of Flux.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,19 +11,20 @@ use crate::flux::variables::envsubst::template::Template;
 use crate::yaml::go::{PrintedStyle, is_lost_as_block};
 use crate::yaml::{Name, Node, Style, Value};
 
-/// The printer folds lines longer than this column; a few columns are reserved for quotes.
+/// The column after which the printer folds lines, less a few columns for quotes.
 const NARROW: usize = 76;
 
-/// The substitution depends on the whole text.
+/// The error of a substitution that depends on the whole text.
 struct Tangled;
 
-/// Substitutes in a node; the inner `None` means no change, the outer one that the result depends on the whole text.
+/// Substitutes in a node; the inner `None` means no change, and the outer `None` that the result depends on the whole
+/// text.
 #[expect(clippy::option_option, reason = "certainty and change are independent")]
 pub(super) fn substitute(node: &Node, values: &Values<'_>) -> Option<Option<Node>> {
     changed(node, 0, values).ok()
 }
 
-/// Collects the names that an object reads; `false` if they depend on the whole text.
+/// Collects the names that an object reads; returns `false` if the names depend on the whole text.
 pub(super) fn reads(node: &Node, names: &mut BTreeSet<Name>) -> bool {
     match &node.value {
         Value::Seq(items) => items.iter().all(|item| reads(item, names)),
@@ -45,7 +46,7 @@ fn is_simple(key: &str) -> bool {
     !key.contains('$') && key != "<<"
 }
 
-/// The node after substitution, if it changes; its text starts at a column.
+/// The node after substitution, if it changes. The printed text of the node starts at `column`.
 fn changed(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node>, Tangled> {
     match &node.value {
         Value::Scalar(text, _) if !text.contains('$') => {
@@ -72,7 +73,7 @@ fn changed(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Nod
                 if !is_simple(&entry.key) {
                     return Err(Tangled);
                 }
-                // The printer writes a scalar after the key, other nodes below it.
+                // The printer writes a scalar after the key, and other nodes below the key.
                 let below = if entry.node.text().is_some() { entry.key.len() + 4 } else { 2 };
                 if let Some(value) = changed(&entry.node, column + below, values)? {
                     let new = new.get_or_insert_with(|| entries.to_vec());
@@ -84,8 +85,8 @@ fn changed(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Nod
     }
 }
 
-/// The template of a text that the printer writes unchanged except for quotes and indentation, and its form; `None` for
-/// other texts.
+/// The template of a text that the printer writes unchanged except for quotes and indentation, with the style of the
+/// printed text; `None` for other texts.
 fn alone(text: &str, column: usize) -> Option<(Template<'_>, PrintedStyle)> {
     let template = Template::parse(text).ok()?;
     let blank = |range| text.get(range).is_none_or(|call: &str| call.contains([' ', '\n', '\'']));
@@ -120,7 +121,7 @@ fn scalar(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node
     Ok(Some(Node { value: Value::Scalar(text, style), origin }))
 }
 
-/// Returns whether an expanded text parses in the form in which its template was printed.
+/// Returns whether an expanded text can be parsed in the style in which the printer wrote the template.
 fn is_safe(text: &str, form: PrintedStyle, column: usize, expansion: &Expansion) -> bool {
     let new = &*expansion.text;
     let values = expansion.pieces.iter().filter(|piece| piece.variable.is_some());
@@ -148,7 +149,8 @@ fn is_safe(text: &str, form: PrintedStyle, column: usize, expansion: &Expansion)
             let starts_line = |at: usize| at == 0 || new.as_bytes().get(at - 1) == Some(&b'\n');
             let moves =
                 |(at, value): (usize, &str)| starts_line(at) && (value.is_empty() || value.starts_with([' ', '\t']));
-            // A text that no longer needs a block is still parsed as a block if its characters are printable.
+            // A text that no longer needs a block scalar is still parsed as a block scalar if all its characters are
+            // printable.
             !values.any(moves) && printable(new) && !new.starts_with('\t')
         }
         PrintedStyle::Double => false,

@@ -18,13 +18,13 @@ const MAX_UNDEFINED: usize = 100;
 pub(crate) struct UndefinedVariable {
     /// The owner.
     pub(crate) owner: VariableOwner,
-    /// The variables with their places; several only in a text of another program.
+    /// The variables with their places; more than one only for a text of another program.
     pub(crate) uses: Vec<(Name, Span)>,
-    /// The object that reads it.
+    /// The object that reads the variables.
     pub(crate) object: ObjectRef,
     /// The place of the generator that creates the object.
     pub(crate) generator: Option<Span>,
-    /// Whether a strict Flux fails: the variable is certainly undefined, and has no default.
+    /// Whether Flux fails in strict mode: the variable is certainly undefined, and has no default.
     pub(crate) fails: bool,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct UndefinedVariable {
 pub(crate) enum VariableOwner {
     /// Flux.
     Flux,
-    /// Another program; the text that it reads, as a noun.
+    /// Another program. The value is a noun for the text that the program reads.
     Other(&'static str),
 }
 
@@ -89,7 +89,7 @@ impl<'a> Search<'a> {
         if !self.misses && !may_set {
             return;
         }
-        // Faults of the syntax are reported elsewhere.
+        // The substitution reports syntax errors.
         let Ok(template) = Template::parse(text) else { return };
         let mut uses = template.uses();
         let is_known = |name: &str| self.variables.values.contains_key(name);
@@ -144,8 +144,8 @@ impl<'a> Search<'a> {
         self.found.push(UndefinedVariable { owner, uses, object, generator, fails });
     }
 
-    /// Whether a name is unlike those of the defined variables. A similar name is probably a typo; if defined names
-    /// have lower-case letters, so may those of Flux.
+    /// Returns whether a name is unlike the names of the defined variables. A similar name is probably a typo. A
+    /// lower-case name may belong to Flux if a defined name has lower-case letters.
     fn looks_foreign(&self, name: &str) -> bool {
         let known = || self.variables.values.keys().map(|name| &**name);
         let has_small = |name: &str| name.bytes().any(|byte| byte.is_ascii_lowercase());
@@ -166,13 +166,13 @@ fn generator(object: &Object) -> Option<Span> {
     None
 }
 
-/// The place of a `${…}` in a scalar: in the last file that determines the value and contains the text, or that of the
-/// scalar.
+/// The place of a `${…}` in a scalar: the place in the last file that determines the value and contains the text, or
+/// else the place of the scalar.
 fn place(node: &Node, expression: &str) -> Span {
     let spans = [node.span(), node.origin.written()];
     let found = spans.into_iter().find_map(|span| {
         let text = span.text();
-        // `$${x}` is an escape and reads nothing.
+        // `$${x}` is an escape and does not read a variable.
         let mut starts = text.match_indices(expression).map(|(start, _)| start);
         let start = starts.find(|start| !text.get(..*start).is_some_and(|before| before.ends_with('$')))?;
         let start = span.range().start + start;

@@ -20,7 +20,7 @@ impl<'v> Values<'v> {
         }
     }
 
-    /// The name of a variable, shared with its definition.
+    /// The name of a variable, which shares memory with the name of the defined variable.
     pub(super) fn name(&self, name: &str) -> Name {
         let known = self.variables.values.get_key_value(name).map(|(name, _)| name.clone());
         known.unwrap_or_else(|| name.into())

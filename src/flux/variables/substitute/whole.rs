@@ -17,7 +17,7 @@ use crate::text::{File, Span};
 use crate::yaml::go::{Part, Segment};
 use crate::yaml::{DUPLICATE_KEY, Entry, Name, Node, Origin, Style, Value, go, parse};
 
-/// The message of a text that Flux prints in a form that it cannot parse.
+/// The message about a text that Flux prints in a form that Flux cannot parse.
 const LOST: &str = "Flux prints a multi-line text that starts with a tab in a form that it cannot parse";
 
 /// The maximum number of reported undefined variables.
@@ -83,7 +83,7 @@ struct PrintedMap<'a> {
 }
 
 impl<'a> PrintedMap<'a> {
-    /// The segment at an offset of the printed text, or the one before it.
+    /// The segment at an offset of the printed text, or the segment before the offset.
     fn part(&self, at: usize) -> Option<&'a Segment<'a>> {
         let after = self.segments.partition_point(|segment| segment.range.start <= at);
         self.segments.get(after.checked_sub(1)?)
@@ -108,9 +108,9 @@ struct Reparse<'a> {
 }
 
 impl<'a> Reparse<'a> {
-    /// The node of an expanded text; `original` is the one that was printed there.
+    /// The node of an expanded text; `original` is the node that was printed at the same position.
     ///
-    /// An unchanged collection is the original one.
+    /// The result for an unchanged collection is the original collection.
     fn node(&self, parsed: &Node, original: Option<&'a Node>) -> Result<Node, String> {
         let range = parsed.span().range();
         let (value, same) = match &parsed.value {
@@ -145,7 +145,7 @@ impl<'a> Reparse<'a> {
         })
     }
 
-    /// The entry of an expanded text, and the one that was printed there.
+    /// The entry of an expanded text, and the entry that was printed at the same position.
     fn entry(&self, parsed: &Entry) -> Result<(Entry, Option<&'a Entry>), String> {
         let Some(key) = self.key(&parsed.key_span().range()) else {
             // A variable has created the entry.
@@ -181,7 +181,7 @@ impl<'a> Reparse<'a> {
     fn item(&self, start: usize) -> Option<&'a Node> {
         let (at, _) = self.source(start)?;
         let mut before = self.map.segments.partition_point(|segment| segment.range.start < at);
-        // `$$` becomes the second `$`, so the item's first token may begin before it.
+        // `$$` becomes the second `$`, so the item's first token may begin before the offset.
         let inside = |segment: &Segment<'_>| at < segment.range.end;
         if before.checked_sub(1).and_then(|last| self.map.segments.get(last)).is_some_and(inside) {
             before -= 1;
@@ -217,7 +217,7 @@ impl<'a> Reparse<'a> {
             let style = if unknown { Style::Unknown } else { style };
             return Ok(Node { value: value(style), origin: self.made(&range) });
         };
-        // The ranges are those of the scalar's own text, if it expands to the same text.
+        // The pieces of the scalar's own text apply if this text expands to the same value.
         let own = own.and_then(|own| Template::parse(&own).ok()?.expand(|name| self.values.lookup(name)).ok());
         if let Some(own) = own.filter(|own| own.text == *read) {
             let style = if own.pieces.iter().any(|piece| piece.unknown) { Style::Unknown } else { style };
@@ -246,7 +246,7 @@ impl<'a> Reparse<'a> {
         self.values.name(piece.variable.as_deref().unwrap_or_default())
     }
 
-    /// The offset of the printed text that corresponds to an offset of the expanded one, and the variable, if any.
+    /// The offset in the printed text that corresponds to an offset in the expanded text, and the variable, if any.
     fn source(&self, at: usize) -> Option<(usize, Option<&'a Piece>)> {
         let pieces = &self.expansion.pieces;
         let piece = pieces.get(pieces.partition_point(|piece| piece.output.end <= at)).or_else(|| pieces.last())?;
@@ -256,7 +256,7 @@ impl<'a> Reparse<'a> {
         }
     }
 
-    /// The variables in a range of the expanded text, including those without a value.
+    /// The variables in a range of the expanded text, including variables with an empty value.
     fn variables(&self, range: &Range<usize>) -> impl Iterator<Item = &'a Piece> {
         let (start, end) = (range.start, range.end);
         let pieces = &self.expansion.pieces;
@@ -270,7 +270,7 @@ impl<'a> Reparse<'a> {
 
     fn broken(&self, message: &str, at: &Span) -> Finding {
         let start = at.range().start;
-        // The variable at fault is on the line, or before it.
+        // The variable that causes the fault is on the line, or before the line.
         let after = self.expansion.pieces.partition_point(|piece| piece.output.start <= start);
         let end_of_line =
             at.file().text().get(start..).and_then(|rest| rest.find('\n')).map_or(start, |len| start + len);

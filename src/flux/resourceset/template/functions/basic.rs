@@ -75,7 +75,7 @@ fn basic(value: &Value) -> Basic {
     }
 }
 
-/// Returns whether the first argument equals one of the others.
+/// Returns whether the first argument equals one of the other arguments.
 fn eq(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
     let (first, others) = (arg(arguments, 0), arguments.get(1..).unwrap_or_default());
     if others.is_empty() {
@@ -166,7 +166,7 @@ fn println(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     paid(words?.join(" ") + "\n", budget)
 }
 
-/// The items of a list as strings, without nil items. Any other value is a list of itself.
+/// The items of a list as strings, without nil items. Any other value counts as a list with one item.
 pub(super) fn strings(value: &Value) -> Result<Vec<String>, Fault> {
     match &value.kind {
         Kind::List(items, of) => {
@@ -178,7 +178,7 @@ pub(super) fn strings(value: &Value) -> Result<Vec<String>, Fault> {
     }
 }
 
-/// Converts a signed position to an index; an error if it is negative or past `len`.
+/// Converts a signed position to an index; an error if the position is negative or past `len`.
 pub(super) fn position(arguments: &[Value], at: usize, len: usize) -> Result<usize, Fault> {
     let position = int(arguments, at);
     let found = usize::try_from(position).ok().filter(|position| *position <= len);

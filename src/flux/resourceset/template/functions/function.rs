@@ -7,7 +7,7 @@ use crate::flux::resourceset::template::value::{Kind, Map, Value};
 /// A function.
 pub(in crate::flux::resourceset::template) struct Function {
     pub(super) name: &'static str,
-    /// The types of its parameters.
+    /// The types of the parameters.
     pub(in crate::flux::resourceset::template) parameters: &'static [Parameter],
     /// The type of any further arguments.
     pub(in crate::flux::resourceset::template) rest: Option<Parameter>,

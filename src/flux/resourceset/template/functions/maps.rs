@@ -67,7 +67,7 @@ fn chosen(arguments: &[Value], wanted: bool) -> Value {
     Value::map(kept.collect())
 }
 
-/// The value at a path of keys; the default, which is the argument before the mapping, if a key is missing.
+/// The value at a path of keys. If a key is missing, the default: the argument before the mapping.
 fn dig(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
     let [keys @ .., otherwise, found] = arguments else { return Err(error("it requires at least three arguments")) };
     if keys.is_empty() {

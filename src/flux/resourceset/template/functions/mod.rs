@@ -30,7 +30,7 @@ static FUNCTIONS: LazyLock<BTreeMap<&'static str, &'static Function>> = LazyLock
     files.into_iter().flatten().map(|function| (function.name, function)).collect()
 });
 
-/// Unsupported functions, for example because they read the clock or are random.
+/// Unsupported functions, such as functions that read the clock or return random values.
 const OTHERS: &[&str] = &[
     "ago",
     "b32dec",

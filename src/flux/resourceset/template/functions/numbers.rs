@@ -97,7 +97,7 @@ fn seq(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     paid(numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "), budget)
 }
 
-/// The integers from `start` up or down to `end`, exclusive.
+/// The integers from `start` up or down to `end`, without `end`.
 pub(super) fn counted(start: i64, end: i64, step: i64, budget: &mut Budget) -> Result<Vec<i64>, Fault> {
     let mut numbers = Vec::new();
     // A step of zero, or with the wrong sign, gives an empty list.

@@ -40,7 +40,7 @@ fn find(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     paid(regexp.find(text(arguments, 1)).unwrap_or_default(), budget)
 }
 
-/// The limit of the last argument; no limit if it is negative.
+/// The limit of the last argument; no limit if the argument is negative.
 fn limit(arguments: &[Value]) -> usize {
     usize::try_from(int(arguments, 2)).unwrap_or(usize::MAX)
 }

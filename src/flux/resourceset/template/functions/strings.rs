@@ -55,7 +55,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// Joins the arguments with spaces, including empty ones.
+/// Joins the arguments with spaces, including empty strings but not `nil`.
 fn written(arguments: &[Value], budget: &mut Budget, write: fn(&str) -> String) -> Result<Value, Fault> {
     let said = arguments.iter().filter(|value| !matches!(value.kind, Kind::Nil));
     let words: Result<Vec<String>, Fault> = said.map(|value| Ok(write(&go::sprint(value)?))).collect();
@@ -98,7 +98,7 @@ fn indent(arguments: &[Value], before: &str, budget: &mut Budget) -> Result<Valu
     paid(format!("{before}{pad}{}", text.replace('\n', &format!("\n{pad}"))), budget)
 }
 
-/// A substring by bytes; an unsupported case if it splits a character.
+/// A substring by bytes. A substring that splits a character is not supported.
 fn cut(text: &str, from: usize, to: usize, budget: &mut Budget) -> Result<Value, Fault> {
     if from > to || to > text.len() {
         return Err(error("substring out of range"));
