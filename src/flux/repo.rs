@@ -39,31 +39,31 @@ use crate::text::{Entry, Index, Tree, folder_of};
 /// The contents of a repository.
 #[derive(Debug, Clone, Default)]
 pub struct Repo {
-    /// The clusters, sorted by name. A repository without a root has one, with an empty name.
+    /// The clusters, sorted by name. A repository without a root has one cluster, with an empty name.
     pub clusters: Vec<Cluster>,
-    /// The distinct objects: as built if a kustomization includes them, as written otherwise.
+    /// The distinct objects: as built if a kustomization includes them, or else as written.
     pub objects: Vec<Built>,
     /// The objects of files below a kustomization that does not include them, as written.
     pub aside: Vec<Object>,
     /// The comments that reference image policies.
     pub markers: Vec<Marker>,
-    /// The paths that kustomizations list in lines that are commented out.
+    /// The paths that kustomizations list in commented lines.
     pub parked: BTreeSet<String>,
-    /// What other programs may create, such as a script that bootstraps a cluster.
+    /// The objects that other programs may create, such as a script that bootstraps a cluster.
     pub other_programs: OtherPrograms,
-    /// The directories of roots that are not followed, since they sync the directories of other clusters.
+    /// The directories of excluded roots, which sync the directories of other clusters.
     pub unfollowed: BTreeSet<String>,
     /// The directories of Helm charts, whose files belong to the charts.
     pub charts: BTreeSet<String>,
     /// The reasons why appliers were not built, other than failed builds, sorted.
     pub gaps: Vec<Gap>,
-    /// The findings in files and builds; each has its rule.
+    /// The findings of files and builds, each with the id of its rule.
     pub problems: Vec<Finding>,
     /// The files that were not checked.
     pub skipped: Skipped,
-    /// The fields of kustomizations that were not evaluated, counted by name.
+    /// The number of omissions of builds, by name.
     pub not_done: BTreeMap<String, usize>,
-    /// The directories with a file that `flux bootstrap` writes.
+    /// The directories that contain a file of `flux bootstrap`.
     pub flux_folders: BTreeSet<String>,
     /// The kustomizations that contain the installation of Flux.
     pub installations: Vec<Installation>,
@@ -78,13 +78,13 @@ impl Skipped {
         *self.0.entry(reason.text()).or_default() += 1;
     }
 
-    /// The number of these files.
+    /// The number of files that were not checked.
     pub fn total(&self) -> usize {
         self.0.values().sum()
     }
 }
 
-/// Returns whether a missing path is the directory that `flux bootstrap` writes beside the kustomization.
+/// Returns whether a finding reports a missing directory `flux-system`, which `flux bootstrap` will create.
 fn is_to_come(finding: &Finding) -> bool {
     let path = finding.at.span.text().trim_matches(['"', '\'']).trim_start_matches("./").trim_end_matches('/');
     finding.rule == MISSING_RESOURCE && path == groups::FLUX_NAMESPACE
@@ -93,11 +93,11 @@ fn is_to_come(finding: &Finding) -> bool {
 /// The paths that kustomizations reference.
 #[derive(Default)]
 struct NamedPaths {
-    /// The directories with a kustomization, and whether it is a Component.
+    /// The directories with a kustomization, and whether the kustomization is a Component.
     folders: BTreeMap<String, bool>,
     /// The files and directories that kustomizations include.
     included: BTreeSet<String>,
-    /// The files that kustomizations use otherwise.
+    /// The other files that kustomizations use, such as patches.
     others: BTreeSet<String>,
     /// The files that generators copy as text, which may be templates of other programs.
     data: BTreeSet<String>,
@@ -117,7 +117,7 @@ impl Repo {
         let builder = Builder::new(files.clone().with_copies(source::bases(&files, &settings.copies)));
         let Roots { roots, overlaps } = roots(&builder, &kustomizations, &settings.config.roots);
         let (is_rootless, own) = (roots.is_empty(), OwnSources::new(&roots));
-        // The objects of the directories and the builds of the clusters are independent.
+        // The objects of the directories do not depend on the builds of the clusters, nor the other way round.
         let load_objects = || {
             repo.build(&builder, &named, is_rootless);
             repo.installations = Installation::all(&builder, &kustomizations);
@@ -180,18 +180,18 @@ impl Repo {
         }
     }
 
-    /// Builds every kustomization that no other one includes, and those that include each other in a cycle.
+    /// Builds every kustomization that no other kustomization includes, and the kustomizations of cycles.
     fn build(&mut self, builder: &Builder, named: &NamedPaths, is_rootless: bool) {
         let mut seen = Seen::default();
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
         let tops: Vec<&String> = buildable().filter(|folder| !named.included.contains(*folder)).collect();
-        // If there are roots, the clusters build what they reach.
+        // If there are roots, the clusters finish the builds of the directories that they reach.
         let build_one = |folder: &String| if is_rootless { builder.build(folder) } else { builder.accumulate(folder) };
         let at_once = |some: &[&'_ String]| -> Vec<Build> { some.par_iter().map(|top| build_one(top)).collect() };
         let tops = tops.chunks(AT_ONCE).flat_map(|some| some.iter().copied().zip(at_once(some)));
         let mut patches = PatchTally::default();
-        // One after the other, so that the directories of a cycle are built once.
+        // The builds run one after the other, so that the directories of a cycle are built once.
         let rest = buildable().filter(|folder| named.included.contains(*folder)).map(|folder| (folder, None));
         for (folder, build) in tops.map(|(folder, build)| (folder, Some(build))).chain(rest) {
             if covered.contains(folder) {
@@ -199,7 +199,7 @@ impl Repo {
             }
             let build = build.unwrap_or_else(|| build_one(folder));
             covered.extend(build.folders);
-            // A component can set any field of any object.
+            // A component that the build omits may set any field of any object.
             let is_final = !build.not_done.contains_key(&Omission::RemoteComponent);
             self.problems.extend(build.findings.into_iter().filter(|finding| !is_to_come(finding)));
             patches.take_folder(&build.patch_targets);
@@ -213,7 +213,8 @@ impl Repo {
         self.not_done = omissions_by_name(&builder.not_done());
     }
 
-    /// Adds the objects of files that no kustomization includes. Returns the findings of those that are not valid.
+    /// Adds the objects of files that no kustomization includes. Returns the findings of invalid files that look like
+    /// manifests.
     fn add_loose_files(
         &mut self,
         files: &Files,
@@ -262,8 +263,8 @@ impl Repo {
         loose
     }
 
-    /// Adds the findings of invalid files that no kustomization includes. Without a build that reads it, an invalid file
-    /// breaks nothing yet.
+    /// Adds the findings of invalid files that no kustomization includes. If no build reads such a file, its finding is
+    /// a warning, since the file breaks nothing yet.
     fn add_loose_findings(&mut self, loose: Vec<Finding>, tree: &Tree) {
         let exclusions = LazyCell::new(|| source::Exclusions::of_tree(tree));
         for mut finding in loose {
@@ -278,7 +279,7 @@ impl Repo {
         }
     }
 
-    /// Adds an object unless the same one was added from the same place.
+    /// Adds an object, unless an equal object from the same position exists.
     fn add(&mut self, built: Built, seen: &mut Seen) {
         let reference = built.object.reference();
         let span = built.object.node.span();
@@ -291,7 +292,7 @@ impl Repo {
         self.objects.push(built);
     }
 
-    /// Sets the changes by Kustomizations, once all of these are built.
+    /// Sets the changes that Kustomizations make to each object. All Kustomizations must be built before.
     fn complete(&mut self) {
         let appliers: WrittenKustomizations =
             self.objects.iter().filter_map(|built| WrittenKustomization::read(&built.object)).collect();
@@ -302,7 +303,7 @@ impl Repo {
         }
     }
 
-    /// The one cluster of a repository without a root, which receives every directory.
+    /// The only cluster of a repository without a root. It receives every directory.
     fn without_root(&self) -> Cluster {
         let mut cluster = Cluster {
             name: "".into(),
@@ -336,10 +337,11 @@ impl Repo {
     }
 }
 
-/// The sources of the clusters. The source of a root is the repository itself.
+/// The sources of the clusters, including the sources of roots, which are the repository itself.
 fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]) -> Sources {
     let mut sources = Sources::new(files.clone(), settings.copies.clone());
-    // If several roots have the same URL, the first one counts; those whose path exists are the most reliable.
+    // Of several roots with the same URL, the first one counts. Roots with an existing path are the most reliable, so
+    // they come first.
     let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.path_exists);
     for root in sure.into_iter().chain(guessed) {
         let syncs_other = root.path_exists && !root.is_own;
@@ -359,7 +361,7 @@ fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]
     sources
 }
 
-/// The positions of objects by identity, path and offset.
+/// The indexes of objects, by identity, path and offset.
 type Seen = Index<(ObjectRef, String, usize), Vec<usize>>;
 
 impl NamedPaths {
@@ -375,7 +377,8 @@ impl NamedPaths {
     }
 }
 
-/// The Flux Kustomizations as written, which is enough to find the files that they apply without a kustomization file.
+/// The Flux Kustomizations as written. They are enough to find the files that Flux applies without a kustomization
+/// file.
 fn appliers(files: &Files) -> Vec<WrittenKustomization> {
     let parsed = files.parsed().map(|(_, parsed)| parsed);
     parsed
@@ -383,7 +386,7 @@ fn appliers(files: &Files) -> Vec<WrittenKustomization> {
         .collect()
 }
 
-/// Returns whether Flux applies a file without a kustomization file: its walk does not enter directories that have one.
+/// Returns whether Flux applies a file without a kustomization file. Flux does not enter directories that have one.
 fn is_loose_file(path: &str, named: &NamedPaths, applied: &BTreeSet<&str>) -> bool {
     let mut folder = folder_of(path);
     loop {
