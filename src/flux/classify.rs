@@ -11,15 +11,15 @@ use crate::yaml::{INVALID_YAML, Parsed};
 /// A reason why a file is not checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SkipReason {
-    /// A template of a Helm chart.
+    /// The file is a template of a Helm chart.
     ChartTemplate,
     /// The file is not valid YAML and contains Go or Jinja template syntax.
     Template,
-    /// The file is not valid YAML, and does not look like a manifest.
+    /// The file is not valid YAML and does not look like a manifest.
     NotYaml,
     /// The file contains no Kubernetes object.
     NoManifest,
-    /// The file is not text, or too large.
+    /// The file is not text, or it is too large.
     Unreadable,
     /// The file is in a hidden directory.
     Hidden,
@@ -87,7 +87,8 @@ pub(super) fn is_template(parsed: &Parsed) -> bool {
     [line, line.saturating_sub(1)].iter().any(|line| text(*line).contains("{{") || text(*line).contains("{%"))
 }
 
-/// Returns whether a file is a template in a directory of templates. Another program creates directories from these.
+/// Returns whether a file is a template in a directory of templates. Another program creates directories from these
+/// templates.
 pub(super) fn is_of_scaffold(parsed: &Parsed) -> bool {
     is_template(parsed) && is_in_templates(parsed.file.path())
 }

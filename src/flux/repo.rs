@@ -41,7 +41,7 @@ use crate::text::{Entry, Index, Tree, folder_of};
 pub struct Repo {
     /// The clusters, sorted by name. A repository without a root has one cluster, with an empty name.
     pub clusters: Vec<Cluster>,
-    /// The distinct objects: as built if a kustomization includes them, or else as written.
+    /// The distinct objects: as built if a kustomization includes them, as written if not.
     pub objects: Vec<Built>,
     /// The objects of files below a kustomization that does not include them, as written.
     pub aside: Vec<Object>,
@@ -117,7 +117,7 @@ impl Repo {
         let builder = Builder::new(files.clone().with_copies(source::bases(&files, &settings.copies)));
         let Roots { roots, overlaps } = roots(&builder, &kustomizations, &settings.config.roots);
         let (is_rootless, own) = (roots.is_empty(), OwnSources::new(&roots));
-        // The objects of the directories do not depend on the builds of the clusters, nor the other way round.
+        // The objects of the directories and the builds of the clusters do not depend on each other.
         let load_objects = || {
             repo.build(&builder, &named, is_rootless);
             repo.installations = Installation::all(&builder, &kustomizations);
@@ -180,7 +180,8 @@ impl Repo {
         }
     }
 
-    /// Builds every kustomization that no other kustomization includes, and the kustomizations of cycles.
+    /// Builds every kustomization that no other kustomization includes, and the kustomizations that include each other
+    /// in a cycle.
     fn build(&mut self, builder: &Builder, named: &NamedPaths, is_rootless: bool) {
         let mut seen = Seen::default();
         let mut covered: BTreeSet<String> = BTreeSet::new();
@@ -292,7 +293,7 @@ impl Repo {
         self.objects.push(built);
     }
 
-    /// Sets the changes that Kustomizations make to each object. All Kustomizations must be built before.
+    /// Sets the changes that Kustomizations make to each object. All Kustomizations must be built beforehand.
     fn complete(&mut self) {
         let appliers: WrittenKustomizations =
             self.objects.iter().filter_map(|built| WrittenKustomization::read(&built.object)).collect();

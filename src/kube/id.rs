@@ -11,8 +11,8 @@ use crate::yaml::{Name, Node};
 
 /// The identity of an object, without the version of its API: group, kind, namespace and name.
 ///
-/// [`ObjectId::of`] reads the namespace as written, and [`ObjectId::settled`] returns the namespace of the API server.
-/// The namespace is empty if there is none.
+/// [`ObjectId::of`] reads the namespace as written, and [`ObjectId::settled`] replaces it with the namespace that the
+/// API server uses. The namespace is empty if there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId<'a> {
     /// The API group; empty for the core group.
@@ -88,8 +88,7 @@ impl ObjectKey {
     }
 }
 
-/// A shared copy of a text: a constant, or the text of the node that contains it; a new text if the node has no shared
-/// text.
+/// A shared text: a constant, the text of `node` if it is equal, or a new text.
 fn shared(text: &str, node: Option<&Node>) -> Name {
     match text {
         "" => EMPTY.clone(),

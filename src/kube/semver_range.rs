@@ -15,13 +15,13 @@ const MAX_LENGTH: usize = 512;
 /// The maximum number of alternatives that the library accepts.
 const MAX_ALTERNATIVES: usize = 32;
 
-/// The expression of a version in a constraint, which may have wildcards. It has nine groups.
+/// The regular expression of a version in a constraint, which may have wildcards. It has nine groups.
 const VERSION: &str = r"v?([0-9|x|X|\*]+)(\.[0-9|x|X|\*]+)?(\.[0-9|x|X|\*]+)?(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?";
 const OPERATORS: &str = r"=||!=|>|<|>=|=>|<=|=<|~|~>|\^";
 /// White space, with the characters of `\s` in Go expressions.
 const SPACE: &str = r"[\t\n\f\r ]";
 
-/// The expressions of the library. The order of alternatives in an expression matters for some texts.
+/// The regular expressions of the library. The order of alternatives in an expression matters for some texts.
 struct Expressions {
     /// `1.2 - 1.4`.
     hyphen: Regex,

@@ -167,13 +167,14 @@ impl Inventory {
         alike.map(|(_, at)| &self.indexed[*at]).find(|indexed| indexed.key.id() == id)
     }
 
-    /// Returns whether `objects` has an object with the identity of `object`. Pass all objects of the build.
+    /// Returns whether `objects` has an object with the identity of `object`. `objects` must be all objects of the
+    /// build.
     pub(crate) fn has(&self, object: &Object, objects: &Objects) -> bool {
         self.has_identity(identity(object), objects)
     }
 
-    /// Returns whether `objects` has an object with the identity that `object` would have in `namespace`. Pass all
-    /// objects of the build.
+    /// Returns whether `objects` has an object with the identity that `object` would have in `namespace`. `objects`
+    /// must be all objects of the build.
     pub(crate) fn has_in(&self, namespace: &str, object: &Object, objects: &Objects) -> bool {
         self.has_identity(ObjectId { namespace, ..ObjectId::of(object) }.settled(), objects)
     }
@@ -211,7 +212,7 @@ impl Role {
 }
 
 impl Fingerprint {
-    /// The fingerprint of an identity with a settled namespace.
+    /// The fingerprint of an identity with the namespace that the API server uses.
     pub(crate) fn new(id: ObjectId<'_>) -> Self {
         Self(hash(id))
     }

@@ -51,7 +51,7 @@ pub(crate) struct Output {
 pub(crate) struct BuildFacts {
     /// The objects that read variables, by position, with the names of these variables.
     pub(crate) reads: Vec<(usize, Arc<[Name]>)>,
-    /// The names of the variables that any object reads, sorted.
+    /// The names of the variables that objects read, sorted.
     pub(crate) names: Vec<Name>,
     /// Whether Flux substitutes in at least one object.
     pub(super) is_substituted: bool,
@@ -119,7 +119,7 @@ impl Output {
         Self { state: State::NotBuilt(reason), ..Self::new(Vec::new(), Vec::new()) }
     }
 
-    /// The output with other objects at some positions, in order.
+    /// The output with other objects at some positions. `changed` is sorted by position.
     pub(crate) fn replaced(&self, changed: Vec<(usize, Object)>) -> Self {
         if changed.is_empty() {
             return self.clone();

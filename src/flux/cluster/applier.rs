@@ -18,11 +18,11 @@ pub struct Applier {
     pub reference: ObjectRef,
     /// The object as the cluster receives it, if it is in the repository.
     pub object: Option<Object>,
-    /// The index in [`Cluster::appliers`](super::desired_state::Cluster::appliers).
+    /// The index of the applier in [`Cluster::appliers`](super::desired_state::Cluster::appliers).
     pub at: usize,
-    /// The index of the applier that applies this one; `None` for the root.
+    /// The index of the applier that applies the object of this applier; `None` for the root.
     pub parent: Option<usize>,
-    /// The applier that applies this one.
+    /// The applier that applies the object of this applier; `None` for the root.
     pub parent_applier: Option<Arc<Applier>>,
     /// Objects of other clusters with the same content. A shared build has the positions of these objects; see
     /// [`Applier::place`].

@@ -13,7 +13,7 @@ pub enum ApplyMode {
     Applied,
     /// The applier applies the object and keeps the fields of other managers.
     Merged,
-    /// The applier creates the object if it is missing, and does not change an existing one.
+    /// The applier creates the object if it is missing, and does not change an existing object.
     Created,
     /// The applier does not apply the object.
     Ignored,
@@ -22,7 +22,7 @@ pub enum ApplyMode {
 const RECONCILE: &str = "kustomize.toolkit.fluxcd.io/reconcile";
 const APPLY: &str = "kustomize.toolkit.fluxcd.io/ssa";
 
-/// The annotation that suspends the operator's own objects.
+/// The annotation that disables the reconciliation of Flux Operator's own objects.
 const OPERATOR_RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
 
 /// The apply mode of an object that a Kustomization applies.

@@ -13,8 +13,8 @@ pub struct Cluster {
     /// The name. It is empty for a repository without a root, which is checked as if one cluster received all
     /// directories.
     pub name: Name,
-    /// The directory that the root syncs, or the directory of the bootstrap if the repository does not contain the
-    /// former.
+    /// The directory that the root syncs; the directory of the bootstrap if the repository does not contain the synced
+    /// one.
     pub folder: String,
     /// The appliers. The root is the first one, and each applier follows its parent.
     pub appliers: Vec<Arc<Applier>>,

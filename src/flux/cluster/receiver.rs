@@ -28,7 +28,7 @@ pub struct Group<'a> {
 }
 
 impl<'a> Receiver<'a> {
-    /// The receivers of a cluster: itself, then other clusters by name.
+    /// The receivers of a cluster: the cluster itself, then other clusters by name.
     pub fn all(cluster: &'a Cluster) -> Vec<Self> {
         let targets: BTreeSet<&Name> = cluster.appliers.iter().filter_map(|applier| applier.target.as_ref()).collect();
         let others = targets.into_iter().map(|target| Self { cluster, target: Some(target.clone()) });

@@ -1,8 +1,8 @@
 //! Positions in shared builds.
 //!
 //! Clusters whose Kustomizations have the same content share a build, and its nodes have the positions of one of these
-//! Kustomizations. `counterpart` compares two Kustomizations node by node, to find the position in the other one: the
-//! fields that affect the build have the same structure.
+//! Kustomizations. To find a position in another Kustomization, `counterpart` compares both node by node. The fields
+//! that affect the build have the same structure in both.
 
 use std::ops::Range;
 

@@ -58,7 +58,7 @@ pub(crate) struct ClusterBuild {
     bootstrap_output: Arc<Output>,
     /// The objects of the current pass.
     pub(crate) index: ClusterIndex,
-    /// The objects of the previous pass. If there are any, lookups use them.
+    /// The objects of the previous pass, if there was one. Lookups prefer these objects.
     previous_index: Option<ClusterIndex>,
     seen: Index<ObjectKey, ()>,
     /// The number of times that the build has started again from the root.

@@ -105,8 +105,8 @@ impl<'a> Definitions<'a> {
         let mut shown = Vec::new();
         for definition in here.chain(there).filter(is_relevant) {
             let place = &definition.variable.place;
-            // In `X: ${X}`, a Kustomization sets a variable from an undefined one of its parent: the definition is the
-            // use itself.
+            // In `X: ${X}`, a Kustomization sets a variable to an undefined variable of its parent. This definition is
+            // the use itself.
             let is_use = place.file() == used.file() && place.range().contains(&used.range().start);
             if is_use || shown.len() >= MAX_SHOWN || !seen.insert(place.order()) {
                 continue;

@@ -33,7 +33,7 @@ struct SharedBuild {
     clusters: BTreeSet<Name>,
     /// The owner of each patch, or `None` if a kustomization file contains it.
     owners: Vec<Option<ObjectRef>>,
-    /// For each patch, the object that has the name of the target only after substitution, with its position.
+    /// For each patch, the object that has the name of the target only after substitution, with the object's position.
     renamed: Vec<Option<(ObjectRef, Span)>>,
 }
 

@@ -1,8 +1,8 @@
 //! The fixed point of all clusters.
 //!
 //! A built Kustomization may apply further Kustomizations, so the build runs in waves. A wave collects the jobs that
-//! appliers need, runs each distinct job once and in parallel, and the next wave uses the outputs. The build ends when
-//! a wave needs no jobs.
+//! appliers need, and runs the distinct jobs in parallel. The next wave uses their outputs. The build ends when a wave
+//! needs no jobs.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::text::Index;
 /// cycle needs so many, such as a value that is derived from itself.
 const MAX_WAVES: usize = 2_500;
 
-/// The number of builds in one batch; the memory limit is checked between batches.
+/// The number of builds in one batch. The engine checks the memory limit between batches.
 pub(crate) const AT_ONCE: usize = 32;
 
 /// Builds all objects that the roots reach.

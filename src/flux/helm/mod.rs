@@ -1,8 +1,8 @@
 //! The values of a HelmRelease, merged as helm-controller merges them.
 //!
 //! helm-controller merges the items of `valuesFrom` in order, then `values` over them. An item with a `targetPath` sets
-//! one value in the result so far, including `values`. At the end, helm-controller merges `values` once more, so their
-//! values directly at the root still have precedence.
+//! one value in the result so far, including `values`. At the end, helm-controller merges `values` once more. So values
+//! directly at the root of `values` still have precedence.
 
 mod path;
 mod release;
@@ -29,9 +29,9 @@ pub struct Values {
 /// A fault in an item of `valuesFrom`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValuesFault {
-    /// The position.
+    /// The position of the fault.
     pub at: Span,
-    /// The message.
+    /// The message of the fault.
     pub message: String,
 }
 

@@ -53,7 +53,7 @@ fn of_instance(instance: &Object, names: &[&str]) -> Vec<Object> {
     let patches = patches(instance);
     let Some(first) = patches.first() else { return Vec::new() };
     let place = first.span().clone();
-    // The operator sets the namespace after the patches.
+    // Flux Operator sets the namespace after the patches.
     let patches = map(vec![("namespace", namespace(instance)), ("patches", list(patches, &place))], &place);
     let controllers = names.iter().map(|name| controller(name, None, &place)).collect();
     Builder::new(Files::default()).build_over(controllers, "", &patches).objects
@@ -91,8 +91,7 @@ pub(super) fn controller(name: &str, namespace: Option<&Node>, place: &Span) -> 
     let volumes = || list(["data", "temp"].map(|name| map(vec![("name", at(name))], place)).to_vec(), place);
     let amounts = |cpu: &str, memory: &str| map(vec![("cpu", at(cpu)), ("memory", at(memory))], place);
     let resources = map(vec![("limits", amounts("1000m", "1Gi")), ("requests", amounts("100m", "64Mi"))], place);
-    // Patches of Flux Operator replace the first arguments by index, so patches of users rely on the order of these
-    // arguments.
+    // Patches, including those of Flux Operator, replace the first arguments by index.
     let arguments = ["--events-addr=", "--watch-all-namespaces=true", "--log-level=info", "--log-encoding=json"];
     let container = map(
         vec![

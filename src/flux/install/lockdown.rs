@@ -183,7 +183,7 @@ impl Installation {
             return;
         }
         for deployment in controllers_in(builder, &self.folder) {
-            // The patches of an overlay follow those of its base.
+            // The patches of an overlay follow the patches of its base.
             let locks = self.locks.entry(deployment.name().to_string()).or_default();
             *locks = std::mem::take(locks).with_arguments(&deployment);
         }

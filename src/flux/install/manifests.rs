@@ -76,7 +76,7 @@ pub fn components(instance: &Object) -> Vec<&str> {
     if listed.is_empty() { DEFAULT_CONTROLLERS.to_vec() } else { listed.iter().filter_map(Node::text).collect() }
 }
 
-/// The objects that Flux Operator creates for a FluxInstance, before its patches; `None` if they are unknown.
+/// The objects that Flux Operator creates for a FluxInstance, before the patches; `None` if the objects are unknown.
 fn outline(instance: &Object) -> Option<Vec<Object>> {
     let components = components(instance);
     if components.iter().any(|name| !CONTROLLERS.contains(name)) {

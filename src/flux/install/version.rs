@@ -20,8 +20,8 @@ pub struct FluxVersion {
     text: String,
     /// The newest release in the range.
     newest: Version,
-    /// Whether the manifests are in a pinned artifact, which contains the release of its date instead of the newest
-    /// one.
+    /// Whether the manifests are in a pinned artifact. Such an artifact contains the release of its date, not the
+    /// newest release.
     is_pinned: bool,
 }
 

@@ -14,6 +14,6 @@ pub struct Built {
     pub folder: Arc<str>,
     /// The changes that Kustomizations of this repository make to the object.
     pub completion: Completion,
-    /// Whether the object is certain. It is not if the build omits a remote component, which may change any field.
+    /// Whether the fields are certain. They are not if the build omits a remote component, which may change any field.
     pub is_final: bool,
 }

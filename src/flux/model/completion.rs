@@ -31,7 +31,7 @@ pub struct Completion {
     pub target_namespace: Option<Arc<str>>,
     /// The distinct texts of the patches.
     patches: Arc<[Arc<str>]>,
-    /// Whether an unsupported transformer may have set any field.
+    /// Whether a component that the build omits may have set any field.
     pub(crate) open: bool,
 }
 

@@ -50,12 +50,12 @@ impl Objects {
         })
     }
 
-    /// The shared list, which has the shared versions of the objects that differ.
+    /// The shared list. The objects of this applier differ from it at the positions of `own`.
     pub fn shared(&self) -> &Arc<[Object]> {
         &self.shared
     }
 
-    /// The shared list as `Objects`, without the objects that differ.
+    /// A copy that has only the objects of the shared list.
     #[must_use]
     pub fn alike(&self) -> Self {
         Self { shared: self.shared.clone(), own: Arc::default() }

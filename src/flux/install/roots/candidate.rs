@@ -10,16 +10,16 @@ use crate::yaml::Name;
 /// The kind of a candidate. The most reliable kind is the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum CandidateKind {
-    /// The configuration declares the root.
+    /// A root that the configuration declares.
     Declared,
     Instance,
     Sync,
     Chart,
     Values,
-    /// A Kustomization applies its own directory.
+    /// A Kustomization that applies its own directory.
     SelfApplied,
     ToCome,
-    /// No object applies a directory of Kustomizations.
+    /// A directory of Kustomizations that no object applies.
     Folder,
 }
 
@@ -83,7 +83,7 @@ impl RootCandidate {
         kinds.iter().any(|path| matches!(object.text_at(path), Some("OCIRepository" | "Bucket")))
     }
 
-    /// The synced directory of the tree; `None` if it does not exist.
+    /// The synced directory of the tree; `None` if the directory does not exist.
     pub(super) fn synced(&self, tree: &Tree) -> Option<String> {
         let prefix = self.prefix(tree)?;
         let folder = below(&prefix, &clamp(&self.path));

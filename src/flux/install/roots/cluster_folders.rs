@@ -25,8 +25,8 @@ const PARTS: &[&str] = &["base", "bases", "common", "components", "shared"];
 /// The Kustomizations of each directory that no other Kustomization applies.
 type Units<'a> = BTreeMap<&'a str, Vec<&'a WrittenSync>>;
 
-/// Candidates for the directories of clusters: directories below `clusters`. If there are none, and the repository has
-/// no other root, sibling directories that define the same Kustomizations.
+/// Candidates for the directories of clusters: directories below `clusters`. If there are none and the repository has
+/// no other root, the candidates are sibling directories that define the same Kustomizations.
 pub(super) fn cluster_folders(
     builder: &Builder,
     includers: &Includers,
@@ -135,8 +135,8 @@ fn sources_in(builder: &Builder, folder: &str) -> Vec<Object> {
     files.flat_map(|parsed| objects(&parsed).filter(is_source).collect::<Vec<_>>()).collect()
 }
 
-/// The source that is the repository itself, with the directory that is its root, according to Kustomizations. Usually
-/// no file defines the source yet, since `flux bootstrap` will create it.
+/// The source that is the repository itself, among the sources of Kustomizations, and the directory that is its root.
+/// Usually no file defines this source yet, since `flux bootstrap` will create it.
 fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, String) {
     let sources = objects.iter().filter(|object| is_source(object));
     let defined: BTreeSet<(&str, &str)> = sources.map(|source| (source.kind(), source.name())).collect();
@@ -171,8 +171,8 @@ fn source_of(object: &Object) -> Option<SourceRef> {
     Some(if is_known { source } else { SourceRef { namespace: groups::FLUX_NAMESPACE.into(), ..source } })
 }
 
-/// The parent directory of a cluster below which most paths exist, and the number of these paths. The outermost one
-/// counts.
+/// The parent directory of a cluster below which most paths exist, and the number of these paths. Of several such
+/// directories, the outermost one counts.
 fn best_prefix(tree: &Tree, folder: &str, paths: &[String]) -> (String, usize) {
     let mut best = (String::new(), 0);
     for prefix in prefixes(folder_of(folder)) {

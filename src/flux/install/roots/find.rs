@@ -50,7 +50,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     coverage.add(tree, candidates.iter());
     let is_alone = candidates.is_empty();
     let mut folders = cluster_folders(builder, &includers, &coverage, is_alone);
-    // A candidate in the directory replaces it, even if the path that the candidate syncs is missing.
+    // A directory that contains another candidate is not a root, even if the synced path of that candidate is missing.
     let others = candidates.iter().map(|one| one.home.as_str()).chain(overlaps.iter().map(|one| &*one.folder));
     let has_other = |folder: &RootCandidate| others.clone().any(|other| is_inside(other, &folder.home));
     folders.retain(|folder| !has_other(folder));
@@ -81,8 +81,8 @@ fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>) {
     }
 }
 
-/// Removes the FluxInstances that no object applies yet, if a Kustomization that applies its own directory applies the
-/// directory that they sync.
+/// Removes the FluxInstances that no object applies yet, if a Kustomization that applies itself also applies the
+/// directories that they sync.
 ///
 /// Such a FluxInstance prepares a migration to Flux Operator. Until then, the cluster has the root with which it was
 /// bootstrapped.

@@ -22,8 +22,8 @@ pub(crate) struct Overlap {
     pub(crate) folder: String,
 }
 
-/// Removes the candidates that no cluster uses: templates, examples beside real clusters, and files that `flux
-/// bootstrap` wrote before a FluxInstance replaced it.
+/// Removes the candidates that no cluster uses: templates, examples beside real clusters, and files of `flux bootstrap`
+/// beside a FluxInstance.
 pub(super) fn remove_unused(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
     candidates.retain(|one| one.kind == CandidateKind::Declared || !is_unfilled(tree, one));
     // The directory of a cluster may have any name.

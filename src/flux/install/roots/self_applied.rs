@@ -1,7 +1,7 @@
 //! Roots without the tools of Flux: a Kustomization that applies its own directory.
 //!
 //! A user applied the Kustomization once. Since then, it applies itself, so no other object needs to reference the
-//! directory. A Kustomization of a whole source is not a root, since a tenant may use one for another repository.
+//! directory. A Kustomization of a whole source is not a root, since its source may be the repository of a tenant.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::kube::{Object, groups};
 use crate::kustomize::Builder;
 use crate::text::is_inside;
 
-/// The Kustomizations that apply their own directory, in directories that nothing else applies.
+/// The Kustomizations that apply their own directory, in directories that no other object applies.
 pub(super) fn self_applied(builder: &Builder, includers: &Includers, coverage: &Coverage<'_>) -> Vec<RootCandidate> {
     let mut candidates = Vec::new();
     let mut tops: BTreeSet<&str> = BTreeSet::new();

@@ -1,7 +1,7 @@
 //! Roots that the repository contains: FluxInstances, releases of charts that create one, and the `gotk-sync.yaml` of
 //! `flux bootstrap`.
 //!
-//! A root is read from the build of its directory, since clusters often patch a shared root.
+//! The search reads a root from the build of its directory, since clusters often patch a shared root.
 
 use std::collections::BTreeSet;
 
