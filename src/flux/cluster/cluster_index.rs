@@ -134,7 +134,7 @@ impl ClusterIndex {
         merged
     }
 
-    /// The input providers of a namespace, for the `ResourceSet`s in that namespace.
+    /// The input providers of a namespace, for the ResourceSets in that namespace.
     pub(crate) fn providers(&self, namespace: &str) -> &[Object] {
         let namespace = settled_namespace(groups::FLUX_OPERATOR, "ResourceSetInputProvider", namespace);
         self.providers.get(namespace).map_or(&[], Vec::as_slice)

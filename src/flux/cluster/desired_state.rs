@@ -21,7 +21,7 @@ pub struct Cluster {
     /// The objects that Flux applies to the cluster, or to other clusters through `kubeConfig`, in the order of the
     /// appliers.
     pub applied_sets: Vec<AppliedSet>,
-    /// The lookup of the cluster's `ConfigMap`s and Secrets.
+    /// The lookup of the cluster's ConfigMaps and Secrets.
     pub(crate) lookups: Lookups,
 }
 

@@ -1,4 +1,4 @@
-//! The lookup of `ConfigMap`s and Secrets of a cluster, and of other clusters to which its Flux applies objects.
+//! The lookup of ConfigMaps and Secrets of a cluster, and of other clusters to which its Flux applies objects.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};

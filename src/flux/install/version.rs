@@ -134,7 +134,7 @@ impl Strictness {
     }
 
     /// Detects the strictness from the arguments of kustomize-controller, or from the version. `controllers` are the
-    /// Deployments of kustomize-controller, of which the last one has precedence. `instances` are the `FluxInstance`s.
+    /// Deployments of kustomize-controller, of which the last one has precedence. `instances` are the FluxInstances.
     pub(crate) fn detect(cluster: &str, controllers: &[&Object], instances: &[&Object], settings: &Settings) -> Self {
         let gate = controllers.iter().filter_map(|object| gate(object)).next_back();
         if let Some(on) = gate {
