@@ -20,11 +20,11 @@ pub(crate) struct ApplierSpec {
     pub(crate) object: Object,
     /// The source of a Kustomization.
     pub(crate) source: Option<SourceRef>,
-    /// The directory of a Kustomization, from the root of its source.
+    /// The directory of a Kustomization, relative to the root of its source.
     pub(crate) folder: String,
     /// The name of the other cluster to which a Kustomization with `kubeConfig` applies its objects.
     pub(crate) target: Option<Name>,
-    // Lazy, since only the digests of built appliers are needed.
+    // The digests are lazy, since only built appliers need them.
     digest: OnceLock<Digest>,
     variables: OnceLock<Option<Digest>>,
     metadata: OnceLock<Option<Digest>>,

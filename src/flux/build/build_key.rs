@@ -32,7 +32,7 @@ pub(crate) struct FolderKey {
     /// The address of the artifact in memory. Each artifact exists once, and is not freed before the sources.
     artifact: usize,
     digest: Digest,
-    /// The digest of the Kustomization and its positions, if its path does not exist. The finding points at the path.
+    /// The digest of the Kustomization and its positions, if the path does not exist. The finding points at the path.
     place: Option<Digest>,
 }
 

@@ -16,7 +16,7 @@ pub struct Applier {
     /// The identity of the object. The object may have no manifest: the flux CLI or Flux Operator may create the sync
     /// of a root.
     pub reference: ObjectRef,
-    /// The object as the cluster receives it, if it is in the repository.
+    /// The object as the cluster receives it, if the repository contains the object.
     pub object: Option<Object>,
     /// The index of the applier in [`Cluster::appliers`](super::desired_state::Cluster::appliers).
     pub at: usize,

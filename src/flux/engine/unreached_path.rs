@@ -21,7 +21,7 @@ use crate::yaml::{Style, Value};
 pub(crate) struct OwnSources {
     /// The sources, each with the directory of the repository that is its root.
     sources: Vec<(SourceRef, String)>,
-    /// The directories of the roots that sync another repository.
+    /// The directories of the roots that sync other repositories.
     of_others: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ impl OwnSources {
             return None;
         }
         let source = SourceRef::of_kustomization(object)?;
-        // An object without a namespace gets one from its applier.
+        // The applier of an object without a namespace sets the namespace.
         let is_same = |own: &SourceRef| {
             own.kind == source.kind
                 && own.name == source.name

@@ -91,7 +91,7 @@ impl FromIterator<WrittenKustomization> for WrittenKustomizations {
         let mut appliers = Self::default();
         for (number, applier) in all.into_iter().enumerate() {
             appliers.longest = appliers.longest.max(applier.folder.split('/').count());
-            // Every repository has a root directory, so the root does not identify the repository.
+            // Every source has a root directory, so the Kustomization may apply another repository.
             let known = applier.exact && !applier.folder.is_empty();
             let together = appliers.by_folder.entry(applier.folder);
             if let Some(namespace) = applier.target_namespace.filter(|_| known) {

@@ -50,7 +50,7 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
     for candidate in &mut candidates {
         let folder = folder_of(candidate.file.path());
         if candidate.kind == CandidateKind::ToCome {
-            // The kustomization that patches the future file exists already.
+            // A kustomization may already patch the future file.
             candidate.objects = patched_by(builder, folder, std::mem::take(&mut candidate.objects));
         }
         if candidate.is_bootstrap() && includers.without_components.contains(folder) {
