@@ -11,15 +11,15 @@ use crate::yaml::{INVALID_YAML, Parsed};
 /// A reason why a file is not checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SkipReason {
-    /// A template of a Helm chart.
+    /// The file is a template of a Helm chart.
     ChartTemplate,
     /// The file is not valid YAML and contains Go or Jinja template syntax.
     Template,
-    /// The file is not valid YAML, and does not look like a manifest.
+    /// The file is not valid YAML and does not look like a manifest.
     NotYaml,
     /// The file contains no Kubernetes object.
     NoManifest,
-    /// The file is not text, or too large.
+    /// The file is not text, or it is too large.
     Unreadable,
     /// The file is in a hidden directory.
     Hidden,
@@ -39,13 +39,13 @@ impl SkipReason {
     }
 }
 
-/// The directories of Helm charts: those with a Chart.yaml.
+/// The directories of Helm charts, which contain a Chart.yaml.
 pub(super) fn chart_folders(tree: &Tree) -> BTreeSet<String> {
     let charts = tree.entries().map(|(path, _)| path).filter(|path| path.rsplit('/').next() == Some("Chart.yaml"));
     charts.map(|path| folder_of(path).to_string()).collect()
 }
 
-/// Returns whether a path is a template of a chart: below the `templates` of a directory with a Chart.yaml.
+/// Returns whether a path is a template of a chart: a file below a directory `templates` beside a Chart.yaml.
 pub(super) fn is_chart_template(path: &str, charts: &BTreeSet<String>) -> bool {
     let mut folder = folder_of(path);
     loop {
@@ -60,7 +60,8 @@ pub(super) fn is_chart_template(path: &str, charts: &BTreeSet<String>) -> bool {
     }
 }
 
-/// Whether a path is in a hidden directory, such as those of Git and CI. Kustomizations elsewhere may still include it.
+/// Returns whether a path is in a hidden directory, such as `.github`. A Kustomization elsewhere may still include the
+/// file.
 pub(super) fn is_hidden(path: &str) -> bool {
     folder_of(path).split('/').any(|segment| segment.starts_with('.'))
 }
@@ -77,8 +78,8 @@ pub(super) fn claims_to_be_manifest(text: &str) -> bool {
     version && value("kind").is_some_and(|kind| kind.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
-/// Whether an invalid file is a template: the first invalid line, or the line before, contains Go or Jinja template
-/// syntax.
+/// Returns whether an invalid file is a template: the first invalid line, or the line before it, contains Go or Jinja
+/// template syntax.
 pub(super) fn is_template(parsed: &Parsed) -> bool {
     let Some(first) = parsed.findings.iter().find(|finding| finding.rule == INVALID_YAML) else { return false };
     let (file, line) = (&parsed.file, first.at.span.position().line);
@@ -86,7 +87,8 @@ pub(super) fn is_template(parsed: &Parsed) -> bool {
     [line, line.saturating_sub(1)].iter().any(|line| text(*line).contains("{{") || text(*line).contains("{%"))
 }
 
-/// Returns whether a file is a template in a directory of templates, from which another program creates directories.
+/// Returns whether a file is a template in a directory of templates. Another program creates directories from these
+/// templates.
 pub(super) fn is_of_scaffold(parsed: &Parsed) -> bool {
     is_template(parsed) && is_in_templates(parsed.file.path())
 }

@@ -1,5 +1,5 @@
 //! The model of a Flux repository: its files, the objects that Flux builds from them, and the clusters that receive
-//! these.
+//! these objects.
 
 mod classify;
 mod object;

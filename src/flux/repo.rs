@@ -41,29 +41,29 @@ use crate::text::{Entry, Index, Tree, folder_of};
 pub struct Repo {
     /// The clusters, sorted by name. A repository without a root has one cluster, with an empty name.
     pub clusters: Vec<Cluster>,
-    /// The distinct objects: as built if a kustomization includes them, or else as written.
+    /// The distinct objects: as built if a kustomization includes them, as written if not.
     pub objects: Vec<Built>,
     /// The objects of files that are below a kustomization but not included in it, as written.
     pub aside: Vec<Object>,
     /// The comments that reference image policies.
     pub markers: Vec<Marker>,
-    /// The paths that kustomizations list in lines that are commented out.
+    /// The paths that kustomizations list in commented lines.
     pub parked: BTreeSet<String>,
-    /// The programs other than Flux that may create objects, such as a script that bootstraps a cluster.
+    /// The objects that other programs may create, such as a script that bootstraps a cluster.
     pub other_programs: OtherPrograms,
-    /// The directories of roots that are not followed, since they sync the directories of other clusters.
+    /// The directories of excluded roots, which sync the directories of other clusters.
     pub unfollowed: BTreeSet<String>,
     /// The directories of Helm charts, whose files belong to the charts.
     pub charts: BTreeSet<String>,
     /// The reasons why appliers were not built, other than failed builds, sorted.
     pub gaps: Vec<Gap>,
-    /// The findings in files and builds. Each finding has a rule.
+    /// The findings of files and builds, each with the id of its rule.
     pub problems: Vec<Finding>,
     /// The files that were not checked.
     pub skipped: Skipped,
-    /// The fields of kustomizations that were not evaluated, counted by name.
+    /// The number of omissions of builds, by name.
     pub not_done: BTreeMap<String, usize>,
-    /// The directories with a file that `flux bootstrap` writes.
+    /// The directories that contain a file of `flux bootstrap`.
     pub flux_folders: BTreeSet<String>,
     /// The kustomizations that contain the installation of Flux.
     pub installations: Vec<Installation>,
@@ -84,7 +84,7 @@ impl Skipped {
     }
 }
 
-/// Returns whether a missing path is the directory that `flux bootstrap` writes beside the kustomization.
+/// Returns whether a finding reports a missing directory `flux-system`, which `flux bootstrap` will create.
 fn is_to_come(finding: &Finding) -> bool {
     let path = finding.at.span.text().trim_matches(['"', '\'']).trim_start_matches("./").trim_end_matches('/');
     finding.rule == MISSING_RESOURCE && path == groups::FLUX_NAMESPACE
@@ -97,7 +97,7 @@ struct NamedPaths {
     folders: BTreeMap<String, bool>,
     /// The files and directories that kustomizations include.
     included: BTreeSet<String>,
-    /// The files that kustomizations use in other ways.
+    /// The other files that kustomizations use, such as patches.
     others: BTreeSet<String>,
     /// The files that generators copy as text, which may be templates of other programs.
     data: BTreeSet<String>,
@@ -117,7 +117,7 @@ impl Repo {
         let builder = Builder::new(files.clone().with_copies(source::bases(&files, &settings.copies)));
         let Roots { roots, overlaps } = roots(&builder, &kustomizations, &settings.config.roots);
         let (is_rootless, own) = (roots.is_empty(), OwnSources::new(&roots));
-        // The objects of the directories and the builds of the clusters are independent.
+        // The objects of the directories and the builds of the clusters do not depend on each other.
         let load_objects = || {
             repo.build(&builder, &named, is_rootless);
             repo.installations = Installation::all(&builder, &kustomizations);
@@ -180,19 +180,19 @@ impl Repo {
         }
     }
 
-    /// Builds every kustomization that no other kustomization includes, and kustomizations that include each other in a
-    /// cycle.
+    /// Builds every kustomization that no other kustomization includes, and the kustomizations that include each other
+    /// in a cycle.
     fn build(&mut self, builder: &Builder, named: &NamedPaths, is_rootless: bool) {
         let mut seen = Seen::default();
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
         let tops: Vec<&String> = buildable().filter(|folder| !named.included.contains(*folder)).collect();
-        // If there are roots, the builds of the clusters finish the kustomizations that they reach.
+        // If there are roots, the clusters finish the builds of the directories that they reach.
         let build_one = |folder: &String| if is_rootless { builder.build(folder) } else { builder.accumulate(folder) };
         let at_once = |some: &[&'_ String]| -> Vec<Build> { some.par_iter().map(|top| build_one(top)).collect() };
         let tops = tops.chunks(AT_ONCE).flat_map(|some| some.iter().copied().zip(at_once(some)));
         let mut patches = PatchTally::default();
-        // These are built one after the other, so that the directories of a cycle are built once.
+        // The builds run one after the other, so that the directories of a cycle are built once.
         let rest = buildable().filter(|folder| named.included.contains(*folder)).map(|folder| (folder, None));
         for (folder, build) in tops.map(|(folder, build)| (folder, Some(build))).chain(rest) {
             if covered.contains(folder) {
@@ -200,7 +200,7 @@ impl Repo {
             }
             let build = build.unwrap_or_else(|| build_one(folder));
             covered.extend(build.folders);
-            // A component can set any field of any object.
+            // A component that the build omits may set any field of any object.
             let is_final = !build.not_done.contains_key(&Omission::RemoteComponent);
             self.problems.extend(build.findings.into_iter().filter(|finding| !is_to_come(finding)));
             patches.take_folder(&build.patch_targets);
@@ -214,7 +214,8 @@ impl Repo {
         self.not_done = omissions_by_name(&builder.not_done());
     }
 
-    /// Adds the objects of files that no kustomization includes. Returns the findings of invalid files.
+    /// Adds the objects of files that no kustomization includes. Returns the findings of invalid files that look like
+    /// manifests.
     fn add_loose_files(
         &mut self,
         files: &Files,
@@ -263,8 +264,8 @@ impl Repo {
         loose
     }
 
-    /// Adds the findings of invalid files that no kustomization includes. An invalid file that no build reads does not
-    /// break a build.
+    /// Adds the findings of invalid files that no kustomization includes. If no build reads such a file, its finding is
+    /// a warning, since the file breaks nothing yet.
     fn add_loose_findings(&mut self, loose: Vec<Finding>, tree: &Tree) {
         if loose.is_empty() {
             return;
@@ -287,7 +288,7 @@ impl Repo {
         }
     }
 
-    /// Adds an object unless the same object was added from the same place.
+    /// Adds an object, unless an equal object from the same position exists.
     fn add(&mut self, built: Built, seen: &mut Seen) {
         let reference = built.object.reference();
         let span = built.object.node.span();
@@ -300,7 +301,7 @@ impl Repo {
         self.objects.push(built);
     }
 
-    /// Sets the completion of each object: the changes by Flux Kustomizations. All objects must be loaded before.
+    /// Sets the changes that Kustomizations make to each object. All Kustomizations must be built beforehand.
     fn complete(&mut self) {
         let appliers: WrittenKustomizations =
             self.objects.iter().filter_map(|built| WrittenKustomization::read(&built.object)).collect();
@@ -311,7 +312,7 @@ impl Repo {
         }
     }
 
-    /// The only cluster of a repository without a root, which receives every directory.
+    /// The only cluster of a repository without a root. It receives every directory.
     fn without_root(&self) -> Cluster {
         let mut cluster = Cluster {
             name: "".into(),
@@ -345,11 +346,11 @@ impl Repo {
     }
 }
 
-/// The sources of the clusters. The source of a root is the repository itself.
+/// The sources of the clusters, including the sources of roots, which are the repository itself.
 fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]) -> Sources {
     let mut sources = Sources::new(files.clone(), settings.copies.clone());
-    // If several roots have the same URL, the first root counts. Roots whose path exists are more reliable, and
-    // therefore first.
+    // Of several roots with the same URL, the first one counts. Roots with an existing path are the most reliable, so
+    // they come first.
     let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.path_exists);
     for root in sure.into_iter().chain(guessed) {
         let syncs_other = root.path_exists && !root.is_own;
@@ -369,7 +370,7 @@ fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]
     sources
 }
 
-/// The positions of objects by identity, path and offset.
+/// The indexes of objects, by identity, path and offset.
 type Seen = Index<(ObjectRef, String, usize), Vec<usize>>;
 
 impl NamedPaths {
@@ -385,7 +386,7 @@ impl NamedPaths {
     }
 }
 
-/// The Flux Kustomizations as written, which is enough to find the files that Flux applies without a kustomization
+/// The Flux Kustomizations as written. They are enough to find the files that Flux applies without a kustomization
 /// file.
 fn appliers(files: &Files) -> Vec<WrittenKustomization> {
     let parsed = files.parsed().map(|(_, parsed)| parsed);
@@ -394,8 +395,7 @@ fn appliers(files: &Files) -> Vec<WrittenKustomization> {
         .collect()
 }
 
-/// Returns whether Flux applies a file without a kustomization file. Flux does not enter directories that have a
-/// kustomization file.
+/// Returns whether Flux applies a file without a kustomization file. Flux does not enter directories that have one.
 fn is_loose_file(path: &str, named: &NamedPaths, applied: &BTreeSet<&str>) -> bool {
     let mut folder = folder_of(path);
     loop {

@@ -6,9 +6,9 @@ use crate::config;
 /// Information about a repository that is not in its files.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// The copies of artifacts.
+    /// The copies of remote artifacts.
     pub copies: Vec<Copy>,
-    /// The version of Flux from the command line, which takes precedence over all others.
+    /// The version of Flux from the command line. It takes precedence over every other version.
     pub flux_version: Option<String>,
     /// The configuration.
     pub config: config::Settings,
@@ -16,24 +16,24 @@ pub struct Settings {
     pub bounds: Bounds,
 }
 
-/// The limits of the analysis of a repository, which bound time and memory.
+/// The limits of the analysis of a repository. They bound time and memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// The number of appliers of a cluster. Appliers that always create further appliers have no fixed point.
+    /// The maximum number of appliers of a cluster. Appliers that always create further appliers have no fixed point.
     pub appliers: usize,
-    /// The memory that variables may add to one build, in bytes.
+    /// The maximum memory that variables may add to one build, in bytes.
     pub grown_by_one: usize,
-    /// The memory that variables may add to all builds, in bytes. One long value may be used in many objects.
+    /// The maximum memory that variables may add to all builds, in bytes. Many objects may use one long value.
     pub grown: usize,
 }
 
-/// The default number of appliers of a cluster.
+/// The default maximum number of appliers of a cluster.
 const MAX_APPLIERS: usize = 20_000;
 
-/// The default memory that variables may add to one build, in bytes.
+/// The default maximum memory that variables may add to one build, in bytes.
 const MAX_GROWN_BY_ONE: usize = 64 << 20;
 
-/// The default memory that variables may add to all builds, in bytes.
+/// The default maximum memory that variables may add to all builds, in bytes.
 const MAX_GROWN: usize = 512 << 20;
 
 impl Default for Bounds {

@@ -23,7 +23,7 @@ pub const TOOLKIT: &str = ".toolkit.fluxcd.io";
 /// The default namespace of Flux.
 pub const FLUX_NAMESPACE: &str = "flux-system";
 
-/// Returns whether a group matches `*.toolkit.fluxcd.io`, which the Flux controllers serve.
+/// Returns whether a group matches `*.toolkit.fluxcd.io`. The Flux controllers serve these groups.
 pub fn is_toolkit(group: &str) -> bool {
     group.ends_with(TOOLKIT)
 }

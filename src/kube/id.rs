@@ -11,7 +11,8 @@ use crate::yaml::{Name, Node};
 
 /// The identity of an object, without the version of its API: group, kind, namespace and name.
 ///
-/// The namespace is the one that is written. It is empty for cluster-scoped objects, and where none is set.
+/// [`ObjectId::of`] reads the namespace as written, and [`ObjectId::settled`] replaces it with the namespace that the
+/// API server uses. The namespace is empty if there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId<'a> {
     /// The API group; empty for the core group.
@@ -50,7 +51,7 @@ impl<'a> ObjectId<'a> {
 
 /// The identity of an object as the key of maps, with the namespace that the API server uses.
 ///
-/// Two keys are equal if the API server identifies their objects as one.
+/// Two keys are equal if the API server treats both objects as one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
     group: Name,
@@ -63,7 +64,7 @@ static EMPTY: LazyLock<Name> = LazyLock::new(|| Name::from(""));
 static DEFAULT: LazyLock<Name> = LazyLock::new(|| Name::from("default"));
 
 impl ObjectKey {
-    /// The key of an object; it shares the texts of the object where it can.
+    /// The key of an object. It shares the texts of the object where possible.
     pub fn of(object: &Object) -> Self {
         let id = ObjectId::of(object).settled();
         let metadata = object.node.get("metadata");
@@ -76,7 +77,7 @@ impl ObjectKey {
         }
     }
 
-    /// The identity.
+    /// The identity of the object.
     pub fn id(&self) -> ObjectId<'_> {
         ObjectId { group: &self.group, kind: &self.kind, namespace: &self.namespace, name: &self.name }
     }
@@ -87,7 +88,7 @@ impl ObjectKey {
     }
 }
 
-/// A text as it is shared: by a constant, or by the node that it was read from.
+/// A shared text: a constant, the text of `node` if it is equal, or a new text.
 fn shared(text: &str, node: Option<&Node>) -> Name {
     match text {
         "" => EMPTY.clone(),

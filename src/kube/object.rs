@@ -12,9 +12,10 @@ pub struct Object {
 }
 
 impl Object {
-    /// Creates an object from a mapping whose `apiVersion` and `kind` are valid in Kubernetes.
+    /// Creates an object from a mapping whose `apiVersion` and `kind` are valid in Kubernetes; `None` for other
+    /// mappings.
     ///
-    /// Talos, Ansible and others use the same fields, with versions that are invalid in Kubernetes.
+    /// Files of Talos, Ansible and other programs have the same fields, with versions that are invalid in Kubernetes.
     pub fn new(node: Node) -> Option<Self> {
         let version = node.get("apiVersion")?.text()?;
         let kind = node.get("kind")?.text()?;
@@ -22,7 +23,7 @@ impl Object {
         (known && !kind.is_empty()).then_some(Self { node })
     }
 
-    /// Returns `apiVersion`.
+    /// Returns the `apiVersion`.
     #[inline]
     pub fn api_version(&self) -> &str {
         self.node.get("apiVersion").and_then(Node::text).unwrap_or_default()
@@ -37,7 +38,7 @@ impl Object {
         version.get(..end).unwrap_or_default()
     }
 
-    /// Returns `kind`.
+    /// Returns the `kind`.
     #[inline]
     pub fn kind(&self) -> &str {
         self.node.get("kind").and_then(Node::text).unwrap_or_default()
@@ -80,7 +81,7 @@ impl Object {
         }
     }
 
-    /// Returns the place to report for the object: its name, or its kind if it has no name.
+    /// Returns the position to report for the object: its name, or its kind if it has no name.
     pub fn span(&self) -> &Span {
         let name = self.node.at_keys(&["metadata", "name"]).or_else(|| self.node.get("kind"));
         name.unwrap_or(&self.node).span()

@@ -5,9 +5,9 @@ use super::groups;
 /// The scope of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Objects have a namespace; it is `default` if none is set.
+    /// Objects have a namespace. It is `default` if none is set.
     Namespaced,
-    /// Objects have no namespace; the API server ignores one that is set.
+    /// Objects have no namespace. The API server ignores a namespace that is set.
     Cluster,
     /// The kind is not known.
     Unknown,
@@ -104,7 +104,7 @@ fn either(kind: &str, cluster: &[&str], namespaced: &[&str]) -> Scope {
 }
 
 impl Scope {
-    /// Returns this scope, or `rest` if it is unknown.
+    /// Returns this scope, or `rest` if this scope is unknown.
     fn or(self, rest: Self) -> Self {
         if self == Self::Unknown { rest } else { self }
     }
@@ -112,9 +112,10 @@ impl Scope {
 
 /// Returns the namespace by which the API server identifies an object.
 ///
-/// It is empty for a cluster-scoped kind, and `default` if none is set.
+/// The namespace of a cluster-scoped kind is empty. For other kinds, the default is `default`.
 ///
-/// If the scope is not known, `default` and no namespace identify the same object in either case.
+/// If the scope is not known, `default` and no namespace identify the same object, whether or not the kind is
+/// namespaced.
 pub fn settled_namespace<'a>(group: &str, kind: &str, namespace: &'a str) -> &'a str {
     match scope_of(group, kind) {
         Scope::Cluster => "",

@@ -5,7 +5,7 @@
 
 use crate::yaml::{Name, Node, Reader, Scalar};
 
-/// A label selector: requirements that must all hold. An empty selector selects everything.
+/// A label selector: requirements that must all hold. An empty selector selects every object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selector {
     pub(super) requirements: Vec<Requirement>,
@@ -57,12 +57,12 @@ impl Selector {
         Self { requirements: labels.into_iter().map(requirement).collect() }
     }
 
-    /// Returns whether the selector selects everything.
+    /// Returns whether the selector is empty, so that it selects every object.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
 
-    /// Returns whether the selector selects an object; `label` returns the value of one of its labels.
+    /// Returns whether the selector selects an object. `label` returns the value of a label of the object.
     pub fn selects<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.requirements.iter().all(|requirement| requirement.allows(label(&requirement.key)))
     }
@@ -75,7 +75,7 @@ impl Selector {
 }
 
 impl Requirement {
-    /// Creates a requirement; `None` if its key or a value is invalid, or a value is missing.
+    /// Creates a requirement; `None` if its key or a value is invalid, or if values are missing.
     pub(super) fn new(key: Name, operator: Operator) -> Option<Self> {
         let valid = match &operator {
             Operator::In(values) | Operator::NotIn(values) => {
@@ -116,7 +116,7 @@ fn expression(node: &Node) -> Option<Requirement> {
     Requirement::new(string(node.get("key")?)?, operator)
 }
 
-/// Returns the text of a string; null is the empty string.
+/// Returns the text of a string. The text of null is empty.
 fn string(node: &Node) -> Option<Name> {
     match node.resolve(Reader::Kubernetes)? {
         Scalar::String(_) => node.shared_text(),

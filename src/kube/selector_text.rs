@@ -12,7 +12,7 @@ use crate::yaml::Name;
 enum Token<'a> {
     /// `=`, `==`, `!=`, `!`, `<`, `>`, `(`, `)` or `,`.
     Symbol(&'a str),
-    /// A key, a value, or `in` and `notin`.
+    /// A key, a value, `in` or `notin`.
     Word(&'a str),
 }
 
@@ -80,7 +80,7 @@ fn operator(tokens: &mut Tokens<'_>) -> Option<Operator> {
     })
 }
 
-/// Reads one value; it is empty directly before a comma or the end.
+/// Reads one value. The value is empty directly before a comma or the end of the text.
 fn value(tokens: &mut Tokens<'_>) -> Option<Name> {
     match tokens.peek() {
         None | Some(Token::Symbol(",")) => Some("".into()),
@@ -101,7 +101,7 @@ fn number(tokens: &mut Tokens<'_>) -> Option<i64> {
     is_label_value(&value).then(|| value.parse().ok())?
 }
 
-/// Reads `(b,c)`; a value is empty directly before a comma or `)`.
+/// Reads `(b,c)`. A value is empty directly before a comma or `)`.
 fn values(tokens: &mut Tokens<'_>) -> Option<Vec<Name>> {
     tokens.next_if_eq(&Token::Symbol("("))?;
     let mut values = Vec::new();

@@ -1,8 +1,8 @@
 //! SemVer ranges, such as `1.x` and `>=1.2 <2`, as Flux reads them.
 //!
 //! Source: `constraints.go` of `github.com/Masterminds/semver/v3`, which source-controller, helm-controller,
-//! image-reflector-controller and Flux Operator use. `testdata/oracles/semver` records its answers. Crates for
-//! ranges follow Cargo or npm, which differ in hyphens, commas, wildcards and prereleases.
+//! image-reflector-controller and Flux Operator use. `testdata/oracles/semver` records the answers of this library.
+//! Crates for ranges follow Cargo or npm, which differ in hyphens, commas, wildcards and prereleases.
 
 use std::sync::LazyLock;
 
@@ -10,18 +10,18 @@ use regex_lite::Regex;
 
 use super::version::{Version, compare_prereleases};
 
-/// The maximum length of a range in the library, in bytes.
+/// The maximum length of a range that the library accepts, in bytes.
 const MAX_LENGTH: usize = 512;
-/// The maximum number of alternatives in the library.
+/// The maximum number of alternatives that the library accepts.
 const MAX_ALTERNATIVES: usize = 32;
 
-/// The expression of a version in a constraint, which may have wildcards. It has nine groups.
+/// The regular expression of a version in a constraint, which may have wildcards. It has nine groups.
 const VERSION: &str = r"v?([0-9|x|X|\*]+)(\.[0-9|x|X|\*]+)?(\.[0-9|x|X|\*]+)?(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?";
 const OPERATORS: &str = r"=||!=|>|<|>=|=>|<=|=<|~|~>|\^";
 /// White space, with the characters of `\s` in Go expressions.
 const SPACE: &str = r"[\t\n\f\r ]";
 
-/// The expressions of the library. The order of alternatives in an expression matters for some texts.
+/// The regular expressions of the library. The order of alternatives in an expression matters for some texts.
 struct Expressions {
     /// `1.2 - 1.4`.
     hyphen: Regex,
@@ -54,7 +54,7 @@ pub struct Range {
 #[derive(Debug, Clone)]
 struct Alternative {
     constraints: Vec<Constraint>,
-    /// Whether a constraint contains a prerelease. Otherwise the alternative contains no prereleases.
+    /// Whether a constraint contains a prerelease. Without one, the alternative contains no prereleases.
     has_prerelease: bool,
 }
 
@@ -113,12 +113,12 @@ impl Range {
 
     /// Returns whether the range has neither a lower nor an upper bound.
     pub fn is_unrestricted(&self) -> bool {
-        // The version after 0.0.0: `>0.0.0` does not have a lower bound, `>=0.0.1` does.
+        // The earliest version after 0.0.0: `>0.0.0` contains it, so it has no lower bound, unlike `>=0.0.1`.
         let earliest = Version { prerelease: "0".into(), ..Version::release(0, 0, 1) };
         self.alternatives.iter().any(|one| one.contains(&latest()) && one.allows(&earliest))
     }
 
-    /// Returns the versions that bound the range; wildcards count as zero.
+    /// Returns the versions that bound the range. Wildcards count as zero.
     pub fn bounds(&self) -> impl Iterator<Item = &Version> {
         self.alternatives.iter().flat_map(|one| &one.constraints).map(|constraint| &constraint.version)
     }
@@ -128,7 +128,7 @@ fn latest() -> Version {
     Version::release(u64::MAX, 0, 0)
 }
 
-/// Writes `1.2 - 1.4` as `>= 1.2, <= 1.4`.
+/// Rewrites `1.2 - 1.4` as `>= 1.2, <= 1.4`.
 fn rewrite_hyphens(text: &str) -> String {
     let mut rewritten = text.to_string();
     for groups in EXPRESSIONS.hyphen.captures_iter(text) {
@@ -229,7 +229,7 @@ impl Constraint {
     fn allows_tilde(&self, version: &Version) -> bool {
         let bound = &self.version;
         let is_zero = (bound.major, bound.minor, bound.patch) == (0, 0, 0);
-        // The library reads `~0.0.0` as any version, since it does not distinguish it from a major wildcard.
+        // The library reads `~0.0.0` as any version, since it does not distinguish `~0.0.0` from a major wildcard.
         let is_any = is_zero && matches!(self.wildcard, Wildcard::None | Wildcard::Major);
         version >= bound
             && (is_any

@@ -1,11 +1,11 @@
-//! Versions, as the library of Flux reads and orders them.
+//! Versions, as the SemVer library of Flux reads and orders them.
 
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-/// The maximum length of a version in the library, in bytes.
+/// The maximum length of a version that the library accepts, in bytes.
 const MAX_LENGTH: usize = 256;
 
 static VERSION: LazyLock<Regex> = LazyLock::new(|| {
@@ -82,7 +82,7 @@ impl PartialOrd for Version {
     }
 }
 
-/// Compares prereleases part by part. A prerelease comes before longer ones with the same start.
+/// Compares prereleases part by part. A prerelease comes before a longer one with the same start.
 pub(super) fn compare_prereleases(one: &str, other: &str) -> Ordering {
     let (mut ones, mut others) = (one.split('.'), other.split('.'));
     loop {

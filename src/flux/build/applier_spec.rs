@@ -1,5 +1,5 @@
-//! The specification of an applier: the fields of an object that applies other objects. Clusters that receive the same
-//! object share it.
+//! The specification of an applier: the fields that its build reads. Clusters that receive the same object share the
+//! specification.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use crate::flux::source::reference::SourceRef;
 use crate::kube::{Object, groups};
 use crate::yaml::{Name, Node, Style, Value};
 
-/// The fields of an object that applies other objects.
+/// The fields of an applier that its build reads.
 #[derive(Debug)]
 pub(crate) struct ApplierSpec {
     pub(crate) kind: ApplierKind,
@@ -20,17 +20,17 @@ pub(crate) struct ApplierSpec {
     pub(crate) object: Object,
     /// The source of a Kustomization.
     pub(crate) source: Option<SourceRef>,
-    /// The directory of a Kustomization, from the root of its source.
+    /// The directory of a Kustomization, relative to the root of its source.
     pub(crate) folder: String,
-    /// The other cluster that a Kustomization with `kubeConfig` applies to.
+    /// The name of the other cluster to which a Kustomization with `kubeConfig` applies its objects.
     pub(crate) target: Option<Name>,
-    // Lazy, since only the digests of built appliers are needed.
+    // The digests are lazy, since only built appliers need them.
     digest: OnceLock<Digest>,
     variables: OnceLock<Option<Digest>>,
     metadata: OnceLock<Option<Digest>>,
 }
 
-/// The fields of a Kustomization that decide the build of its directory.
+/// The fields of a Kustomization that determine the build of its directory.
 const FOLDER_FIELDS: [&str; 10] = [
     "patchesStrategicMerge",
     "patchesJson6902",
@@ -45,7 +45,7 @@ const FOLDER_FIELDS: [&str; 10] = [
 ];
 
 impl ApplierSpec {
-    /// Reads an object that applies other objects.
+    /// Reads the specification from the object of an applier.
     pub(crate) fn read(kind: ApplierKind, object: &Object) -> Self {
         let is_kustomization = kind == ApplierKind::Kustomization;
         let spec = |key: &str| object.node.at_keys(&["spec", key]).filter(|_| is_kustomization);
@@ -62,14 +62,15 @@ impl ApplierSpec {
         }
     }
 
-    /// Returns whether the directory of a Kustomization is known: its path may contain the value of a Secret.
+    /// Returns whether the directory of a Kustomization is known. A path that contains the value of a Secret is
+    /// unknown.
     pub(crate) fn is_folder_known(&self) -> bool {
         let path = self.object.node.at_keys(&["spec", "path"]);
         !path.is_some_and(|path| matches!(path.value, Value::Scalar(_, Style::Unknown)))
     }
 
-    /// The digest of the fields that decide the build; of a Kustomization, those that decide the build of its
-    /// directory.
+    /// The digest of the fields that determine the build. For a Kustomization, these are the fields that determine the
+    /// build of its directory.
     pub(crate) fn digest(&self) -> Digest {
         *self.digest.get_or_init(|| match self.kind {
             ApplierKind::Kustomization => folder_digest(&self.object, &self.folder),
@@ -77,7 +78,7 @@ impl ApplierSpec {
         })
     }
 
-    /// The digest of the fields that decide the variables of a Kustomization; `None` without `postBuild`.
+    /// The digest of the fields that determine the variables of a Kustomization; `None` without `postBuild`.
     pub(crate) fn variables(&self) -> Option<Digest> {
         *self.variables.get_or_init(|| self.spec_map("postBuild").map(|node| variables_digest(&self.object, node)))
     }
@@ -87,15 +88,15 @@ impl ApplierSpec {
         *self.metadata.get_or_init(|| self.spec_map("commonMetadata").map(metadata_digest))
     }
 
-    /// A mapping in the `spec` of a Kustomization.
+    /// A mapping in the `spec` of a Kustomization; `None` for other appliers.
     fn spec_map(&self, key: &str) -> Option<&Node> {
         let is_kustomization = self.kind == ApplierKind::Kustomization;
         self.object.node.at_keys(&["spec", key]).filter(|node| is_kustomization && node.is_map())
     }
 }
 
-/// The digest of the build of a directory. Clusters whose Kustomizations set the same fields share the build, with the
-/// places of one of them.
+/// The digest of the input of a directory's build. Kustomizations with equal fields share a build, which has the
+/// positions of one of them.
 fn folder_digest(object: &Object, folder: &str) -> Digest {
     let spec = |key: &str| object.node.at_keys(&["spec", key]);
     let mut hasher = Hasher::new("folder");
@@ -110,14 +111,14 @@ fn folder_digest(object: &Object, folder: &str) -> Digest {
     hasher.finish()
 }
 
-/// The digest of an object with its places.
+/// The digest of an object and of the positions of its nodes.
 pub(super) fn whole_digest(object: &Object) -> Digest {
     let mut hasher = Hasher::new("object");
     hasher.node(&object.node);
     hasher.finish()
 }
 
-/// The digest of `postBuild`. Inline variables count with their places, since findings point at them.
+/// The digest of `postBuild`. If it has inline variables, the digest includes positions, since findings point at them.
 fn variables_digest(object: &Object, post_build: &Node) -> Digest {
     let mut hasher = Hasher::new("variables");
     hasher.text(object.namespace().unwrap_or_default());
@@ -135,8 +136,9 @@ fn metadata_digest(metadata: &Node) -> Digest {
     hasher.finish()
 }
 
-/// The name of another cluster: that of the Secret or ConfigMap in `kubeConfig`. Hubs often give each cluster its own
-/// namespace with the same name of the Secret in each, and one Secret may contain several kubeconfigs.
+/// The name of another cluster: the name of the Secret or ConfigMap in `kubeConfig`, with its namespace and key unless
+/// these are the defaults. A hub often has a namespace for each cluster, with a Secret of the same name in each
+/// namespace. One Secret may contain several kubeconfigs.
 fn target_of(object: &Object, config: &Node) -> Name {
     let text_at = |keys: &[&str]| config.at_keys(keys).and_then(Node::text).filter(|text| !text.is_empty());
     let name = text_at(&["secretRef", "name"]).or_else(|| text_at(&["configMapRef", "name"])).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Memo keys of builds. A key contains the input itself, not a digest of it, since most keys are looked up many times.
+//! Memo keys of builds. A key contains the parts of an input, not one digest of all parts, since most keys are looked
+//! up many times.
 
 use std::sync::Arc;
 
@@ -11,9 +12,9 @@ use crate::flux::variables::substitution::ReadValues;
 /// The memo key of an output: keys are equal if and only if the inputs are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum BuildKey {
-    /// A FluxInstance.
+    /// The sync of a FluxInstance.
     Sync(Digest),
-    /// A ResourceSet and the input providers of its namespace.
+    /// The expansion of a ResourceSet with the input providers of its namespace.
     Set(Digest, Vec<Digest>),
     /// The build of the directory of a Kustomization.
     Folder(FolderKey),
@@ -21,17 +22,17 @@ pub(crate) enum BuildKey {
     Finish(Arc<FinishKey>),
     /// No build, for a reason that is not a fault.
     NotBuilt(NotBuiltReason),
-    /// No build, since the source fails with these findings.
+    /// No build, since the source has these findings.
     Failed(Vec<FindingKey>),
 }
 
 /// The input of the build of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FolderKey {
-    /// The address of the artifact in memory: each artifact exists once, and lives as long as the sources.
+    /// The address of the artifact in memory. Each artifact exists once, and is not freed before the sources.
     artifact: usize,
     digest: Digest,
-    /// The digest of the Kustomization with its places, if its path does not exist: the finding points at the path.
+    /// The digest of the Kustomization and its positions, if the path does not exist. The finding points at the path.
     place: Option<Digest>,
 }
 
@@ -44,7 +45,7 @@ pub(crate) struct FinishKey {
     pub(crate) findings: Vec<FindingKey>,
 }
 
-/// The identity of a finding: its rule, its message, and the root, the path and the offset of its place.
+/// The identity of a finding: its rule, its message, and the root, the path and the offset of its position.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FindingKey(&'static str, String, Option<Arc<str>>, String, usize);
 

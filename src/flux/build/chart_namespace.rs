@@ -1,9 +1,10 @@
-//! The namespaces that Helm charts apply objects to.
+//! The namespaces in which Helm charts create objects.
 
 use crate::flux::unknown::known_contents::installs_flux;
 use crate::kube::{Object, groups};
 
-/// The namespace that the chart of a HelmRelease creates objects in, if it is on the cluster of the release.
+/// The namespace in which the chart of a HelmRelease creates objects; `None` if the release targets another cluster or
+/// the chart installs Flux.
 pub(crate) fn chart_namespace(object: &Object) -> Option<&str> {
     if !object.is(groups::HELM, "HelmRelease") || object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
         return None;

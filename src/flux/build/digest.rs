@@ -1,4 +1,4 @@
-//! Digests of build inputs: of values, and of the places that their builds expose.
+//! Digests of build inputs: of values, and of the positions that appear in the output of a build.
 
 use sha2::{Digest as _, Sha256};
 
@@ -7,12 +7,12 @@ use crate::yaml::{Node, Style, Value};
 /// A digest of a build input.
 pub(crate) type Digest = [u8; 32];
 
-/// Hashes an input piece by piece. Each piece ends with its length or a mark, so that different inputs have different
-/// digests.
+/// A hasher of build inputs. Each text has its length as a prefix and each node has marks, so that different inputs
+/// have different digests.
 pub(super) struct Hasher(Sha256);
 
 impl Hasher {
-    /// Starts a digest. `what` distinguishes kinds of inputs.
+    /// Starts a digest. `what` is the kind of the input, so that inputs of different kinds have different digests.
     pub(crate) fn new(what: &str) -> Self {
         let mut hasher = Self(Sha256::new());
         hasher.text(what);
@@ -25,8 +25,8 @@ impl Hasher {
         self.0.update(text.as_bytes());
     }
 
-    /// Hashes the content of a node without its places. Scalars count as they are written, since the places of values
-    /// inside of them depend on that.
+    /// Hashes the content of a node without its position. The content of a scalar includes its text as written, since
+    /// the positions of values inside the scalar depend on that text.
     pub(crate) fn content(&mut self, node: &Node) {
         match &node.value {
             Value::Scalar(text, _) => {
@@ -50,7 +50,7 @@ impl Hasher {
         }
     }
 
-    /// Hashes a node: its value, and the place of each part of it.
+    /// Hashes the value and the position of a node and of all nodes below it.
     pub(crate) fn node(&mut self, node: &Node) {
         let span = node.span();
         self.text(span.file().root().map_or("", |root| root));

@@ -20,12 +20,12 @@ use crate::yaml::Name;
 /// The objects of a build by identity and role.
 #[derive(Debug, Default)]
 pub(crate) struct Inventory {
-    /// The objects that appliers look up, and those that are appliers.
+    /// The appliers, and the objects that appliers look up.
     pub(crate) indexed: Vec<IndexedObject>,
     layout: Arc<Layout>,
 }
 
-/// The roles and positions of objects. Builds that differ in values only share it.
+/// The roles and positions of objects. Builds that differ only in values share one layout.
 #[derive(Debug, Default)]
 struct Layout {
     /// The role of each object.
@@ -38,13 +38,13 @@ struct Layout {
     indexed_by_fingerprint: Vec<(u64, usize)>,
     /// The fingerprints of all objects, sorted.
     fingerprints: Vec<u64>,
-    /// The namespaces that Helm charts create objects in.
+    /// The namespaces in which Helm charts create objects.
     charts: BTreeSet<Name>,
-    /// Whether an object lets a webhook add variables to Kustomizations.
+    /// Whether an object allows a webhook to add variables to Kustomizations.
     injects_variables: bool,
 }
 
-/// An object that appliers look up, or that is an applier.
+/// An applier, or an object that appliers look up.
 #[derive(Debug, Clone)]
 pub(crate) struct IndexedObject {
     pub(crate) key: ObjectKey,
@@ -61,7 +61,7 @@ enum Role {
     None,
     /// An object that appliers look up by name.
     Named,
-    /// An object from which a controller creates others, or that appliers list by namespace.
+    /// An object from which a controller creates other objects, or that appliers list by namespace.
     Maker,
     /// The Deployment of kustomize-controller.
     Controller,
@@ -69,7 +69,7 @@ enum Role {
     Applier(ApplierKind),
 }
 
-/// A hash of the identity of an object. Different fingerprints belong to different objects.
+/// A hash of the identity of an object. Objects with different fingerprints have different identities.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fingerprint(u64);
 
@@ -99,8 +99,8 @@ impl Inventory {
         Self { indexed, layout: Arc::new(layout) }
     }
 
-    /// The inventory after some objects changed, by position; `None` if an identity or a role changed, which needs a
-    /// new inventory.
+    /// The inventory after changes of objects, given by position. `None` if a change affects an identity, a role,
+    /// tenancy or the namespace of a chart, which requires a new inventory.
     pub(crate) fn changed(self: &Arc<Self>, objects: &Objects, changed: &[(usize, Object)]) -> Option<Arc<Self>> {
         let layout = &self.layout;
         let is_alike = |(at, new): &(usize, Object)| {
@@ -122,17 +122,18 @@ impl Inventory {
         Some(indexed.map_or_else(|| self.clone(), |indexed| Arc::new(Self { indexed, layout: layout.clone() })))
     }
 
-    /// Returns whether both inventories are of objects with the same identities.
+    /// Returns whether both inventories share one layout, so that their objects have the same identities.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.layout, &other.layout)
     }
 
-    /// The indexed objects that apply other objects.
+    /// The indexed objects that are appliers.
     pub(crate) fn appliers(&self) -> impl Iterator<Item = &IndexedObject> {
         self.indexed.iter().filter(|indexed| matches!(indexed.role, Role::Applier(_)))
     }
 
-    /// The indexed objects from which controllers create others, and those that are listed by namespace.
+    /// The indexed objects from which controllers create other objects, and the indexed objects that appliers list by
+    /// namespace.
     pub(crate) fn makers(&self) -> impl Iterator<Item = &IndexedObject> {
         self.indexed.iter().filter(|indexed| indexed.role == Role::Maker)
     }
@@ -147,17 +148,18 @@ impl Inventory {
         &self.layout.tenancy_objects
     }
 
-    /// Returns whether an object lets a webhook add variables to Kustomizations.
+    /// Returns whether an object allows a webhook to add variables to Kustomizations.
     pub(crate) fn injects_variables(&self) -> bool {
         self.layout.injects_variables
     }
 
-    /// The namespaces that Helm charts create objects in.
+    /// The namespaces in which Helm charts create objects.
     pub(crate) fn charts(&self) -> &BTreeSet<Name> {
         &self.layout.charts
     }
 
-    /// The indexed object with an identity and its fingerprint. If a build contains two, the first one counts.
+    /// The indexed object with an identity, whose fingerprint is the second argument. Of two objects with the same
+    /// identity, the first one has precedence.
     pub(crate) fn get(&self, id: ObjectId<'_>, Fingerprint(fingerprint): Fingerprint) -> Option<&IndexedObject> {
         let known = &self.layout.indexed_by_fingerprint;
         let first = known.partition_point(|(other, _)| *other < fingerprint);
@@ -165,13 +167,14 @@ impl Inventory {
         alike.map(|(_, at)| &self.indexed[*at]).find(|indexed| indexed.key.id() == id)
     }
 
-    /// Returns whether `objects`, which are all objects of the build, contain one with the identity of `object`.
+    /// Returns whether `objects` has an object with the identity of `object`. `objects` must be all objects of the
+    /// build.
     pub(crate) fn has(&self, object: &Object, objects: &Objects) -> bool {
         self.has_identity(identity(object), objects)
     }
 
-    /// Whether `objects`, which are all objects of the build, contain one with the identity that `object` has in a
-    /// namespace.
+    /// Returns whether `objects` has an object with the identity that `object` would have in `namespace`. `objects`
+    /// must be all objects of the build.
     pub(crate) fn has_in(&self, namespace: &str, object: &Object, objects: &Objects) -> bool {
         self.has_identity(ObjectId { namespace, ..ObjectId::of(object) }.settled(), objects)
     }
@@ -209,13 +212,13 @@ impl Role {
 }
 
 impl Fingerprint {
-    /// The fingerprint of an identity with a settled namespace.
+    /// The fingerprint of an identity with the namespace that the API server uses.
     pub(crate) fn new(id: ObjectId<'_>) -> Self {
         Self(hash(id))
     }
 }
 
-/// The kind of applier that an object is, if any.
+/// The kind of an applier; `None` for other objects.
 fn applies_as(object: &Object) -> Option<ApplierKind> {
     match object.kind() {
         "Kustomization" if is_kustomization(object) => Some(ApplierKind::Kustomization),
@@ -239,7 +242,7 @@ fn hash(identity: ObjectId<'_>) -> u64 {
     hasher.finish()
 }
 
-/// Returns whether an applier may look an object up.
+/// Returns whether an applier may look up an object.
 fn is_looked_up(object: &Object) -> bool {
     match object.group() {
         "" => matches!(object.kind(), "ConfigMap" | "Secret" | "Namespace"),

@@ -18,7 +18,7 @@ use crate::flux::variables::load::LoadedVariables;
 use crate::flux::variables::substitution::{ReadValues, Substitution};
 use crate::kube::Object;
 
-/// A unit of work.
+/// A unit of work of the fixed point.
 #[derive(Debug, Clone)]
 pub(crate) enum Job {
     /// Generates the objects of a FluxInstance's `sync`.
@@ -36,7 +36,7 @@ pub(crate) enum Job {
 pub(crate) struct SubstitutionInput {
     pub(crate) loaded: LoadedVariables,
     pub(crate) strict: bool,
-    /// The limit of the additional memory, in bytes.
+    /// The maximum memory that substitution may add to the objects, in bytes.
     pub(crate) limit: usize,
 }
 
@@ -54,7 +54,7 @@ impl Job {
             Self::Sync(spec) => BuildKey::Sync(spec.digest()),
             Self::Set(spec, providers) => BuildKey::Set(spec.digest(), providers.iter().map(whole_digest).collect()),
             Self::Folder(spec, artifact) => {
-                // The finding of a missing path points at the path, so the place is part of the key.
+                // The finding of a missing path points at the path, so the key includes its position.
                 let is_there = artifact.files().tree().has_folder(&spec.folder);
                 let place = (!is_there).then(|| whole_digest(&spec.object));
                 BuildKey::Folder(FolderKey::new(artifact, spec.digest(), place))
@@ -96,7 +96,7 @@ impl Job {
         }
     }
 
-    /// The output after variables have used the memory limit. Jobs without variables run nevertheless.
+    /// The output if variables have exceeded the memory limit. A job without variables runs nevertheless.
     pub(crate) fn refuse(&self, context: &BuildContext<'_>) -> Output {
         match self {
             Self::Finish(spec, built, Some(_)) => {

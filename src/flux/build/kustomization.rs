@@ -24,7 +24,7 @@ use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};
 use crate::yaml::{Node, Value};
 
-/// The rule of paths that the source does not contain.
+/// The id of the rule for paths that the source does not contain.
 pub const MISSING_PATH: &str = "missing-path";
 
 /// Builds the directory of a Kustomization from the artifact of its source.
@@ -41,7 +41,7 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
                  source: Flux applies nothing until the path exists",
             );
         }
-        // A missing path certainly applies nothing.
+        // A Kustomization with a missing path certainly applies nothing.
         return Output { whole: true, ..Output::new(Vec::new(), vec![finding]) };
     }
     let overlay = overlay(files, &spec.folder, kustomization, place);
@@ -71,8 +71,8 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
     output
 }
 
-/// The findings of Helm charts, one for each file. kustomize-controller runs kustomize without `--enable-helm`, and
-/// kustomize then builds nothing.
+/// The findings of kustomizations with Helm charts, one for each file. kustomize-controller runs kustomize without
+/// `--enable-helm`, so kustomize refuses to build them.
 fn chart_findings(charts: Vec<Finding>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for chart in charts {
@@ -162,10 +162,11 @@ struct AllSubstituted {
     /// The changed objects, by position.
     changed: Vec<(usize, Object)>,
     findings: Vec<Finding>,
-    /// The undefined variables, and whether Flux fails because of one.
+    /// The undefined variables.
     undefined: Vec<UndefinedVariable>,
+    /// Whether Flux fails because of an undefined variable.
     fails: bool,
-    /// The additional memory of the objects, in bytes.
+    /// The memory that substitution added to the objects, in bytes.
     grown: usize,
 }
 
@@ -183,13 +184,14 @@ fn substitute(
     shared: &SubstitutionCache,
 ) -> AllSubstituted {
     let mut values = AllSubstituted::default();
-    // Flux loads the variables when it substitutes the first object: without one, it finds no fault in them.
+    // Flux loads the variables when it substitutes the first object. If it substitutes none, it finds no fault in them.
     if !built.facts.is_substituted {
         return values;
     }
     values.findings.extend_from_slice(substitution.findings);
     if !values.findings.is_empty() {
-        // Flux fails before it substitutes. The variables that are certain without the fault still have values.
+        // Flux fails before it substitutes. The rules still need the objects, so variables with a certain value are
+        // substituted.
         let variables = Variables { open: true, ..substitution.variables.clone() };
         for (at, _) in &built.facts.reads {
             let object = substitute_known(&built.objects[*at], &variables, substitution.strict);
@@ -205,7 +207,8 @@ fn substitute(
         let result = shared.substitute(object, names, substitution);
         let Substituted { object: new, findings, undefined, .. } = &*result;
         values.add(*at, object, new.clone());
-        // The engine reports undefined variables for each cluster, with their owner and with definitions elsewhere.
+        // The engine reports undefined variables for each cluster, with their owner and with definitions for other
+        // appliers.
         let fails = !findings.is_empty() && undefined.iter().any(|undefined| undefined.fails);
         values.fails |= fails;
         values.findings.extend(findings.iter().filter(|one| !(fails && one.rule == UNDEFINED_VARIABLE)).cloned());
@@ -236,7 +239,7 @@ fn weight(node: &Node) -> usize {
     }
 }
 
-/// The findings of objects that substitution gave the same identity, which Flux refuses to build.
+/// The findings of objects that have the same identity after substitution. Flux refuses to build them.
 fn twice(objects: &Objects) -> Vec<Finding> {
     let mut seen: Index<ObjectId<'_>, usize> = Index::default();
     let mut findings = Vec::new();

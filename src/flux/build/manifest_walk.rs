@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use crate::kustomize::FILE_NAMES;
 use crate::text::Tree;
 
-/// The content of a directory by name. The walk sorts the names of each directory separately.
+/// The files and directories in a directory, by name. Flux sorts the names of each directory separately.
 #[derive(Default)]
 struct Folder<'a> {
     files: BTreeMap<&'a str, Option<Self>>,
 }
 
 /// The paths, relative to `folder`, that Flux lists as resources: YAML files, and subdirectories with a kustomization
-/// file, which the walk does not enter.
+/// file. The walk does not enter these subdirectories.
 pub(super) fn manifests(tree: &Tree, folder: &str) -> Vec<String> {
     let prefix = if folder.is_empty() { 0 } else { folder.len() + 1 };
     let mut root = Folder::default();

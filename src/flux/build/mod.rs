@@ -1,4 +1,4 @@
-//! Builds of appliers: from the folder of a Kustomization to the objects that Flux applies.
+//! Builds of appliers: from the directory of a Kustomization to the objects that Flux applies.
 
 pub(super) mod chart_namespace;
 pub(super) mod digest;

@@ -16,8 +16,8 @@ use crate::kube::Object;
 use crate::kustomize::{Build, PatchTarget, RemoteBase, UnreadBase, omissions_by_name};
 use crate::yaml::Name;
 
-/// The output of an applier's build. Appliers with equal inputs share it, and appliers with similar inputs share most
-/// of it.
+/// The output of an applier's build. Appliers with equal inputs share an output, and appliers with similar inputs share
+/// most parts of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     /// The objects in the order in which Flux applies them. A failed build contains the objects that could be built:
@@ -25,23 +25,24 @@ pub(crate) struct Output {
     pub(crate) objects: Objects,
     /// The findings of the build.
     pub(crate) findings: Vec<Finding>,
-    /// The result of the build.
+    /// The state of the build.
     pub(crate) state: State,
-    /// The facts of its kustomize build.
+    /// The facts of the kustomize build.
     pub(crate) facts: Arc<BuildFacts>,
-    /// The appliers that it was built for. Other appliers with the same content share it with the places of these.
+    /// The objects of the appliers for which the output was built. Other appliers with equal content share the output,
+    /// with the positions of these objects.
     pub(crate) built_for: Vec<Object>,
     /// The inventory of the objects.
     pub(crate) inventory: Arc<Inventory>,
-    /// The Deployment of kustomize-controller that a FluxInstance generates, as far as it is known.
+    /// The Deployment of kustomize-controller that a FluxInstance generates, as far as its fields are known.
     pub(crate) controller: Option<Object>,
-    /// The undefined variables that its objects read.
+    /// The undefined variables that the objects read.
     pub(crate) undefined: Arc<[UndefinedVariable]>,
-    /// The memory that variables added, in bytes.
+    /// The memory that substitution added to the objects, in bytes.
     pub(crate) grown: usize,
     /// Whether the inputs have no error, so that the objects are complete.
     pub(crate) whole: bool,
-    /// The missing source, if that is why there is no output.
+    /// The missing source, if it prevents the build.
     pub(crate) without: Option<SourceRef>,
 }
 
@@ -50,29 +51,29 @@ pub(crate) struct Output {
 pub(crate) struct BuildFacts {
     /// The objects that read variables, by position, with the names of these variables.
     pub(crate) reads: Vec<(usize, Arc<[Name]>)>,
-    /// The names of the variables that any object reads, sorted.
+    /// The names of the variables that objects read, sorted.
     pub(crate) names: Vec<Name>,
     /// Whether Flux substitutes in at least one object.
     pub(super) is_substituted: bool,
-    /// The fields that were not evaluated, counted by name.
+    /// The number of omissions, by name.
     pub(crate) not_done: BTreeMap<String, usize>,
-    /// The patches with a target, and whether each target matched.
+    /// The patches with a target, and whether each target matched an object.
     pub(crate) patch_targets: Vec<PatchTarget>,
-    /// The bases that its kustomizations load from a URL.
+    /// The bases that kustomizations of the build load from URLs.
     pub(crate) remote: Vec<RemoteBase>,
     /// The objects whose kind, name or namespace SOPS encrypted. They are not among the objects of the output.
     pub(crate) unidentified: Vec<Object>,
-    /// The bases whose objects are missing, because there is no copy of them.
+    /// The bases without a copy, whose objects are missing.
     pub(crate) unread: BTreeSet<UnreadBase>,
 }
 
 impl Output {
-    /// An output of objects and findings.
+    /// An output with these objects and findings.
     pub(crate) fn new(objects: Vec<Object>, findings: Vec<Finding>) -> Self {
         Self::with(objects, findings, Arc::default())
     }
 
-    /// An output of objects and findings with the facts of its kustomize build.
+    /// An output with these objects and findings, and the facts of a kustomize build.
     pub(crate) fn with(objects: Vec<Object>, findings: Vec<Finding>, facts: Arc<BuildFacts>) -> Self {
         let inventory = Arc::new(Inventory::new(&objects));
         let objects = objects.into();
@@ -92,8 +93,8 @@ impl Output {
         output.found(findings)
     }
 
-    /// Returns whether all objects that it would apply are known. Names with variables that are not substituted yet are
-    /// unknown.
+    /// Returns whether all objects that the applier would apply are known. In a failed build, a name with an
+    /// unsubstituted variable is unknown.
     pub(crate) fn is_known(&self) -> bool {
         let named =
             |object: &Object| object.name().contains('$') || object.namespace().is_some_and(|n| n.contains('$'));
@@ -104,7 +105,7 @@ impl Output {
         }
     }
 
-    /// The output with further findings.
+    /// The output with further findings. An error among them changes the state to `Failed`.
     pub(crate) fn found(mut self, findings: Vec<Finding>) -> Self {
         if findings.iter().any(|found| found.severity == Severity::Error) {
             self.state = State::Failed;
@@ -113,12 +114,12 @@ impl Output {
         self
     }
 
-    /// An empty output, for a reason that is not a fault.
+    /// An empty output. The reason is not a fault.
     pub(crate) fn not_built(reason: NotBuiltReason) -> Self {
         Self { state: State::NotBuilt(reason), ..Self::new(Vec::new(), Vec::new()) }
     }
 
-    /// The output with other objects at some positions, in order.
+    /// The output with other objects at some positions. `changed` is sorted by position.
     pub(crate) fn replaced(&self, changed: Vec<(usize, Object)>) -> Self {
         if changed.is_empty() {
             return self.clone();

@@ -1,5 +1,4 @@
-//! The kustomization that Flux builds: that of the directory or a generated one, with the additions of the
-//! Kustomization.
+//! The kustomization that Flux builds: the directory's own or a generated one, with the additions of the Kustomization.
 
 use super::manifest_walk::manifests;
 use crate::base::finding::Finding;
@@ -21,14 +20,14 @@ const REPLACED: [(&str, &str); 4] = [
 pub(crate) struct Overlay {
     /// The kustomization to build in place of the directory's own.
     pub(crate) node: Node,
-    /// The reasons why Flux does not build it.
+    /// The reasons why Flux does not build the kustomization.
     pub(crate) findings: Vec<Finding>,
 }
 
 /// Assembles the kustomization that Flux builds for a directory.
 ///
-/// Flux decodes the directory's own kustomization and encodes it again, which drops unknown fields: Flux accepts a
-/// field that kustomize would refuse, and an empty file builds to nothing.
+/// Flux decodes the directory's own kustomization and encodes it again, which drops unknown fields. So Flux accepts a
+/// field that kustomize would refuse, and builds no objects from an empty file.
 pub(crate) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Node) -> Overlay {
     let mut findings = Vec::new();
     let paths = FILE_NAMES.iter().filter_map(|name| join(folder, name));
@@ -73,7 +72,7 @@ pub(crate) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Nod
     if let Some(images) = spec.and_then(|spec| spec.entry("images")) {
         node = merge_images(&node, images);
     }
-    // Without `sortOptions`, `kustomize build` sorts the objects; Flux keeps their order.
+    // Without `sortOptions`, `kustomize build` sorts the objects, but Flux keeps their order.
     if !node.entries().iter().any(|entry| entry.key.eq_ignore_ascii_case("sortOptions") && is_set(&entry.node)) {
         let order = map(vec![("order", text("fifo", place.span()))], place.span());
         node = put(&node, entry("sortOptions", order));
@@ -94,10 +93,10 @@ fn is_set(node: &Node) -> bool {
     }
 }
 
-/// The kustomization of the directory's own file.
+/// The kustomization in the directory's own file.
 fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> Node {
     let Some(parsed) = files.get(path) else { return map(Vec::new(), place.span()) };
-    // The last of duplicate keys counts, as in kustomize.
+    // As in kustomize, the last of duplicate keys has precedence.
     findings.extend(parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY).cloned());
     let start = || parsed.file.first_line();
     let node = match parsed.documents.first() {
@@ -117,8 +116,8 @@ fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> 
     if lists("resources") {
         return node;
     }
-    // Flux sets this so that kustomize does not refuse an empty kustomization. It has a side effect: objects get origin
-    // annotations.
+    // Flux sets `buildMetadata` so that kustomize does not refuse an empty kustomization. As a side effect, objects get
+    // origin annotations.
     let annotations = list(vec![text("originAnnotations", node.span())], node.span());
     put(&node, entry("buildMetadata", annotations))
 }
@@ -129,7 +128,7 @@ fn made_up(files: &Files, folder: &str, place: &Node) -> Node {
     let version = ("apiVersion", text("kustomize.config.k8s.io/v1beta1", place.span()));
     let kind = ("kind", text("Kustomization", place.span()));
     if paths.is_empty() {
-        // The placeholder that Flux sets. The objects of components are indeed put into that namespace.
+        // Flux sets this placeholder. Kustomize sets it as the namespace of the objects of components.
         return map(vec![version, kind, ("namespace", text("_placeholder", place.span()))], place.span());
     }
     let resources = paths.iter().map(|path| text(&format!("./{path}"), place.span())).collect();
@@ -143,8 +142,8 @@ fn patch(item: &Node) -> Node {
     Node { value: Value::Map(kept.into()), origin: item.origin.clone() }
 }
 
-/// Appends the patches of `patchesStrategicMerge` and `patchesJson6902`, which versions before `v1` have beside
-/// `patches`. They contain objects instead of text.
+/// Appends the patches of `patchesStrategicMerge` and `patchesJson6902`, which API versions before `v1` have in
+/// addition to `patches`. These patches are objects instead of text.
 fn older_patches(node: &Node, applier: &Object) -> Node {
     if !applier.api_version().contains("/v1beta") {
         return node.clone();
@@ -164,7 +163,7 @@ fn older_patches(node: &Node, applier: &Object) -> Node {
     node
 }
 
-/// Sets a field, and replaces one that is written in another letter case.
+/// Sets a field. Replaces a field whose name differs only in letter case.
 fn put(node: &Node, entry: Entry) -> Node {
     let written = node.entries().iter().find(|old| old.key.eq_ignore_ascii_case(&entry.key)).map(|old| old.key.clone());
     match written {

@@ -6,13 +6,13 @@ use crate::kube::Object;
 use crate::kustomize::{decrypt_object, is_encrypted_value};
 use crate::yaml::{Entry, Node, Origin, Style, Value};
 
-/// The rule of objects that Flux does not decrypt, or fails to decrypt.
+/// The id of the rule for objects that Flux does not decrypt, or fails to decrypt.
 pub const SOPS_MISCONFIGURED: &str = "sops-misconfigured";
 
 /// The annotation that disables decryption of an object.
 const SWITCH: &str = "kustomize.toolkit.fluxcd.io/decrypt";
 
-/// The suffix of keys that stay plain unless a file specifies another scope.
+/// The suffix of keys whose values SOPS does not encrypt, unless a file specifies another scope.
 const PLAIN_SUFFIX: &str = "_unencrypted";
 
 /// Returns whether a Kustomization enables decryption.
@@ -26,7 +26,7 @@ pub(super) struct Decrypted {
     pub(super) objects: Vec<Object>,
     /// The objects whose kind, name or namespace is encrypted.
     pub(super) unidentified: Vec<Object>,
-    /// The faults for which kustomize-controller fails to decrypt an object.
+    /// The faults because of which kustomize-controller fails to decrypt an object.
     pub(super) findings: Vec<Finding>,
 }
 
@@ -56,10 +56,11 @@ fn has_unknown_identity(object: &Object) -> bool {
     fields.iter().any(|keys| object.node.at_keys(keys).is_some_and(is_unknown))
 }
 
-/// The finding of a plain value that kustomize set in a field that SOPS encrypted. SOPS refuses to decrypt it, and the
-/// Kustomization fails.
+/// The finding of a plain value that kustomize set in a field that SOPS encrypted. SOPS refuses to decrypt the value,
+/// and the Kustomization fails.
 ///
-/// Source: `Decryptor.DecryptResource` of kustomize-controller, which runs after the build, and `Cipher.Decrypt` of SOPS.
+/// Source: `Decryptor.DecryptResource` of kustomize-controller, which runs after the build, and `Cipher.Decrypt` of
+/// SOPS.
 fn replaced_value(object: &Object) -> Option<Finding> {
     let sops = object.node.entry("sops")?;
     let place = sops.key_span();
@@ -83,18 +84,18 @@ fn replaced_value(object: &Object) -> Option<Finding> {
 
 /// The fields that SOPS encrypted in a file.
 enum EncryptedScope<'a> {
-    /// All except those with the suffix in their path.
+    /// All fields except those below a key with the suffix.
     Without(&'a str),
-    /// Those with the suffix in their path.
+    /// The fields below a key with the suffix.
     With(&'a str),
-    /// All except those with a match in their path.
+    /// All fields except those below a key that matches the pattern.
     NotMatching(Regexp),
-    /// Those with a match in their path.
+    /// The fields below a key that matches the pattern.
     Matching(Regexp),
 }
 
 impl<'a> EncryptedScope<'a> {
-    /// The scope in the metadata of a file; `None` if it depends on comments.
+    /// The scope in the SOPS metadata of a file; `None` if it depends on comments or has an invalid pattern.
     fn of(sops: &'a Node) -> Option<Self> {
         let field = |key: &str| sops.get(key).and_then(Node::text).filter(|text| !text.is_empty());
         if ["encrypted_comment_regex", "unencrypted_comment_regex"].iter().any(|key| field(key).is_some()) {
@@ -110,7 +111,7 @@ impl<'a> EncryptedScope<'a> {
         Some(suffix.unwrap_or_else(|| Self::Without(field("unencrypted_suffix").unwrap_or(PLAIN_SUFFIX))))
     }
 
-    /// Whether SOPS encrypts the values below a key, if the keys above it do not decide.
+    /// Returns whether SOPS encrypts the values below `key`; `None` if the keys above it determine that.
     fn decides(&self, key: &str) -> Option<bool> {
         match self {
             Self::Without(suffix) => key.ends_with(suffix).then_some(false),
@@ -120,7 +121,7 @@ impl<'a> EncryptedScope<'a> {
         }
     }
 
-    /// The first plain value in the scope that the build set, with its path.
+    /// The first plain value that the build set in the scope, with its path.
     fn first_plain<'n>(&self, object: &'n Node, is_set: &impl Fn(&Node) -> bool) -> Option<(String, &'n Node)> {
         let is_encrypted = matches!(self, Self::Without(_) | Self::NotMatching(_));
         let mut fields = object.entries().iter().filter(|entry| &*entry.key != "sops");

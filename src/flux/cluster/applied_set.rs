@@ -21,8 +21,8 @@ pub struct AppliedSet {
     pub by: Arc<Applier>,
     /// The objects as the API server receives them.
     pub objects: Objects,
-    /// Changes that appliers of other repositories may make; only in repositories without a root, where the appliers
-    /// are unknown.
+    /// Changes that appliers of other repositories may make to the objects. Only a repository without a root has such
+    /// changes, since its appliers are unknown.
     pub completion: Completion,
     /// The inventory of the objects, if they were built for a cluster.
     pub(crate) inventory: Option<Arc<Inventory>>,
@@ -39,8 +39,8 @@ pub struct Applied<'a> {
     pub object: &'a Object,
     /// The applier.
     pub by: &'a Arc<Applier>,
-    /// Changes that appliers of other repositories may make; only in repositories without a root, where the appliers
-    /// are unknown.
+    /// Changes that appliers of other repositories may make to the object. Only a repository without a root has such
+    /// changes, since its appliers are unknown.
     pub completion: &'a Completion,
 }
 
@@ -58,17 +58,17 @@ impl AppliedSet {
         positions.filter_map(|at| self.objects.get(at)).map(|object| self.with(object))
     }
 
-    /// The names of the variables that its objects read, sorted, with or without substitution.
+    /// The sorted names of the variables that the objects read, even if the applier substitutes no variables.
     pub fn reads(&self) -> &[Name] {
         self.facts.as_ref().map_or(&[], |facts| &facts.names)
     }
 
-    /// The bases that the kustomizations of its build load from a URL.
+    /// The bases that kustomizations of the build load from URLs.
     pub fn remote(&self) -> &[RemoteBase] {
         self.facts.as_ref().map_or(&[], |facts| &facts.remote)
     }
 
-    /// The objects of its build whose kind, name or namespace SOPS encrypted. They are not among its objects.
+    /// The objects of the build whose kind, name or namespace SOPS encrypted. They are not in `objects`.
     pub fn unidentified(&self) -> &[Object] {
         self.facts.as_ref().map_or(&[], |facts| &facts.unidentified)
     }
@@ -78,14 +78,14 @@ impl AppliedSet {
         self.facts.iter().flat_map(|facts| &facts.unread)
     }
 
-    /// The names of the undefined variables that its objects read without a default.
+    /// The names of the undefined variables that the objects read without a default.
     pub fn misses(&self) -> impl Iterator<Item = &Name> {
         let missed =
             self.undefined.iter().filter(|undefined| undefined.fails && undefined.owner == VariableOwner::Flux);
         missed.flat_map(|undefined| undefined.uses.iter().map(|(name, _)| name))
     }
 
-    /// Whether the set has all objects of its applier: the build succeeded and omitted nothing.
+    /// Returns whether the set has all objects of its applier: the build succeeded and omitted nothing.
     pub(crate) fn is_complete(&self) -> bool {
         let omits = |facts: &Arc<BuildFacts>| !facts.not_done.is_empty() || !facts.remote.is_empty();
         self.by.state == State::Built && self.by.is_known && !self.facts.as_ref().is_some_and(omits)
@@ -96,7 +96,7 @@ impl AppliedSet {
         self.objects.get(position).map(|object| self.with(object))
     }
 
-    /// The objects from which controllers create objects without manifests, and the providers of inputs.
+    /// The objects from which controllers create objects without manifests, ArtifactGenerators, and input providers.
     pub fn makers(&self) -> impl Iterator<Item = Applied<'_>> {
         let known = self.inventory.iter().flat_map(|inventory| inventory.makers());
         let unknown = self.objects.iter().filter(|object| self.inventory.is_none() && is_producer(object));
@@ -110,8 +110,8 @@ impl AppliedSet {
 }
 
 impl<'a> Applied<'a> {
-    /// The namespace that the object is applied to, if it is known. An applier's `targetNamespace` overrides that of
-    /// the object; if they differ, the applier may be that of another repository.
+    /// The namespace to which the applier applies the object, if it is known. It is unknown if the `targetNamespace` of
+    /// an applier differs from the namespace of the object, since that applier may be of another repository.
     pub fn namespace(&self) -> Option<&'a str> {
         let known = |namespace: &&str| !namespace.contains('$');
         match (self.completion.target_namespace.as_deref(), self.object.namespace()) {

@@ -13,36 +13,37 @@ use crate::yaml::Name;
 pub struct Applier {
     /// The kind of the applier.
     pub kind: ApplierKind,
-    /// The identity of the object. It may have no manifest: the flux CLI or the operator may create the sync of a root.
+    /// The identity of the object. The object may have no manifest: the flux CLI or Flux Operator may create the sync
+    /// of a root.
     pub reference: ObjectRef,
-    /// The object as the cluster receives it, if it is in the repository.
+    /// The object as the cluster receives it, if the repository contains the object.
     pub object: Option<Object>,
-    /// The index in [`Cluster::appliers`](super::desired_state::Cluster::appliers).
+    /// The index of the applier in [`Cluster::appliers`](super::desired_state::Cluster::appliers).
     pub at: usize,
-    /// The index of the applier that applies this one; `None` for the root.
+    /// The index of the applier that applies the object of this applier; `None` for the root.
     pub parent: Option<usize>,
-    /// The applier that applies this one.
+    /// The applier that applies the object of this applier; `None` for the root.
     pub parent_applier: Option<Arc<Applier>>,
-    /// Objects of other clusters with the same content: the places of a shared build are theirs; see
+    /// Objects of other clusters with the same content. A shared build has the positions of these objects; see
     /// [`Applier::place`].
     pub shares_with: Vec<Object>,
-    /// The source of its artifact, as the cluster knows it.
+    /// The identity of the source on the cluster.
     pub source: Option<ObjectRef>,
-    /// The directory that it applies, from the root of its artifact.
+    /// The directory that the applier applies, relative to the root of its artifact.
     pub folder: String,
-    /// The other cluster that it applies to: the name of the Secret or ConfigMap in `kubeConfig`.
+    /// The other cluster to which the applier applies objects: the name of the Secret or ConfigMap in `kubeConfig`.
     pub target: Option<Name>,
-    /// The variables that it substitutes.
+    /// The variables that the applier substitutes.
     pub variables: Arc<Variables>,
-    /// Whether all objects that it would apply are known. This includes failed builds without objects, such as that of
-    /// a missing path.
+    /// Whether all objects that the applier would apply are known. This includes a failed build without objects, such
+    /// as the build of a missing path.
     pub is_known: bool,
-    /// The state of its build.
+    /// The state of the build.
     pub state: State,
 }
 
 impl Applier {
-    /// A directory of a repository without a root.
+    /// The applier of a directory in a repository without a root.
     pub(crate) fn folder(folder: &str, at: usize) -> Self {
         let name = if folder.is_empty() { "." } else { folder };
         Self {

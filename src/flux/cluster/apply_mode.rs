@@ -13,7 +13,7 @@ pub enum ApplyMode {
     Applied,
     /// The applier applies the object and keeps the fields of other managers.
     Merged,
-    /// The applier creates the object if it is missing, and does not change an existing one.
+    /// The applier creates the object if it is missing, and does not change an existing object.
     Created,
     /// The applier does not apply the object.
     Ignored,
@@ -22,10 +22,10 @@ pub enum ApplyMode {
 const RECONCILE: &str = "kustomize.toolkit.fluxcd.io/reconcile";
 const APPLY: &str = "kustomize.toolkit.fluxcd.io/ssa";
 
-/// The annotation that suspends the operator's own objects.
+/// The annotation that disables the reconciliation of Flux Operator's own objects.
 const OPERATOR_RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
 
-/// The apply mode of an object in a Kustomization.
+/// The apply mode of an object that a Kustomization applies.
 fn by_kustomization(object: &Object) -> ApplyMode {
     let is_set_to = |key: &str, value: &str| {
         let metadata = object.node.get("metadata");
@@ -46,7 +46,7 @@ fn by_kustomization(object: &Object) -> ApplyMode {
 fn apply_mode(kind: ApplierKind, object: &Object) -> ApplyMode {
     match kind {
         ApplierKind::Kustomization | ApplierKind::Folder => by_kustomization(object),
-        // A ResourceSet does not contain objects that the operator leaves out.
+        // The expansion of a ResourceSet omits the objects that Flux Operator ignores.
         ApplierKind::Bootstrap | ApplierKind::FluxInstance | ApplierKind::ResourceSet => ApplyMode::Applied,
     }
 }
@@ -59,14 +59,14 @@ impl Applied<'_> {
 }
 
 impl Applier {
-    /// The apply mode of the applier's own object. Its objects count in any mode; if the mode is `Ignored`, the cluster
-    /// may run another spec than that of the repository.
+    /// The apply mode of the applier's own object. In any mode, the applier's objects are part of the cluster. In mode
+    /// `Ignored`, the spec on the cluster may differ from the spec in the repository.
     pub fn apply_mode(&self) -> ApplyMode {
         let (by, object) = (self.parent_applier.as_ref(), self.object.as_ref());
         by.zip(object).map_or(ApplyMode::Applied, |(by, object)| apply_mode(by.kind, object))
     }
 
-    /// Returns whether the applier is suspended: its objects stay as they were applied last.
+    /// Returns whether the applier is suspended. Its objects then keep the state of the last reconciliation.
     pub fn is_suspended(&self) -> bool {
         let Some(object) = &self.object else { return false };
         match self.kind {

@@ -19,26 +19,27 @@ use crate::kube::{Object, ObjectId, ObjectKey, groups, settled_namespace};
 use crate::text::Index;
 use crate::yaml::Name;
 
-/// The number of layers up to which a lookup searches them one by one.
+/// The maximum number of layers that a lookup searches one by one.
 const FEW_LAYERS: usize = 64;
 
-/// The objects of a cluster by identity. Most of them are never looked up, so the index keeps the outputs as layers.
+/// The objects of a cluster by identity. Most objects are never looked up, so the index keeps whole outputs as layers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClusterIndex {
     /// The outputs in order, with their precedence.
     layers: Vec<(Arc<Output>, Rank)>,
-    /// The layer of each object, computed at the first lookup with many layers.
+    /// The layer of each object, computed at the first lookup in more than `FEW_LAYERS` layers.
     merged: OnceLock<Index<ObjectKey, (usize, Rank)>>,
-    /// The appliers, and the objects of the lists below.
+    /// The appliers, and the objects of the three fields below.
     known: Index<ObjectKey, (Option<Arc<ApplierSpec>>, Rank)>,
     /// The ArtifactGenerators of each namespace.
     generators: BTreeMap<Name, Vec<Object>>,
     /// The input providers of each namespace.
     providers: BTreeMap<Name, Vec<Object>>,
     producers: Producers,
-    /// Objects that may exist without a known manifest.
+    /// The namespaces that may contain objects without a known manifest.
     pub(crate) unknown: UnknownNamespaces,
-    /// The source that is the repository itself, with the directory that is its root.
+    /// The source that contains the repository itself, and the directory of the repository that is the root of that
+    /// source.
     own: Option<(SourceRef, String)>,
 }
 
@@ -58,7 +59,7 @@ impl ClusterIndex {
         Self { producers: Producers::declared(&root.name, &settings.config.external), own, ..Self::default() }
     }
 
-    /// Adds an output. Of objects with the same identity and precedence, the first one counts.
+    /// Adds an output. Of objects with equal identity and precedence, the first one counts.
     pub(crate) fn take(&mut self, output: &Arc<Output>, kind: ApplierKind) {
         let rank = match kind {
             ApplierKind::Bootstrap => Rank::ByHand,
@@ -106,7 +107,7 @@ impl ClusterIndex {
         self.known.get(key).and_then(|(spec, _)| spec.as_ref())
     }
 
-    /// The object with an identity.
+    /// The indexed object with an identity.
     fn indexed(&self, id: ObjectId<'_>) -> Option<&IndexedObject> {
         let id = id.settled();
         let fingerprint = Fingerprint::new(id);
@@ -133,7 +134,7 @@ impl ClusterIndex {
         merged
     }
 
-    /// The input providers of a namespace, which its `ResourceSet`s may use.
+    /// The input providers of a namespace, for the ResourceSets in that namespace.
     pub(crate) fn providers(&self, namespace: &str) -> &[Object] {
         let namespace = settled_namespace(groups::FLUX_OPERATOR, "ResourceSetInputProvider", namespace);
         self.providers.get(namespace).map_or(&[], Vec::as_slice)

@@ -10,16 +10,18 @@ use crate::yaml::Name;
 /// The desired state of a cluster.
 #[derive(Debug, Clone)]
 pub struct Cluster {
-    /// The name; empty for a repository without a root, which is checked as if one cluster received all directories.
+    /// The name. It is empty for a repository without a root, which is checked as if one cluster received all
+    /// directories.
     pub name: Name,
-    /// The directory that its root syncs, or that of the bootstrap if the repository does not contain it.
+    /// The directory that the root syncs; the directory of the bootstrap if the repository does not contain the synced
+    /// one.
     pub folder: String,
-    /// The appliers: the root first, each after its parent.
+    /// The appliers. The root is the first one, and each applier follows its parent.
     pub appliers: Vec<Arc<Applier>>,
-    /// The objects that the cluster receives, or applies to other clusters through `kubeConfig`, in the order of the
+    /// The objects that Flux applies to the cluster, or to other clusters through `kubeConfig`, in the order of the
     /// appliers.
     pub applied_sets: Vec<AppliedSet>,
-    /// The lookup of its `ConfigMap`s and Secrets.
+    /// The lookup of the cluster's ConfigMaps and Secrets.
     pub(crate) lookups: Lookups,
 }
 

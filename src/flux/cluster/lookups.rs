@@ -1,4 +1,4 @@
-//! The lookup of `ConfigMap`s and Secrets of a cluster, and of clusters that it applies to.
+//! The lookup of ConfigMaps and Secrets of a cluster, and of other clusters to which its Flux applies objects.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -11,12 +11,12 @@ use crate::flux::producer::produced::Produced;
 use crate::text::Span;
 use crate::yaml::Name;
 
-/// The indexes of a cluster and of the clusters that it applies to.
+/// The indexes of a cluster and of other clusters to which its Flux applies objects.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lookups {
     /// The index of the cluster; `None` in a repository without a root, whose objects are not all known.
     index: Option<Arc<ClusterIndex>>,
-    /// The indexes of other clusters by name; in a repository without a root, the key `None` is the cluster of Flux itself.
+    /// The indexes of other clusters by name. In a repository without a root, the key `None` is the cluster itself.
     sent: Arc<OnceLock<BTreeMap<Option<Name>, ClusterIndex>>>,
 }
 
@@ -26,7 +26,7 @@ impl Lookups {
         Self { index: Some(Arc::new(index)), ..Self::default() }
     }
 
-    /// A ConfigMap or Secret; `None` if it certainly does not exist. If it may exist, its content is unknown.
+    /// A ConfigMap or Secret; `None` if it certainly does not exist. If it possibly exists, its content is unknown.
     pub(crate) fn find(
         &self,
         (kind, namespace, name): (&str, &str, &str),

@@ -1,4 +1,4 @@
-//! Clusters: their appliers, the objects that they receive, and the lookup of these.
+//! Clusters: their appliers, the objects that they receive, and the lookup of objects.
 
 pub(super) mod applier;
 pub(super) mod applied_set;

@@ -1,4 +1,4 @@
-//! Receivers of objects: each cluster, and each other cluster that it applies to by `kubeConfig`.
+//! Receivers of objects: each cluster, and each other cluster to which its Flux applies objects through `kubeConfig`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -28,19 +28,19 @@ pub struct Group<'a> {
 }
 
 impl<'a> Receiver<'a> {
-    /// The receivers of a cluster: itself, then other clusters by name.
+    /// The receivers of a cluster: the cluster itself, then other clusters by name.
     pub fn all(cluster: &'a Cluster) -> Vec<Self> {
         let targets: BTreeSet<&Name> = cluster.appliers.iter().filter_map(|applier| applier.target.as_ref()).collect();
         let others = targets.into_iter().map(|target| Self { cluster, target: Some(target.clone()) });
         std::iter::once(Self { cluster, target: None }).chain(others).collect()
     }
 
-    /// The sets that are applied to it.
+    /// The sets that appliers apply to the receiver.
     pub fn applied_sets(&self) -> impl Iterator<Item = &'a AppliedSet> {
         self.cluster.applied_sets.iter().filter(|set| set.by.target == self.target)
     }
 
-    /// The objects by applier, in order; appliers without objects have a group too.
+    /// The objects by applier, in order. An applier without objects has an empty group.
     pub fn groups(&self) -> Vec<Group<'a>> {
         let mut groups: Vec<Group<'a>> = Vec::with_capacity(self.cluster.appliers.len());
         groups.extend(self.cluster.appliers.iter().map(|applier| Group { applier, objects: Vec::new() }));

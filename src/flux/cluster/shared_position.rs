@@ -1,8 +1,8 @@
 //! Positions in shared builds.
 //!
-//! Clusters whose Kustomizations have the same content share a build, and its nodes have the places of one of these
-//! Kustomizations. To find the places of another one, both objects are compared node by node: the fields that affect the
-//! build have the same structure.
+//! Clusters whose Kustomizations have the same content share a build, and its nodes have the positions of one of these
+//! Kustomizations. To find a position in another Kustomization, `counterpart` compares both node by node. The fields
+//! that affect the build have the same structure in both.
 
 use std::ops::Range;
 
@@ -12,14 +12,15 @@ use crate::text::{File, Span};
 use crate::yaml::{Node, Value};
 
 impl Applier {
-    /// The place in this applier's own object that corresponds to a place in a build for another applier.
+    /// The position in this applier's own object that corresponds to a position in a build for another applier.
     pub(crate) fn own_place(&self, shown: &Span) -> Span {
         let Some(own) = &self.object else { return shown.clone() };
         let found = self.shares_with.iter().find_map(|other| counterpart(&other.node, &own.node, shown));
         found.unwrap_or_else(|| shown.clone())
     }
 
-    /// The place that corresponds to one in this applier's object, which itself may be part of a shared build.
+    /// The position that corresponds to a position in this applier's object. That object may itself be part of a shared
+    /// build.
     pub(crate) fn place_in_parent(&self, own: &Span) -> Span {
         match &self.parent_applier {
             Some(parent) => parent.place_in_parent(&parent.own_place(own)),
@@ -27,13 +28,13 @@ impl Applier {
         }
     }
 
-    /// The place on this cluster that corresponds to a place in the objects of this applier.
+    /// The position on this cluster that corresponds to a position in the objects of this applier.
     pub fn place(&self, shown: &Span) -> Span {
         self.place_in_parent(&self.own_place(shown))
     }
 }
 
-/// Returns whether two objects share their content in memory, and with it their positions.
+/// Returns whether two objects share their content in memory, and therefore their positions.
 pub(crate) fn is_shared(one: &Object, other: &Object) -> bool {
     match (&one.node.value, &other.node.value) {
         (Value::Map(one), Value::Map(other)) => std::sync::Arc::ptr_eq(one, other),
@@ -41,8 +42,8 @@ pub(crate) fn is_shared(one: &Object, other: &Object) -> bool {
     }
 }
 
-/// The place in `own` that corresponds to a place in `other`, a node with the same structure; `None` if it is
-/// elsewhere.
+/// The position in `own` that corresponds to a position in `other`, a node with the same structure; `None` if the
+/// position is not in `other`.
 fn counterpart(other: &Node, own: &Node, shown: &Span) -> Option<Span> {
     match (&other.value, &own.value) {
         (Value::Seq(theirs), Value::Seq(ours)) => {
@@ -58,7 +59,7 @@ fn counterpart(other: &Node, own: &Node, shown: &Span) -> Option<Span> {
             });
             found.or_else(|| whole(other, own, shown))
         }
-        // A place inside of a text, such as a patch, has the same offset from the start of the text.
+        // A position inside a text, such as a patch, has the same offset from the start of the text.
         _ => {
             let offset = inside(other.span().file(), &other.span().range(), shown)?;
             let start = own.span().range().start;
@@ -71,7 +72,7 @@ fn whole(other: &Node, own: &Node, shown: &Span) -> Option<Span> {
     (other.span() == shown).then(|| own.span().clone())
 }
 
-/// The range of a place relative to a range of a file.
+/// The range of a position relative to a range of a file; `None` if the position is not inside that range.
 fn inside(file: &File, range: &Range<usize>, shown: &Span) -> Option<Range<usize>> {
     let place = shown.range();
     let is_inside = range.start <= place.start && place.end <= range.end && shown.file() == file;

@@ -9,10 +9,10 @@ use crate::flux::source::reference::SourceRef;
 use crate::flux::unknown::unknown_producer::UnknownProducer;
 use crate::yaml::Name;
 
-/// The appliers with unknown objects.
+/// The namespaces that may contain unknown objects.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UnknownNamespaces {
-    /// Whether an object may exist in any namespace.
+    /// Whether an unknown object may exist in any namespace.
     anything: bool,
     /// The target namespaces of appliers with unknown objects.
     namespaces: BTreeSet<Name>,
@@ -53,14 +53,14 @@ impl UnknownNamespaces {
         }
     }
 
-    /// Returns whether Kustomizations may have variables that no manifest contains.
+    /// Returns whether a webhook may add variables to Kustomizations.
     pub(crate) fn injects_variables(&self) -> bool {
         self.injects_variables
     }
 
-    /// Returns whether an unknown object of a namespace may exist.
+    /// Returns whether a namespace may contain an unknown object.
     pub(crate) fn may_bring(&self, namespace: &str) -> bool {
-        // A source that certainly does not exist has no objects.
+        // Only a chart can create a missing source. If no chart does, Kustomizations that use the source apply nothing.
         let may_exist = |(source, target): &(SourceRef, Option<Name>)| {
             let goes_there = target.as_deref().is_none_or(|target| target == namespace);
             goes_there && self.charts.contains(&source.namespace)

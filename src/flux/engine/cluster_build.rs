@@ -33,7 +33,8 @@ const MAX_REPEATS: usize = 10;
 /// The maximum number of unstable appliers that are reported for a cluster.
 const MAX_NAMED: usize = 3;
 
-/// The maximum number of passes over a cluster from its root: its objects may change the inputs of its builds.
+/// The maximum number of passes over a cluster from its root. The objects of a pass may change the inputs of its
+/// builds.
 const MAX_PASSES: usize = 8;
 
 /// An applier of a cluster during the build.
@@ -57,19 +58,19 @@ pub(crate) struct ClusterBuild {
     bootstrap_output: Arc<Output>,
     /// The objects of the current pass.
     pub(crate) index: ClusterIndex,
-    /// The objects of the previous pass: lookups use these if there are any.
+    /// The objects of the previous pass, if there was one. Lookups prefer these objects.
     previous_index: Option<ClusterIndex>,
     seen: Index<ObjectKey, ()>,
-    /// The number of passes that have started again from the root.
+    /// The number of times that the build has started again from the root.
     passes: usize,
     /// Whether a reference to a missing object waits for appliers that are not built yet.
     waits_for_missing: bool,
     complete: bool,
     /// The appliers whose inputs changed after they were built.
     unstable: Vec<usize>,
-    /// The first applier that is not followed, with the message.
+    /// The first applier that is not built because of a limit, with the message of its finding.
     first_refusal: Option<(Arc<ApplierSpec>, String)>,
-    /// The number of appliers that are written at each place.
+    /// The number of appliers that are written at each position.
     written_at: Index<(String, u32), usize>,
 }
 
@@ -113,7 +114,7 @@ impl ClusterBuild {
         self.complete
     }
 
-    /// Reports appliers that were not followed, and appliers without a fixed point.
+    /// Reports the first applier that a limit excludes, and the appliers without a fixed point.
     pub(crate) fn report_unfinished(&mut self) {
         if let Some((spec, why)) = self.first_refusal.take() {
             let help = "break the cycle, or apply fewer objects: Flux would create more and more appliers";
@@ -180,14 +181,14 @@ impl ClusterBuild {
         }
     }
 
-    /// Adds the output of an applier to the index, and its appliers to the slots.
+    /// Adds the output of an applier to the index, and the appliers in that output to the slots.
     fn collect_output(&mut self, at: usize, context: &BuildContext<'_>) {
         let slot = &mut self.slots[at];
         let Some(output) = slot.output.as_ref().filter(|_| !slot.is_collected).cloned() else { return };
         slot.is_collected = true;
         let kind = slot.spec.kind;
         self.index.unknown.take(&slot.spec, &output);
-        // The Flux of this cluster does not reconcile objects that are applied to another one.
+        // Flux on this cluster does not reconcile objects that it applies to another cluster.
         if slot.spec.target.is_some() {
             return;
         }
@@ -210,7 +211,8 @@ impl ClusterBuild {
         }
     }
 
-    /// Returns whether every applier has the same input as when it was built. Records the other appliers in `unstable`.
+    /// Returns whether every applier still has the input with which it was built. Records the other appliers in
+    /// `unstable`.
     fn is_fixed_point(&mut self, context: &BuildContext<'_>) -> bool {
         self.previous_index = None;
         let strictness = self.current_strictness(context.settings);
@@ -253,19 +255,19 @@ impl ClusterBuild {
         self.slots = vec![self.bootstrap_slot()];
     }
 
-    /// The index in which references are looked up.
+    /// The index in which appliers look up references.
     fn lookup_index(&self) -> &ClusterIndex {
         self.previous_index.as_ref().unwrap_or(&self.index)
     }
 
-    /// Counts the ancestors of an applier that are written at the same place.
+    /// Counts the ancestors of an applier that are written at the same position.
     fn count_repeats(&self, spec: &ApplierSpec, parent: usize) -> usize {
         let above = std::iter::successors(Some(parent), |at| self.slots[*at].parent);
         above.filter(|at| written(&self.slots[*at].spec) == written(spec)).count()
     }
 
-    /// The specification of an applier. For an object of the bootstrap, it is that of the object as Flux applies it
-    /// later.
+    /// The specification of an applier. If Flux later applies an object of the bootstrap again, the specification is
+    /// that of the later object.
     fn spec_of(&self, indexed: &IndexedObject) -> Option<Arc<ApplierSpec>> {
         let known = self.lookup_index().spec(&indexed.key).cloned();
         indexed.spec.as_ref().map(|spec| known.unwrap_or_else(|| spec.clone()))
@@ -290,8 +292,8 @@ impl ClusterBuild {
                     return without_artifact(&spec, Resolution::Unknown("its path is unknown".into()));
                 }
                 Resolution::Artifact(artifact) => {
-                    // A key without place has an output if the path exists, so that most lookups need no search of the
-                    // tree.
+                    // The memo has an output for a key without a position only if the path exists. So most lookups do
+                    // not search the tree.
                     let folder_key = FolderKey::new(&artifact, spec.digest(), None);
                     if let Some(built) = context.memo.get(&BuildKey::Folder(folder_key.clone())) {
                         return self.finish(at, folder_key, built, cache, context);
@@ -305,7 +307,7 @@ impl ClusterBuild {
         };
         let key = job.key(None);
         match context.memo.get(&key) {
-            // The path does not exist.
+            // For a Kustomization, this is the output of a missing path.
             Some(built) => Progress::Done(key, built.clone()),
             None => Progress::NeedsJob(key, job),
         }
@@ -322,7 +324,7 @@ impl ClusterBuild {
     }
 
     fn load(&self, variables: Digest, spec: &ApplierSpec, cache: &mut PassCache) -> LoadedVariables {
-        // Findings of variables point at each Kustomization that uses them, so they are not shared.
+        // Findings of variables point at the Kustomization that uses them, so variables with findings are not shared.
         if let Some(known) = cache.variables.get(&variables).filter(|known| known.findings.is_empty()) {
             return known.clone();
         }
@@ -369,7 +371,7 @@ impl ClusterBuild {
     }
 }
 
-/// The place where an applier is written, regardless of later patches.
+/// The position where an applier is written, regardless of later patches.
 fn written(spec: &ApplierSpec) -> &Span {
     let node = &spec.object.node;
     node.get("metadata").unwrap_or(node).origin.written()

@@ -1,4 +1,4 @@
-//! The fixed point: the build of everything that roots reach, for all clusters at once.
+//! The fixed point: the build of all objects that the roots reach, for all clusters at once.
 
 pub(super) mod cluster_build;
 pub(super) mod undefined_variables;

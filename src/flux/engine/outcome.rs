@@ -50,7 +50,7 @@ struct OutputFindings<'a> {
 
 /// Assembles the clusters and their findings.
 pub(crate) fn finish(clusters: &[ClusterBuild]) -> Outcome {
-    // Distinct outputs, in the order in which clusters have them.
+    // The distinct outputs, in the order of the clusters.
     let mut distinct: Vec<OutputFindings<'_>> = Vec::new();
     let mut places: Index<&BuildKey, usize> = Index::default();
     let mut gaps: BTreeMap<NotBuiltReason, (usize, BTreeSet<Name>)> = BTreeMap::new();
@@ -142,7 +142,7 @@ fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> 
     }
 }
 
-/// A finding of a shared build, with the places and the object of this applier.
+/// A finding of a shared build, with the positions and the object of `applier`.
 fn moved(finding: &Finding, applier: &Applier, cluster: &Name) -> Finding {
     let mut finding = finding.clone();
     for label in std::iter::once(&mut finding.at).chain(&mut finding.related) {
@@ -159,14 +159,14 @@ fn bootstrap_findings(cluster: &ClusterBuild) -> Vec<Finding> {
     cluster.root.findings.iter().map(|found| Finding { clusters: name(), ..found.clone() }).collect()
 }
 
-/// Removes the objects of the bootstrap that Flux applies itself.
+/// Removes the objects of the bootstrap that another applier applies too.
 fn remove_reapplied(applied_sets: &mut [AppliedSet]) {
     let Some((bootstrap, by_flux)) = applied_sets.split_first_mut() else { return };
     if bootstrap.by.kind != ApplierKind::Bootstrap {
         return;
     }
     let by_flux = || by_flux.iter().filter(|set| set.by.target.is_none());
-    // Objects without a namespace are applied to the namespace of Flux.
+    // The bootstrap applies objects without a namespace to the namespace of Flux.
     let home = bootstrap.by.reference.namespace.as_deref();
     let has = |set: &AppliedSet, object: &Object| {
         let in_home = |inventory: &Inventory| {

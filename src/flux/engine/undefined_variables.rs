@@ -1,4 +1,4 @@
-//! Findings of undefined variables, with the places where a value could be set.
+//! Findings of undefined variables, with the positions where users can set a value.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use crate::kube::groups;
 use crate::text::{Index, Span};
 use crate::yaml::{Entry, Name, Node};
 
-/// The number of names or places in one finding.
+/// The maximum number of names or positions in one finding.
 const MAX_SHOWN: usize = 5;
 
 /// The definitions of variables in all clusters, collected when the first undefined variable is found.
@@ -33,12 +33,12 @@ struct Definition<'a> {
 }
 
 impl<'a> Definitions<'a> {
-    /// The definitions of these clusters.
+    /// Prepares the definitions of variables in these clusters.
     pub(crate) fn new(clusters: &'a [ClusterBuild]) -> Self {
         Self { clusters, by_name: OnceCell::new() }
     }
 
-    /// The findings of the undefined variables of an output. The places are those of the output.
+    /// The findings of the undefined variables of an output, with the positions of the output.
     pub(crate) fn missed(&self, cluster: &ClusterBuild, slot: &Slot, output: &Output) -> Vec<Finding> {
         let findings = output.undefined.iter().map(|undefined| match undefined.owner {
             VariableOwner::Flux => self.undefined(undefined, cluster, slot),
@@ -87,7 +87,8 @@ impl<'a> Definitions<'a> {
         finding
     }
 
-    /// The definitions of a variable for other Kustomizations: of this cluster first, then of others.
+    /// The definitions of a variable for other Kustomizations: first those of this cluster, then those of other
+    /// clusters.
     fn elsewhere(&self, name: &Name, used: &Span, cluster: &ClusterBuild, slot: &Slot) -> Vec<(Span, String)> {
         let by_name = self.by_name.get_or_init(|| by_name(self.clusters));
         let found = by_name.get(name).map_or(&[][..], Vec::as_slice);
@@ -104,7 +105,8 @@ impl<'a> Definitions<'a> {
         let mut shown = Vec::new();
         for definition in here.chain(there).filter(is_relevant) {
             let place = &definition.variable.place;
-            // A child may pass on a variable that its parent does not have: `X: ${X}`.
+            // In `X: ${X}`, a Kustomization sets a variable to an undefined variable of its parent. This definition is
+            // the use itself.
             let is_use = place.file() == used.file() && place.range().contains(&used.range().start);
             if is_use || shown.len() >= MAX_SHOWN || !seen.insert(place.order()) {
                 continue;
@@ -124,7 +126,7 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// The definitions of all variables that are undefined for some applier.
+/// The definitions of all variables that are undefined for at least one applier.
 fn by_name(clusters: &[ClusterBuild]) -> BTreeMap<&Name, Vec<Definition<'_>>> {
     let slots = || clusters.iter().flat_map(|cluster| cluster.slots.iter().map(move |slot| (cluster, slot)));
     let outputs = slots().filter_map(|(_, slot)| slot.output.as_ref());
@@ -165,7 +167,7 @@ fn unknown_paths(name: &Name, cluster: &ClusterBuild, slot: &Slot) -> String {
     }
 }
 
-/// The places that an applier takes variables from; none of them defines this one.
+/// The positions of the variable sources of an applier. None of them defines the variable.
 fn sources(name: &Name, slot: &Slot) -> Vec<(Span, String)> {
     let Some(post_build) = slot.spec.object.node.at_keys(&["spec", "postBuild"]) else { return Vec::new() };
     let mut places = Vec::new();
@@ -230,7 +232,7 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
         Finding::error(SHELL_VARIABLE_SUBSTITUTED, place.clone(), message).help(help).about(undefined.object.clone());
     finding.severity = severity(undefined, cluster.strictness);
     if let Some(generator) = &undefined.generator {
-        // One annotation of the kustomization removes all of them.
+        // One annotation of the kustomization removes all of these findings.
         let file = generator.file().path();
         let summary =
             format!(" texts of generators of `{file}` contain variables of their own, and Flux substitutes them");
@@ -239,7 +241,8 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
              others need variables; {why}"
         ));
     } else {
-        // One annotation of the object removes all of them. Clusters have copies of the manifests of Flux.
+        // One annotation of the object removes all of these findings. Each cluster has a copy of the manifests of Flux,
+        // so their findings do not depend on the file.
         let file = if is_of_flux { "" } else { place.file().path() };
         let key = format!("{object} {file}");
         let summary = format!(" texts of {object} contain variables of their own, and Flux substitutes them");

@@ -11,18 +11,19 @@ use crate::kustomize::PatchTarget;
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
 
-/// The rule of patches without a match.
+/// The id of the rule for patches without a match.
 const UNMATCHED_PATCH: &str = "unmatched-patch";
 
-/// The root, the path and the offset of the target of a patch.
+/// The position of the target of a patch: its root, path and offset.
 type PatchPosition = (Option<Arc<str>>, String, usize);
 
 /// The patches of all builds by the position of their targets.
 #[derive(Default)]
 pub(crate) struct PatchTally {
     by_place: BTreeMap<PatchPosition, PatchRecord>,
-    /// Builds that clusters share, by the address of their facts.
+    /// The builds that clusters share.
     shared: Vec<SharedBuild>,
+    /// The indexes in `shared`, by the address of the facts.
     known: Index<usize, usize>,
 }
 
@@ -32,21 +33,21 @@ struct SharedBuild {
     clusters: BTreeSet<Name>,
     /// The owner of each patch, or `None` if a kustomization file contains it.
     owners: Vec<Option<ObjectRef>>,
-    /// For each patch, the object that gets the name of its target from a variable.
+    /// For each patch, the object that has the name of the target only after substitution, with the object's position.
     renamed: Vec<Option<(ObjectRef, Span)>>,
 }
 
-/// The result of a patch.
+/// The result of a patch in all builds.
 struct PatchRecord {
-    /// The finding of a patch without a match; `None` once it has matched.
+    /// The finding of a patch without a match; `None` once the patch has matched.
     missed: Option<Finding>,
     clusters: BTreeSet<Name>,
-    /// The appliers that have the patch in `spec.patches`.
+    /// The appliers whose `spec.patches` contains the patch.
     owners: BTreeSet<ObjectRef>,
 }
 
 impl PatchTally {
-    /// Records the patches of a build of a cluster.
+    /// Records the patches of a cluster's build.
     pub(crate) fn take(&mut self, facts: &Arc<BuildFacts>, applier: &Applier, cluster: &Name) {
         if facts.patch_targets.is_empty() {
             return;
@@ -120,7 +121,7 @@ impl PatchTally {
     }
 }
 
-/// The applier, if it has the patch in `spec.patches`.
+/// The applier, if its `spec.patches` contains the patch.
 fn owner<'a>(target: &PatchTarget, applier: &'a Applier) -> Option<&'a ObjectRef> {
     let has_patch = |object: &Object| {
         let patches = object.node.at_keys(&["spec", "patches"]).map_or(&[][..], Node::items);
@@ -129,7 +130,7 @@ fn owner<'a>(target: &PatchTarget, applier: &'a Applier) -> Option<&'a ObjectRef
     applier.object.iter().chain(&applier.shares_with).any(has_patch).then_some(&applier.reference)
 }
 
-/// The object whose name becomes that of the target when Flux substitutes the variables of an applier.
+/// The object whose name equals the name of the target after Flux substitutes the variables of `applier`.
 fn renamed<'a>(target: &'a PatchTarget, applier: &Applier) -> Option<&'a (ObjectRef, Span)> {
     let (wanted, objects) = target.variable_names.as_ref()?;
     let known =
@@ -140,7 +141,7 @@ fn renamed<'a>(target: &'a PatchTarget, applier: &Applier) -> Option<&'a (Object
     objects.iter().find(|(object, _)| expanded(object) == *wanted)
 }
 
-/// The first of some objects, and the number of the others; `None` if there are none.
+/// The first object and the number of the other objects, as text for a message; `None` without objects.
 fn listed(objects: &BTreeSet<ObjectRef>) -> Option<String> {
     let first = objects.first()?;
     Some(match objects.len() - 1 {
@@ -164,10 +165,10 @@ fn finding(target: &PatchTarget, place: &Span, renamed: Option<&(ObjectRef, Span
             "select the object by its kind alone, or with `name: {name}`, which is a regular expression"
         ));
     }
-    // Objects ask for such a patch with their labels or annotations, and none does at present.
+    // Objects opt in to such a patch with their labels or annotations, and no object does at present.
     if target.is_opt_in && target.near_match.is_none() {
         finding.severity = Severity::Pedantic;
-        return finding.help("remove the patch if no object will ever ask for it with a label or annotation");
+        return finding.help("remove the patch if no object will ever have the label or annotation");
     }
     let rest = "kustomize and Flux silently skip the patch";
     match &target.near_match {

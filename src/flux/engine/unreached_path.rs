@@ -1,4 +1,4 @@
-//! The paths of Kustomizations that no cluster reaches. They are checked if the source is the repository itself.
+//! Checks the paths of Kustomizations that no cluster reaches, if their source is the repository itself.
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -19,9 +19,9 @@ use crate::yaml::{Style, Value};
 
 /// The sources that are the repository itself.
 pub(crate) struct OwnSources {
-    /// The sources, with the directory that is their root.
+    /// The sources, each with the directory of the repository that is its root.
     sources: Vec<(SourceRef, String)>,
-    /// The directories of the roots that sync another repository.
+    /// The directories of the roots that sync other repositories.
     of_others: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ impl OwnSources {
             return None;
         }
         let source = SourceRef::of_kustomization(object)?;
-        // An object without a namespace gets one from its applier.
+        // The applier of an object without a namespace sets the namespace.
         let is_same = |own: &SourceRef| {
             own.kind == source.kind
                 && own.name == source.name
@@ -82,7 +82,7 @@ impl OwnSources {
     }
 }
 
-/// The directories that contain an object of a cluster, and the directories above.
+/// The directories that contain an object of a cluster, and their parent directories.
 fn applied_folders(clusters: &[Cluster]) -> Index<&str, ()> {
     let mut folders: Index<&str, ()> = Index::default();
     for object in clusters.iter().flat_map(|cluster| &cluster.applied_sets).flat_map(|set| set.objects.iter()) {

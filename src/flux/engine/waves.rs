@@ -1,8 +1,8 @@
 //! The fixed point of all clusters.
 //!
 //! A built Kustomization may apply further Kustomizations, so the build runs in waves. A wave collects the jobs that
-//! appliers need, runs each distinct job once and in parallel, and the next wave uses the outputs. The build ends when
-//! a wave needs no jobs.
+//! appliers need, and runs the distinct jobs in parallel. The next wave uses their outputs. The build ends when a wave
+//! needs no jobs.
 
 use std::sync::Arc;
 
@@ -21,15 +21,15 @@ use crate::flux::variables::shared_substitution::SubstitutionCache;
 use crate::text::Index;
 
 /// The maximum number of waves. Each level of Kustomizations needs at most two: one to build, one to substitute. Only a
-/// cycle needs more, such as a value that is derived from itself.
+/// cycle needs so many, such as a value that is derived from itself.
 const MAX_WAVES: usize = 2_500;
 
-/// The number of builds in one batch; the memory limit is checked between batches.
+/// The number of builds in one batch. The engine checks the memory limit between batches.
 pub(crate) const AT_ONCE: usize = 32;
 
-/// Builds everything that the roots reach.
+/// Builds all objects that the roots reach.
 pub(crate) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Outcome {
-    // A thread of the pool runs the waves, so that they need not be handed over one by one.
+    // A thread of the pool runs all waves, which avoids a handover to the pool for each wave.
     let clusters = rayon::scope(|_| reach_fixed_point(roots, sources, settings));
     finish(&clusters)
 }
@@ -40,13 +40,13 @@ fn reach_fixed_point(roots: Vec<Root>, sources: &Sources, settings: &Settings) -
     let mut clusters: Vec<ClusterBuild> = roots.into_iter().map(|root| ClusterBuild::new(root, &context)).collect();
     let mut grown = 0;
     for _ in 0..MAX_WAVES {
-        // Each cluster sees the outputs of earlier waves only, so that the order of clusters has no effect.
+        // Each cluster reads only the outputs of earlier waves, so that the order of clusters has no effect.
         let open: Vec<&mut ClusterBuild> = clusters.iter_mut().filter(|cluster| !cluster.is_complete()).collect();
         if open.is_empty() {
             break;
         }
         let wanted: Vec<Vec<(BuildKey, Job)>> = open.into_par_iter().map(|cluster| cluster.advance(&context)).collect();
-        // The first cluster that needs a job determines the places in its output.
+        // The first cluster that needs a job determines the positions in its output.
         let mut known: Index<BuildKey, ()> = Index::default();
         let mut distinct: Vec<(BuildKey, Job)> = wanted.into_iter().flatten().collect();
         distinct.retain(|(key, _)| known.insert(key.clone(), ()).is_none());

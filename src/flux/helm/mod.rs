@@ -1,8 +1,8 @@
 //! The values of a HelmRelease, merged as helm-controller merges them.
 //!
-//! `valuesFrom` comes first, each item over the items before, then `values` over all of them. An item with a
-//! `targetPath` sets one value over the result so far, including `values`. Since `values` are merged once more at the
-//! end, their values directly at the root still win.
+//! helm-controller merges the items of `valuesFrom` in order, then `values` over them. An item with a `targetPath` sets
+//! one value in the result so far, including `values`. At the end, helm-controller merges `values` once more. So values
+//! directly at the root of `values` still have precedence.
 
 mod path;
 mod release;
@@ -29,13 +29,14 @@ pub struct Values {
 /// A fault in an item of `valuesFrom`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValuesFault {
-    /// The position.
+    /// The position of the fault.
     pub at: Span,
-    /// The message.
+    /// The message of the fault.
     pub message: String,
 }
 
-/// Merges the values of a HelmRelease; `find` returns the ConfigMap or Secret with a kind and name in its namespace.
+/// Merges the values of a HelmRelease. `find` returns the ConfigMap or Secret with a kind and name in the release's
+/// namespace.
 pub fn values(release: &Object, find: impl Fn(&str, &str) -> Option<Produced>) -> Values {
     let empty = || Node::at(Value::Map([].into()), release.span().clone());
     let spec = |key: &str| release.node.at_keys(&["spec", key]).filter(|node| !node.is_null());
@@ -73,7 +74,7 @@ impl Values {
             ));
         }
         let Some(found) = find(kind, name) else {
-            // Most repositories do not contain Secrets, so the cluster may still have a missing one.
+            // Most repositories do not contain Secrets, so a Secret that is missing here may exist on the cluster.
             self.open |= kind == "Secret";
             let missing = kind == "ConfigMap" && !optional;
             return if missing { Err(fault("name", format!("the ConfigMap `{name}` is not defined"))) } else { Ok(()) };
@@ -119,7 +120,7 @@ fn read(scalar: &Node) -> Result<Node, String> {
     }
 }
 
-/// Merges mappings key by key. Other values are replaced.
+/// Merges mappings key by key. A value of another type replaces the previous value.
 fn merge(under: &Node, over: &Node) -> Node {
     let mut merged = under.clone();
     for entry in over.entries() {

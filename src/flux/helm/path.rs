@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::yaml::{Entry, Node, Style, Value};
 
-/// The maximum index, and so the longest list that an index creates.
+/// The maximum index in a path, which limits the length of the list that an index creates.
 const MAX_INDEX: usize = 65_536;
 
 /// A value and its target path.
@@ -77,7 +77,7 @@ impl Set<'_> {
 
 /// The number of steps to the first mapping that the merged values share with the inline values; 0 if there is none.
 ///
-/// helm-controller changes such a mapping in place, and so in both.
+/// helm-controller changes such a mapping in place, so the change affects both.
 fn shared(merged: &Node, inline: &Node, steps: &[Step]) -> usize {
     let same = |count: &usize| {
         let prefix = steps.get(..*count).unwrap_or_default();
@@ -97,7 +97,7 @@ fn below<'a>(node: &'a Node, steps: &[Step]) -> Option<&'a Node> {
     })
 }
 
-/// The parts between unescaped commas, with their escapes.
+/// The parts between unescaped commas. Escapes remain in the parts.
 fn parts(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut escaped) = (Vec::new(), 0, false);
     for (at, character) in text.char_indices() {
@@ -120,7 +120,7 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// Resolves booleans, null and integers; a number with a leading zero is a string.
+/// Converts a text to a boolean, null, an integer or a string. A number with a leading zero is a string.
 fn typed(text: &str) -> Value {
     let lower = text.to_ascii_lowercase();
     let number = (text == "0" || !text.starts_with('0')) && text.parse::<i64>().is_ok();

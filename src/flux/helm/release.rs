@@ -8,7 +8,7 @@ use crate::kube::groups;
 impl Cluster {
     /// The merged values of a HelmRelease of this cluster; `None` for other objects.
     ///
-    /// Unknown values, such as those of a Secret, are marked or leave the values open.
+    /// An unknown value, such as a value of a Secret, has the style `Unknown`, or `Values::open` is set.
     pub fn values(&self, release: &Applied<'_>) -> Option<Values> {
         let object = release.object;
         if !object.is(groups::HELM, "HelmRelease") {

@@ -1,5 +1,5 @@
-//! The Deployments of Flux's controllers if no file contains them: the flux CLI or the operator creates them later, but
-//! their patches exist already.
+//! The Deployments of Flux's controllers if no file contains them. The flux CLI or Flux Operator creates them later,
+//! but the repository contains their patches.
 
 use super::installation::CONTROLLERS;
 use super::sync::{namespace, patches};
@@ -10,10 +10,10 @@ use crate::kustomize::{Builder, Files, file_in};
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// The controller whose arguments decide how variables are substituted.
+/// The controller whose arguments determine the substitution of variables.
 const SUBSTITUTING: &[&str] = &["kustomize-controller"];
 
-/// The fields with which a kustomization adds objects. Without them, the remaining fields are transformations.
+/// The fields that add objects to a kustomization. The other fields are transformations.
 const BRINGING: [&str; 7] =
     ["resources", "bases", "components", "configMapGenerator", "secretGenerator", "generators", "helmCharts"];
 
@@ -27,8 +27,8 @@ pub(super) fn controllers_of(instance: &Object) -> Vec<Object> {
     of_instance(instance, &CONTROLLERS)
 }
 
-/// The Deployment of kustomize-controller with the patches of a directory's kustomization, whose file of manifests is
-/// missing.
+/// The Deployment of kustomize-controller with the patches of a directory's kustomization, if the manifests of Flux are
+/// missing there.
 pub(super) fn controller_in(builder: &Builder, folder: &str) -> Option<Object> {
     in_folder(builder, folder, SUBSTITUTING).into_iter().next()
 }
@@ -38,13 +38,14 @@ pub(super) fn controllers_in(builder: &Builder, folder: &str) -> Vec<Object> {
     in_folder(builder, folder, &CONTROLLERS)
 }
 
-/// Transforms objects by the kustomization of a directory, and keeps their order; unchanged if the directory has none.
+/// Transforms objects by the kustomization of a directory, and keeps their order. Without a kustomization, returns the
+/// objects unchanged.
 pub(super) fn patched_by(builder: &Builder, folder: &str, objects: Vec<Object>) -> Vec<Object> {
     let Some(node) = transformations(builder, folder) else { return objects };
     let mut built = builder.build_over(objects.clone(), folder, &node).objects;
     let place = |object: &Object| objects.iter().position(|other| other.kind() == object.kind());
     built.sort_by_key(place);
-    // A patch may delete its object, which the bootstrap applies nevertheless.
+    // A patch may delete an object that the bootstrap applies nevertheless.
     if built.len() == objects.len() { built } else { objects }
 }
 
@@ -52,7 +53,7 @@ fn of_instance(instance: &Object, names: &[&str]) -> Vec<Object> {
     let patches = patches(instance);
     let Some(first) = patches.first() else { return Vec::new() };
     let place = first.span().clone();
-    // The operator sets the namespace after the patches.
+    // Flux Operator sets the namespace after the patches.
     let patches = map(vec![("namespace", namespace(instance)), ("patches", list(patches, &place))], &place);
     let controllers = names.iter().map(|name| controller(name, None, &place)).collect();
     Builder::new(Files::default()).build_over(controllers, "", &patches).objects
@@ -84,13 +85,13 @@ pub(super) fn labels(component: &str, place: &Span) -> Node {
     map(labels.map(|(key, value)| (key, text(value, place))).to_vec(), place)
 }
 
-/// The parts of a controller's Deployment that patches usually refer to.
+/// The Deployment of a controller, with the fields that patches usually change.
 pub(super) fn controller(name: &str, namespace: Option<&Node>, place: &Span) -> Object {
     let at = |value: &str| text(value, place);
     let volumes = || list(["data", "temp"].map(|name| map(vec![("name", at(name))], place)).to_vec(), place);
     let amounts = |cpu: &str, memory: &str| map(vec![("cpu", at(cpu)), ("memory", at(memory))], place);
     let resources = map(vec![("limits", amounts("1000m", "1Gi")), ("requests", amounts("100m", "64Mi"))], place);
-    // Patches of the operator replace the first arguments by position, so the user's patches rely on them.
+    // Patches, including those of Flux Operator, replace the first arguments by index.
     let arguments = ["--events-addr=", "--watch-all-namespaces=true", "--log-level=info", "--log-encoding=json"];
     let container = map(
         vec![

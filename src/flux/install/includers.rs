@@ -1,4 +1,4 @@
-//! The graph of kustomizations that include paths.
+//! The graph of the paths that kustomizations include.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use super::installation::{COMPONENTS_FILE, SYNC_FILE};
 use super::kustomizations::KustomizationFile;
 use crate::text::{Span, Tree, folder_of, is_inside};
 
-/// The directories that include each path.
+/// The directories of the kustomizations that include each path.
 pub(super) struct Includers {
     by_path: BTreeMap<String, Vec<String>>,
-    /// Missing `gotk-sync.yaml` files, with the places of the kustomizations that list them.
+    /// The missing `gotk-sync.yaml` files, with the positions of the kustomizations that list them.
     pub(super) absent: BTreeMap<String, Span>,
     /// The directories of kustomizations that list a missing `gotk-components.yaml`.
     pub(super) without_components: BTreeSet<String>,
@@ -49,13 +49,13 @@ impl Includers {
         includers
     }
 
-    /// Returns whether a directory has a kustomization that can be built by itself.
+    /// Returns whether a directory has a kustomization that Flux can build on its own, unlike a Component.
     pub(crate) fn is_buildable(&self, folder: &str) -> bool {
         self.folders.get(folder) == Some(&false)
     }
 
-    /// Returns whether Flux reaches a path if it applies a directory: the directory's kustomization includes it, or
-    /// Flux generates a kustomization with everything up to the next one.
+    /// Returns whether Flux reaches a path when it applies a directory. Either the directory's kustomization includes
+    /// the path, or Flux generates a kustomization that lists all files and directories down to the next kustomization.
     pub(crate) fn reaches(&self, folder: &str, path: &str) -> bool {
         if folder == path {
             return true;
@@ -63,7 +63,7 @@ impl Includers {
         if !(folder.is_empty() || is_inside(path, folder)) {
             return self.folders.contains_key(folder) && self.includes(folder, path);
         }
-        // The outermost kustomization between both determines which paths belong to the build.
+        // The outermost kustomization between the directory and the path determines which paths belong to the build.
         let mut outermost = None;
         let mut above = folder_of(path);
         loop {

@@ -2,10 +2,10 @@
 
 use crate::kube::groups;
 
-/// The name of Flux Operator: of its chart, Deployment, account and binding.
+/// The name of the chart, the Deployment, the service account and the binding of Flux Operator.
 pub(crate) const OPERATOR: &str = "flux-operator";
 
-/// The controllers. Each has a ServiceAccount and a Deployment.
+/// The controllers of Flux. Each has a ServiceAccount and a Deployment.
 pub const CONTROLLERS: [&str; 7] = [
     "source-controller",
     "kustomize-controller",
@@ -16,7 +16,7 @@ pub const CONTROLLERS: [&str; 7] = [
     "source-watcher",
 ];
 
-/// The controllers that are installed by default.
+/// The controllers that Flux installs by default.
 pub const DEFAULT_CONTROLLERS: [&str; 4] =
     ["source-controller", "kustomize-controller", "helm-controller", "notification-controller"];
 
@@ -33,7 +33,8 @@ const GROUPS: [&str; 7] = [
 
 /// Returns whether an object is part of an installation of Flux in a namespace.
 ///
-/// Source: the manifests of Flux 2.7 to 2.9 and of Flux Operator's chart; cluster-scoped names end with the namespace.
+/// Source: the manifests of Flux 2.7 to 2.9 and of Flux Operator's chart. Names of cluster-scoped objects end with the
+/// namespace.
 pub fn installs(home: &str, group: &str, kind: &str, namespace: &str, name: &str) -> bool {
     let is_controller = |name: &str| CONTROLLERS.contains(&name) || name == OPERATOR;
     match (group, kind) {
@@ -58,8 +59,8 @@ pub fn installs(home: &str, group: &str, kind: &str, namespace: &str, name: &str
     }
 }
 
-/// The file in which `flux bootstrap` writes the sync.
+/// The file to which `flux bootstrap` writes the sync.
 pub(super) const SYNC_FILE: &str = "gotk-sync.yaml";
 
-/// The file in which `flux bootstrap` writes the manifests of Flux.
+/// The file to which `flux bootstrap` writes the manifests of Flux.
 pub(super) const COMPONENTS_FILE: &str = "gotk-components.yaml";

@@ -30,7 +30,7 @@ pub(crate) fn instance(spec: &Node, namespace: Option<Node>) -> Object {
     Object { node: map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec)], place) }
 }
 
-/// The spec of a FluxInstance with the chart's default version, if its values set none.
+/// The spec of a FluxInstance, with the chart's default version if the values set no version.
 fn with_version(spec: &Node, place: &Span) -> Node {
     let known = spec.get("distribution").filter(|distribution| distribution.is_map());
     if known.is_some_and(|distribution| distribution.get("version").is_some()) {

@@ -10,21 +10,21 @@ use crate::kustomize::{Builder, file_in, references_of};
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// The flag by which controllers refuse references to other namespaces.
+/// The flag that forbids references to objects in other namespaces.
 pub const CROSS_NAMESPACE: &str = "--no-cross-namespace-refs";
-/// The flag by which kustomize-controller refuses remote bases.
+/// The flag that forbids remote bases in kustomize-controller.
 pub const REMOTE_BASES: &str = "--no-remote-bases";
-/// The flag for the account of objects without one.
+/// The flag that sets the service account of objects without `spec.serviceAccountName`.
 pub const DEFAULT_ACCOUNT: &str = "--default-service-account";
 
 /// The lockdown of one controller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Locks {
-    /// Whether it refuses references to other namespaces.
+    /// Whether the controller refuses references to other namespaces.
     pub cross_namespace: bool,
-    /// Whether it refuses remote bases of kustomizations.
+    /// Whether the controller refuses remote bases of kustomizations.
     pub remote_bases: bool,
-    /// The service account that it impersonates by default.
+    /// The service account that the controller impersonates by default.
     pub default_account: Option<String>,
 }
 
@@ -33,11 +33,11 @@ pub struct Locks {
 pub struct Installation {
     /// The directory of the kustomization.
     pub folder: String,
-    /// The place where it lists the manifests.
+    /// The position of the entry that lists the manifests of Flux.
     pub place: Span,
-    /// Whether it contains the controllers, and not only the sync.
+    /// Whether the kustomization contains the controllers, and not only the sync.
     pub brings_controllers: bool,
-    /// The lockdown that its patches set, by controller.
+    /// The lockdown that the patches of the kustomization set, by controller.
     pub(crate) locks: BTreeMap<String, Locks>,
 }
 
@@ -47,11 +47,11 @@ impl Locks {
         Self::default().with_arguments(deployment)
     }
 
-    /// The lockdown after the arguments of a Deployment, which follow those that set this one.
+    /// The lockdown with the arguments of a Deployment, which follow the arguments of `self`.
     fn with_arguments(mut self, deployment: &Object) -> Self {
         let mut before = "";
         for argument in arguments(deployment).filter_map(Node::text) {
-            // The last argument counts. The value of a flag with a value may be a separate argument.
+            // The last occurrence of a flag has precedence. The value of a flag may be a separate argument.
             let (flag, value) = argument.split_once('=').map_or((argument, None), |(flag, value)| (flag, Some(value)));
             match flag {
                 CROSS_NAMESPACE => self.cross_namespace = value.is_none_or(is_true),
@@ -92,15 +92,15 @@ fn arguments(deployment: &Object) -> impl Iterator<Item = &Node> {
     containers.iter().flat_map(|container| container.get("args").map_or(&[][..], Node::items))
 }
 
-/// The lockdown of controllers that a FluxInstance sets by `multitenant` and by patches, which come after it.
+/// The lockdown that a FluxInstance sets with `multitenant` and with its patches, by controller. The patches come last.
 pub fn locks_of_instance(instance: &Object) -> BTreeMap<String, Locks> {
     let deployments =
         if is_multitenant(instance) || patches_flags(instance) { controllers_of(instance) } else { Vec::new() };
     deployments.iter().map(|deployment| (deployment.name().to_string(), Locks::read(deployment))).collect()
 }
 
-/// The places that take back the lockdown of a FluxInstance with `multitenant: true`: for each flag that a controller
-/// lacks, the argument that disables it, or the patch that replaces the arguments.
+/// The positions that revert the lockdown of a FluxInstance with `multitenant: true`: for each flag that a controller
+/// lacks, the argument that disables the flag, or the patch that replaces the arguments.
 pub fn reverting_places(instance: &Object, controller: &str) -> Vec<(&'static str, Span)> {
     if !is_multitenant(instance) {
         return Vec::new();
@@ -129,7 +129,8 @@ fn patches_flags(instance: &Object) -> bool {
 }
 
 impl Installation {
-    /// The installations of a repository, including kustomizations that patch another one; one per directory.
+    /// The installations of a repository, one per directory. They include kustomizations that patch another
+    /// installation.
     pub(crate) fn all(builder: &Builder, kustomizations: &[KustomizationFile]) -> Vec<Self> {
         let mut found: BTreeMap<&str, Self> = BTreeMap::new();
         let mut includers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -172,7 +173,7 @@ impl Installation {
         Some(installation)
     }
 
-    /// The lockdown that its patches set for a controller.
+    /// The lockdown that the patches of the kustomization set for a controller.
     pub fn locks(&self, controller: &str) -> Locks {
         self.locks.get(controller).cloned().unwrap_or_default()
     }
@@ -182,14 +183,14 @@ impl Installation {
             return;
         }
         for deployment in controllers_in(builder, &self.folder) {
-            // The patches of an overlay follow those of its base.
+            // The patches of an overlay follow the patches of its base.
             let locks = self.locks.entry(deployment.name().to_string()).or_default();
             *locks = std::mem::take(locks).with_arguments(&deployment);
         }
     }
 }
 
-/// The text of the patches of a directory's kustomization.
+/// The texts of the patches of a directory's kustomization.
 fn patches(builder: &Builder, folder: &str) -> Vec<String> {
     let files = builder.files();
     let mut texts = Vec::new();

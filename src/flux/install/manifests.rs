@@ -1,5 +1,5 @@
-//! The objects of Flux's own manifests that Flux Operator builds for a FluxInstance, in outline: patches select them by
-//! kind, name and labels.
+//! An outline of the objects that Flux Operator builds for a FluxInstance from the manifests of Flux. Patches select
+//! these objects by kind, name and labels.
 //!
 //! Source: the manifests of Flux 2.2 to 2.9 and the kustomizations in Flux Operator's `internal/builder`.
 
@@ -12,7 +12,7 @@ use crate::kustomize::{Builder, PatchTarget};
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// The custom resource definitions of each component.
+/// The CustomResourceDefinitions of each component.
 const DEFINITIONS: [(&str, &str); 15] = [
     ("source-controller", "buckets.source.toolkit.fluxcd.io"),
     ("source-controller", "externalartifacts.source.toolkit.fluxcd.io"),
@@ -39,7 +39,7 @@ const SERVICES: [(&str, &str); 4] = [
     ("source-watcher", "source-watcher"),
 ];
 
-/// The roles, bindings and quotas, by API version and kind. The operator appends the namespace to their names.
+/// The roles, bindings and quotas, by API version and kind. Flux Operator appends the namespace to their names.
 const ROLES: [(&str, &str, &str); 6] = [
     ("rbac.authorization.k8s.io/v1", "ClusterRole", "crd-controller"),
     ("rbac.authorization.k8s.io/v1", "ClusterRole", "flux-edit"),
@@ -51,15 +51,15 @@ const ROLES: [(&str, &str, &str); 6] = [
 
 const POLICIES: [&str; 3] = ["allow-egress", "allow-scraping", "allow-webhooks"];
 
-/// The patches of a FluxInstance with a target, and whether each selects one of Flux's own objects.
+/// The patches of a FluxInstance with a target, and whether each patch selects one of Flux's own objects.
 ///
-/// Empty if a value that determines the objects is unknown.
+/// The list is empty if a value that determines the objects is unknown.
 pub(crate) fn patch_targets(instance: &Object, builder: &Builder) -> Vec<PatchTarget> {
     let own = instance.node.at_keys(&["spec", "kustomize", "patches"]).filter(|own| !own.items().is_empty());
     let Some((own, objects)) = own.and_then(|own| Some((own, outline(instance)?))) else { return Vec::new() };
     let kustomization = map(vec![("patches", list(patches(instance), own.span()))], own.span());
     let mut found = builder.patch_targets_over(objects, &kustomization);
-    // The operator adds patches, too.
+    // Flux Operator adds patches, too.
     let written =
         |place: &Span| own.items().iter().any(|patch| patch.get("target").is_some_and(|it| it.span() == place));
     found.retain(|target| written(&target.place) && !target.selector.contains("${"));
@@ -70,13 +70,13 @@ pub(crate) fn patch_targets(instance: &Object, builder: &Builder) -> Vec<PatchTa
     found
 }
 
-/// The names of the components of a FluxInstance, as written; the default ones if it lists none.
+/// The names of the components of a FluxInstance, as written; the default components if it lists none.
 pub fn components(instance: &Object) -> Vec<&str> {
     let listed = instance.node.at_keys(&["spec", "components"]).map_or(&[][..], Node::items);
     if listed.is_empty() { DEFAULT_CONTROLLERS.to_vec() } else { listed.iter().filter_map(Node::text).collect() }
 }
 
-/// The objects that a FluxInstance creates, before its patches; `None` if they are unknown.
+/// The objects that Flux Operator creates for a FluxInstance, before the patches; `None` if the objects are unknown.
 fn outline(instance: &Object) -> Option<Vec<Object>> {
     let components = components(instance);
     if components.iter().any(|name| !CONTROLLERS.contains(name)) {
@@ -93,7 +93,7 @@ fn outline(instance: &Object) -> Option<Vec<Object>> {
         objects.extend(POLICIES.iter().map(|name| plain("networking.k8s.io/v1", "NetworkPolicy", name)));
     }
     for (version, kind, name) in ROLES {
-        // A target selects an object by its name before and after the suffix.
+        // A target selects an object by its name with or without the suffix.
         objects.push(plain(version, kind, name));
         objects.push(plain(version, kind, &format!("{name}-{home}")));
     }
@@ -108,7 +108,7 @@ fn outline(instance: &Object) -> Option<Vec<Object>> {
         objects.extend(definitions.map(|(_, name)| part("apiextensions.k8s.io/v1", "CustomResourceDefinition", name)));
         let services = SERVICES.iter().filter(|(of, _)| of == component).map(|(_, name)| part("v1", "Service", name));
         let workloads: Vec<Object> = services.chain([controller(component, None, place)]).collect();
-        // The operator does not shard notification-controller.
+        // Flux Operator does not shard notification-controller.
         let suffixes = suffixes.iter().filter(|_| *component != "notification-controller");
         let shards = suffixes.flat_map(|suffix| workloads.iter().map(move |object| shard_of(object, suffix)));
         objects.extend(shards);

@@ -1,4 +1,4 @@
-//! The installation of Flux: roots, `FluxInstance`s, versions and lockdown.
+//! The installation of Flux: roots, FluxInstances, versions and lockdown.
 
 pub(super) mod installation;
 pub(super) mod instance_chart;

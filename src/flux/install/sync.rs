@@ -10,7 +10,7 @@ use crate::yaml::Node;
 
 /// Generates the patched objects of a FluxInstance's `sync`, with the findings of the patches.
 ///
-/// Without `sync` there are none.
+/// Without `sync`, there are no objects.
 pub(crate) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, Vec<Finding>) {
     let Some(sync) = sync_of(instance) else { return (Vec::new(), Vec::new()) };
     let objects = synced(instance);
@@ -21,7 +21,7 @@ pub(crate) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, 
         ("app.kubernetes.io/instance", namespace(instance)),
         ("app.kubernetes.io/part-of", at("flux")),
     ];
-    // These keep kustomize-controller from changing the objects if they are also in the repository.
+    // These annotations prevent kustomize-controller from changing the objects if the repository contains them, too.
     let annotations =
         [("kustomize.toolkit.fluxcd.io/ssa", at("Ignore")), ("kustomize.toolkit.fluxcd.io/prune", at("Disabled"))];
     let transformed = map(
@@ -49,7 +49,7 @@ fn sync_of(instance: &Object) -> Option<&Node> {
     instance.node.at_keys(&["spec", "sync"]).filter(|sync| sync.is_map())
 }
 
-/// The name of the objects: `sync.name`, or the namespace.
+/// The name of the generated objects: `sync.name`, or the namespace.
 fn name(instance: &Object, sync: &Node) -> Node {
     let own_name = sync.get("name").filter(|name| name.text().is_some_and(|text| !text.is_empty()));
     own_name.cloned().unwrap_or_else(|| namespace(instance))
@@ -102,7 +102,7 @@ fn object(instance: &Object, sync: &Node, version: &str, kind: Node, spec: Node)
     map(vec![("apiVersion", text(version, place)), ("kind", kind), ("metadata", metadata), ("spec", spec)], place)
 }
 
-/// The patches of the installation: those of the operator for `multitenant`, then the user's.
+/// The patches of the installation: the patches of Flux Operator for `multitenant`, then the user's patches.
 pub(crate) fn patches(instance: &Object) -> Vec<Node> {
     let mut patches = Vec::new();
     let multitenant = instance.node.at_keys(&["spec", "cluster", "multitenant"]);
@@ -115,10 +115,10 @@ pub(crate) fn patches(instance: &Object) -> Vec<Node> {
     patches
 }
 
-/// The operator's patches for `multitenant: true`. The sync uses the controller's own service account, which tenants
-/// must not use.
+/// The patches of Flux Operator for `multitenant: true`. The sync uses the controller's own service account, which
+/// tenants must not use.
 ///
-/// Source: `internal/builder/profiles.go` of Flux Operator, which renders them before the user's patches.
+/// Source: `internal/builder/profiles.go` of Flux Operator, which renders these patches before the user's patches.
 fn lockdown(account: &str, place: &Span) -> Vec<Node> {
     let patch = |kind: &str, name: &str, path: &str, value: &str| {
         let mut target = vec![("kind", text(kind, place))];

@@ -20,7 +20,8 @@ pub struct FluxVersion {
     text: String,
     /// The newest release in the range.
     newest: Version,
-    /// Whether a pinned artifact contains the manifests. It contains the release of its date, not the newest one.
+    /// Whether the manifests are in a pinned artifact. Such an artifact contains the release of its date, not the
+    /// newest release.
     is_pinned: bool,
 }
 
@@ -60,7 +61,7 @@ impl FluxVersion {
         })
     }
 
-    /// Returns whether Flux has this or a later minor release, such as `(2, 7)`; `None` if it may have either.
+    /// Returns whether Flux has this or a later minor release, such as `(2, 7)`; `None` if that is unknown.
     pub fn is_at_least(&self, (major, minor): (u64, u64)) -> Option<bool> {
         let since = Version::release(major, minor, 0);
         if (self.newest.major, self.newest.minor) < (major, minor) {
@@ -89,11 +90,11 @@ fn release_of(controller: &str, version: &Version) -> Option<Version> {
 fn newest(text: &str) -> Option<Version> {
     let range = Range::parse(text)?;
     let known = releases().find(|version| range.contains(version));
-    // Otherwise it may be a release that is newer than this program, or a prerelease.
+    // Other versions may be newer than this program, or prereleases.
     known.or_else(|| range.bounds().filter(|version| range.contains(version)).max().cloned())
 }
 
-/// Returns whether a range contains releases before another one.
+/// Returns whether a range contains a release before `since`.
 fn includes_release_before(text: &str, since: &Version) -> bool {
     Range::parse(text).is_some_and(|range| releases().any(|version| version < *since && range.contains(&version)))
 }
@@ -121,19 +122,19 @@ pub enum Strictness {
     Lenient,
     /// An undefined variable counts as empty, because the feature gate is off.
     SwitchedOff,
-    /// The version of Flux is unknown; the newest one is strict.
+    /// The version of Flux is unknown. The newest version is strict.
     #[default]
     Assumed,
 }
 
 impl Strictness {
-    /// Returns whether builds assume that undefined variables fail.
+    /// Returns whether builds assume that an undefined variable fails the build.
     pub fn is_strict(self) -> bool {
         !matches!(self, Self::Lenient | Self::SwitchedOff)
     }
 
     /// Detects the strictness from the arguments of kustomize-controller, or from the version. `controllers` are the
-    /// Deployments of kustomize-controller, of which the last one counts; `instances` are the `FluxInstance`s.
+    /// Deployments of kustomize-controller, of which the last one has precedence. `instances` are the FluxInstances.
     pub(crate) fn detect(cluster: &str, controllers: &[&Object], instances: &[&Object], settings: &Settings) -> Self {
         let gate = controllers.iter().filter_map(|object| gate(object)).next_back();
         if let Some(on) = gate {
@@ -153,12 +154,12 @@ pub(crate) fn is_controller(object: &Object) -> bool {
     object.is("apps", "Deployment") && object.name() == "kustomize-controller"
 }
 
-/// The feature gate in the arguments of a controller; the last one counts.
+/// The value of the feature gate in the arguments of a controller. The last value has precedence.
 fn gate(deployment: &Object) -> Option<bool> {
     let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]).map_or(&[][..], Node::items);
     let arguments = containers.iter().flat_map(|one| one.get("args").map_or(&[][..], Node::items));
     let arguments: Vec<&str> = arguments.filter_map(Node::text).collect();
-    // The value may be a separate argument.
+    // The value of the flag may be a separate argument.
     let after = |at: usize| arguments.get(at + 1).copied().filter(|_| arguments[at] == "--feature-gates");
     let gates =
         arguments.iter().enumerate().filter_map(|(at, text)| text.strip_prefix("--feature-gates=").or(after(at)));

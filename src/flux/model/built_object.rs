@@ -10,10 +10,10 @@ use crate::kube::Object;
 pub struct Built {
     /// The object.
     pub object: Object,
-    /// The directory of the kustomization that builds it, or of its file.
+    /// The directory of the kustomization that builds the object, or the directory of the object's file.
     pub folder: Arc<str>,
-    /// The changes by Kustomizations of this repository.
+    /// The changes that Kustomizations of this repository make to the object.
     pub completion: Completion,
-    /// Whether no unsupported transformer may have changed it.
+    /// Whether the fields are certain. They are not if the build omits a remote component, which may change any field.
     pub is_final: bool,
 }

@@ -1,7 +1,7 @@
-//! Changes that Flux makes to the objects of a directory, according to the Kustomizations that apply it.
+//! Changes that Flux makes to the objects of a directory, according to the Kustomizations that apply the directory.
 //!
-//! A Kustomization may patch a missing field into an object or set its namespace. Rules that check the object as it is
-//! written would report such fields.
+//! A Kustomization may patch a missing field into an object or set its namespace. A rule that checks only the object as
+//! written would report such a field.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::kube::Object;
 use crate::text::{Index, normalize};
 use crate::yaml::Node;
 
-/// The changes that a Kustomization, as it is written, makes to the objects that it applies.
+/// The changes that a Kustomization as written makes to the objects that it applies.
 #[derive(Debug, Clone)]
 pub(crate) struct WrittenKustomization {
-    /// The directory that it applies, up to the first variable.
+    /// The directory that the Kustomization applies, up to the first variable.
     folder: String,
     /// Whether the path has no variable.
     exact: bool,
@@ -24,19 +24,19 @@ pub(crate) struct WrittenKustomization {
     patches: Arc<str>,
 }
 
-/// The changes of an object before it is applied. Cheap to clone, since every object of a directory has a copy.
+/// The changes that appliers make to an object. They are cheap to clone, since every object of a directory has a copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Completion {
     /// The namespace that an applier sets.
     pub target_namespace: Option<Arc<str>>,
     /// The distinct texts of the patches.
     patches: Arc<[Arc<str>]>,
-    /// Whether a transformer that is not supported may have set any field.
+    /// Whether a component that the build omits may have set any field.
     pub(crate) open: bool,
 }
 
 impl Completion {
-    /// Returns whether a patch mentions a field, so that the object's own value may not be the final one.
+    /// Returns whether a patch mentions a field, so that the object's own value may not be the final value.
     pub fn mentions(&self, field: &str) -> bool {
         self.open || self.patches.iter().any(|patch| patch.contains(field))
     }
@@ -49,7 +49,7 @@ impl WrittenKustomization {
             return None;
         }
         let path = object.text_at(&["spec", "path"]).unwrap_or_default();
-        // A variable may have any value: only the directory before it is known.
+        // A variable may have any value, so only the directory before it is known.
         let known =
             path.split_once('$').map_or(path, |(before, _)| before.rsplit_once('/').map_or("", |(folder, _)| folder));
         let mut patches = String::new();
@@ -63,14 +63,14 @@ impl WrittenKustomization {
         Some(Self { folder: normalize(known)?, exact: !path.contains('$'), target_namespace, patches: patches.into() })
     }
 
-    /// The directory that it applies.
+    /// The directory that the Kustomization applies.
     pub(crate) fn folder(&self) -> &str {
         &self.folder
     }
 }
 
-/// Kustomizations by the directory that they apply. A fleet has one for each tenant of each cluster, so checking all of
-/// them for every directory would take quadratic time.
+/// Kustomizations by the directory that they apply. A fleet has one for each tenant of each cluster, so a check of all
+/// Kustomizations for every directory would take quadratic time.
 #[derive(Default)]
 pub(crate) struct WrittenKustomizations {
     by_folder: Index<String, CombinedEffects>,
@@ -81,7 +81,7 @@ pub(crate) struct WrittenKustomizations {
 /// The combined changes of the Kustomizations of one directory.
 #[derive(Default)]
 struct CombinedEffects {
-    /// The `targetNamespace` of the last one that sets it, with its position.
+    /// The last `targetNamespace`, with the position of its Kustomization among all Kustomizations.
     target_namespace: Option<(usize, Arc<str>)>,
     patches: BTreeSet<Arc<str>>,
 }
@@ -91,7 +91,7 @@ impl FromIterator<WrittenKustomization> for WrittenKustomizations {
         let mut appliers = Self::default();
         for (number, applier) in all.into_iter().enumerate() {
             appliers.longest = appliers.longest.max(applier.folder.split('/').count());
-            // Every repository has a root directory, so the root does not identify the repository.
+            // Every source has a root directory, so the Kustomization may apply another repository.
             let known = applier.exact && !applier.folder.is_empty();
             let together = appliers.by_folder.entry(applier.folder);
             if let Some(namespace) = applier.target_namespace.filter(|_| known) {
@@ -109,7 +109,8 @@ impl WrittenKustomizations {
     /// The combined changes of the Kustomizations that may apply a directory.
     ///
     /// The path of a Kustomization is relative to its source, which may be any directory of the tree: one of several
-    /// repositories, or an artifact generated from a part. So any contiguous run of the directory's segments may match.
+    /// repositories, or an artifact generated from a part of the tree. So any contiguous run of the directory's
+    /// segments may match.
     pub(crate) fn completion(&self, folder: &str) -> Completion {
         let starts = std::iter::once(0).chain(folder.match_indices('/').map(|(at, _)| at + 1));
         let runs = starts.filter_map(|start| folder.get(start..)).flat_map(|rest| {

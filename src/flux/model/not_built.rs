@@ -7,13 +7,13 @@ use std::sync::Arc;
 /// The reason why an applier is not built, other than a failed build. Reasons are ordered by their text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum NotBuiltReason {
-    /// No copy of the artifact of its source is known: the URL, with `#` and the reference if it has one.
+    /// The artifact of the source has no known copy. The value is the URL, with `#` and the reference if it has one.
     NoCopy(Arc<str>),
-    /// The cluster does not receive the source: its `Kind/namespace/name`, or `its source`.
+    /// The cluster does not receive the source. The value is its `Kind/namespace/name`, or `its source`.
     MissingSource(Arc<str>),
-    /// The inputs of its dependencies change with every build.
+    /// The inputs of the applier's dependencies change with every build.
     Unstable,
-    /// The content depends on data that exists only on the cluster, or that is not supported.
+    /// The content depends on unsupported data, or on data that exists only on the cluster. The value is the reason.
     Unknown(Arc<str>),
 }
 

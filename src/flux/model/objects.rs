@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use crate::kube::Object;
 
-/// The objects of one applier: a list that is shared by builds that differ in the values of variables only, and the few
-/// objects that differ because of these.
+/// The objects of one applier: a list that builds share if they differ only in the values of variables, and the few
+/// objects in which these builds differ.
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
     shared: Arc<[Object]>,
-    /// The objects that differ, by position, in order.
+    /// The objects that differ from the shared list, sorted by position.
     own: Arc<[(usize, Object)]>,
 }
 
 impl Objects {
-    /// The list with other objects at some positions, in order.
+    /// The list with other objects at some positions. `changed` is sorted by position.
     pub(crate) fn with(&self, changed: Vec<(usize, Object)>) -> Self {
         if self.own.is_empty() {
             return Self { shared: self.shared.clone(), own: changed.into() };
@@ -50,12 +50,12 @@ impl Objects {
         })
     }
 
-    /// The shared list, without regard to the objects that differ.
+    /// The shared list. The objects of this applier differ from it at the positions of `own`.
     pub fn shared(&self) -> &Arc<[Object]> {
         &self.shared
     }
 
-    /// The list without the objects that differ.
+    /// A copy that has only the objects of the shared list.
     #[must_use]
     pub fn alike(&self) -> Self {
         Self { shared: self.shared.clone(), own: Arc::default() }

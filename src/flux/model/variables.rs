@@ -25,17 +25,17 @@ pub struct VariableSource {
     pub kind: Name,
     /// The name of the object.
     pub name: Name,
-    /// The place of the object; `None` if the cluster does not receive it, as far as is known.
+    /// The position of the object; `None` if no known manifest of the cluster defines the object.
     pub place: Option<Span>,
 }
 
-/// The value of a variable, and its place.
+/// The value of a variable, and the position of that value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
-    /// The value that Flux substitutes; `None` if it is unknown, as that of a Secret.
+    /// The value that Flux substitutes; `None` if it is unknown, such as a value of a Secret.
     pub value: Option<Arc<str>>,
-    /// The place of the value: in `postBuild.substitute`, or in the ConfigMap.
+    /// The position of the value: in `postBuild.substitute`, or in the ConfigMap.
     pub place: Span,
-    /// The object that defines it; `None` for the Kustomization itself.
+    /// The object that defines the variable; `None` for the Kustomization itself.
     pub from: Option<ObjectRef>,
 }

@@ -7,19 +7,19 @@ use crate::kube::Object;
 use crate::text::{File, Span, Tree, folder_of, is_inside};
 use crate::yaml::Name;
 
-/// The kind of a candidate, the most reliable one first.
+/// The kind of a candidate. The most reliable kind is the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum CandidateKind {
-    /// The configuration declares it.
+    /// A root that the configuration declares.
     Declared,
     Instance,
     Sync,
     Chart,
     Values,
-    /// A Kustomization applies the directory that contains it.
+    /// A Kustomization that applies its own directory.
     SelfApplied,
     ToCome,
-    /// A directory of Kustomizations that nothing applies.
+    /// A directory of Kustomizations that no object applies.
     Folder,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct RootCandidate {
     pub(super) kind: CandidateKind,
     /// The file of the object that creates the root.
     pub(super) file: File,
-    /// The directory that contains the bootstrap: that of the file, or of the kustomization that includes it.
+    /// The directory of the bootstrap: the directory of the file, or of the kustomization that includes the file.
     pub(super) home: String,
     /// The objects of the bootstrap; the object that creates the root is the last one.
     pub(super) objects: Vec<Object>,
@@ -36,9 +36,9 @@ pub(super) struct RootCandidate {
     pub(super) controller: Option<Object>,
     /// The synced path.
     pub(super) path: String,
-    /// The root of the source, if it is known.
+    /// The directory of the tree that is the root of the source, if it is known.
     pub(super) prefix: Option<String>,
-    /// The name, if the configuration sets it.
+    /// The name of the cluster, if the configuration sets it.
     pub(super) name: Option<Name>,
 }
 
@@ -57,7 +57,7 @@ impl RootCandidate {
         }
     }
 
-    /// The place of the synced path.
+    /// The position of the synced path.
     pub(super) fn place(&self) -> Span {
         let place = self.objects.last().and_then(|object| {
             let paths = [&["spec", "path"][..], &["spec", "sync", "path"]];
@@ -66,7 +66,7 @@ impl RootCandidate {
         place.unwrap_or_else(|| self.file.first_line())
     }
 
-    /// Returns whether the kind refers to a `gotk-sync.yaml`.
+    /// Returns whether the candidate is a `gotk-sync.yaml`, which may not exist yet.
     pub(super) fn is_bootstrap(&self) -> bool {
         matches!(self.kind, CandidateKind::Sync | CandidateKind::ToCome)
     }
@@ -76,14 +76,14 @@ impl RootCandidate {
         matches!(self.kind, CandidateKind::Instance | CandidateKind::Chart | CandidateKind::Values)
     }
 
-    /// Returns whether the source is an artifact, which a program builds from any directory.
+    /// Returns whether the source is an OCI artifact or a bucket, which may contain any directory of the repository.
     fn is_of_artifact(&self) -> bool {
         let Some(object) = self.objects.last() else { return false };
         let kinds = [&["spec", "sourceRef", "kind"][..], &["spec", "sync", "kind"]];
         kinds.iter().any(|path| matches!(object.text_at(path), Some("OCIRepository" | "Bucket")))
     }
 
-    /// The synced directory of the tree; `None` if it does not exist.
+    /// The synced directory of the tree; `None` if the directory does not exist.
     pub(super) fn synced(&self, tree: &Tree) -> Option<String> {
         let prefix = self.prefix(tree)?;
         let folder = below(&prefix, &clamp(&self.path));
@@ -93,14 +93,15 @@ impl RootCandidate {
     /// The directory of the tree that is the root of the synced source.
     pub(super) fn prefix(&self, tree: &Tree) -> Option<String> {
         let found = || prefix(tree, self.file.path(), &clamp(&self.path));
-        // A cluster's own artifact contains only its directory.
+        // An artifact for one cluster contains only the directory of that cluster.
         if clamp(&self.path).is_empty() && self.is_of_artifact() && self.prefix.is_none() {
             let home = prefixes(&self.home).find(|above| folder_of(above).rsplit('/').next() == Some(CLUSTERS));
             if let Some(home) = home {
                 return Some(home.to_string());
             }
         }
-        // `flux bootstrap` writes its file into the synced repository, so the path is missing there.
+        // `flux bootstrap` writes the file into the synced repository, so the tree is the source even if the path is
+        // missing.
         self.prefix.clone().or_else(found).or_else(|| (self.kind == CandidateKind::Sync).then(String::new))
     }
 }
@@ -109,13 +110,13 @@ impl RootCandidate {
 /// a separate repository.
 pub(super) fn prefix(tree: &Tree, file: &str, path: &str) -> Option<String> {
     let folders = || prefixes(folder_of(file));
-    // The synced directory nearly always contains the bootstrap itself; if not, the outermost directory counts.
+    // The synced directory nearly always contains the bootstrap itself. Otherwise, the outermost directory counts.
     let own = folders().find(|prefix| is_inside(file, &below(prefix, path)));
     let own = own.or_else(|| folders().find(|prefix| tree.has_folder(&below(prefix, path))));
     own.map(ToString::to_string)
 }
 
-/// The directories above a directory and the directory itself, outermost first.
+/// The parent directories of a directory and the directory itself, outermost first.
 pub(super) fn prefixes(folder: &str) -> impl Iterator<Item = &str> {
     let ends = folder.match_indices('/').map(|(at, _)| at);
     let own = Some(folder).filter(|folder| !folder.is_empty());

@@ -1,5 +1,5 @@
-//! Directories of Kustomizations that nothing applies: `flux bootstrap` has not run yet, or a platform configures Flux
-//! elsewhere.
+//! Directories of Kustomizations that no object applies, since `flux bootstrap` has not run yet, or a platform
+//! configures Flux elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,14 +19,14 @@ use crate::kube::{Object, groups};
 use crate::kustomize::Builder;
 use crate::text::{File, Index, Tree, folder_of, is_inside};
 
-/// Names of directories with parts of clusters.
+/// The names of directories with parts of clusters.
 const PARTS: &[&str] = &["base", "bases", "common", "components", "shared"];
 
-/// The Kustomizations of each directory that no Kustomization applies.
+/// The Kustomizations of each directory that no other Kustomization applies.
 type Units<'a> = BTreeMap<&'a str, Vec<&'a WrittenSync>>;
 
-/// The directories of clusters: those below `clusters`, and, in a repository without any other root, sibling directories
-/// that define the same Kustomizations.
+/// Candidates for the directories of clusters: directories below `clusters`. If there are none and the repository has
+/// no other root, the candidates are sibling directories that define the same Kustomizations.
 pub(super) fn cluster_folders(
     builder: &Builder,
     includers: &Includers,
@@ -63,12 +63,12 @@ pub(super) fn cluster_folders(
     found.iter().map(|folder| candidate(builder, includers, folder, &units)).collect()
 }
 
-/// Returns whether a directory is that of a cluster, which may have any name.
+/// Returns whether a directory is in `clusters`, where the directory of a cluster may have any name.
 fn is_cluster(folder: &str) -> bool {
     folder_of(folder).rsplit('/').next() == Some(CLUSTERS)
 }
 
-/// The directory `clusters` above a directory.
+/// The directory `clusters` that contains a directory; `None` if there is none.
 fn base_of(folder: &str) -> Option<&str> {
     prefixes(folder).find(|above| above.rsplit('/').next() == Some(CLUSTERS)).filter(|base| *base != folder)
 }
@@ -84,7 +84,7 @@ fn children<'a>(parent: &str, units: &Units<'a>) -> BTreeMap<String, Vec<&'a Wri
     children
 }
 
-/// Returns whether two of several directories define the same Kustomization, so that they are of different clusters.
+/// Returns whether two of these directories define the same Kustomization, so that they belong to different clusters.
 fn are_alike(children: &BTreeMap<String, Vec<&WrittenSync>>) -> bool {
     let mut seen: Index<(Option<&str>, &str), &str> = Index::default();
     children.iter().any(|(child, syncs)| {
@@ -95,8 +95,8 @@ fn are_alike(children: &BTreeMap<String, Vec<&WrittenSync>>) -> bool {
     })
 }
 
-/// Adds the directories of clusters below a directory. The parts of one cluster are in several directories, too, but
-/// define different Kustomizations.
+/// Adds the directories of clusters below a directory. One cluster may also have several directories, but these define
+/// different Kustomizations.
 fn split(base: &str, units: &Units<'_>, found: &mut BTreeSet<String>) {
     for folder in children(base, units).into_keys() {
         if !units.contains_key(folder.as_str()) && are_alike(&children(&folder, units)) {
@@ -107,7 +107,8 @@ fn split(base: &str, units: &Units<'_>, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The root of a directory: the source that its Kustomizations share, and a Kustomization of the directory.
+/// The candidate for a directory: the source that its Kustomizations share, and a Kustomization that applies the
+/// directory.
 fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Units<'_>) -> RootCandidate {
     let mut objects: Vec<Object> = Vec::new();
     if includers.is_buildable(folder) {
@@ -134,8 +135,8 @@ fn sources_in(builder: &Builder, folder: &str) -> Vec<Object> {
     files.flat_map(|parsed| objects(&parsed).filter(is_source).collect::<Vec<_>>()).collect()
 }
 
-/// The source of Kustomizations that is the repository, with the directory that is its root. Usually nothing defines it
-/// yet, since the bootstrap will.
+/// The source that is the repository itself, among the sources of Kustomizations, and the directory that is its root.
+/// Usually no file defines this source yet, since `flux bootstrap` will create it.
 fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, String) {
     let sources = objects.iter().filter(|object| is_source(object));
     let defined: BTreeSet<(&str, &str)> = sources.map(|source| (source.kind(), source.name())).collect();
@@ -151,7 +152,8 @@ fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, Stri
         let (prefix, count) = best_prefix(tree, folder, &paths);
         let is_defined = defined.contains(&(&*source.kind, &*source.name));
         let is_bootstrap = &*source.name == groups::FLUX_NAMESPACE;
-        // A source that is defined is the repository if all paths exist, whatever its address: it may have moved.
+        // A defined source is the repository if all paths exist. Its address does not count, since the repository may
+        // have moved.
         let is_own = if is_defined { count > 0 && count == paths.len() } else { count > 0 || is_bootstrap };
         is_own.then_some(((!is_defined, count, is_bootstrap), source, prefix))
     });
@@ -162,14 +164,15 @@ fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, Stri
     )
 }
 
-/// The source of a Kustomization, in the namespace of Flux by default.
+/// The source of a Kustomization. Its default namespace is the namespace of Flux.
 fn source_of(object: &Object) -> Option<SourceRef> {
     let source = SourceRef::of_kustomization(object)?;
     let is_known = !source.namespace.is_empty();
     Some(if is_known { source } else { SourceRef { namespace: groups::FLUX_NAMESPACE.into(), ..source } })
 }
 
-/// The outermost directory above a cluster below which most paths exist, and their number.
+/// The parent directory of a cluster below which most paths exist, and the number of these paths. Of several such
+/// directories, the outermost one counts.
 fn best_prefix(tree: &Tree, folder: &str, paths: &[String]) -> (String, usize) {
     let mut best = (String::new(), 0);
     for prefix in prefixes(folder_of(folder)) {

@@ -14,19 +14,19 @@ use crate::text::{Tree, folder_of, is_inside};
 /// A Kustomization as written.
 pub(super) struct WrittenSync {
     pub(super) object: Object,
-    /// The path of its file.
+    /// The path of the file.
     pub(super) file: String,
-    /// The directories whose builds contain it: those of the outermost kustomizations that include it, or that of its
-    /// file.
+    /// The directories whose builds contain the Kustomization: the directories of the outermost kustomizations that
+    /// include it, or the directory of its file.
     pub(super) units: BTreeSet<String>,
-    /// Whether no kustomization includes it.
+    /// Whether no kustomization includes the Kustomization.
     pub(super) is_loose: bool,
 }
 
-/// The directories that Flux applies because a Kustomization or a root refers to them.
+/// The directories that Flux applies because a Kustomization or a root references them.
 pub(super) struct Coverage<'a> {
     pub(super) syncs: Vec<WrittenSync>,
-    /// The Kustomizations that apply each directory.
+    /// The Kustomizations that apply each directory, by their index in `syncs`.
     by_target: BTreeMap<String, Vec<usize>>,
     /// The directories that roots sync.
     synced: BTreeSet<String>,
@@ -45,7 +45,7 @@ impl<'a> Coverage<'a> {
                 let tops = includers.tops(path);
                 let is_loose = tops.is_empty();
                 if is_loose && includers.named.contains(path) {
-                    // A patch is not an object.
+                    // The file is a patch, not an object.
                     continue;
                 }
                 let units = if is_loose { BTreeSet::from([folder_of(path).to_string()]) } else { tops };
@@ -63,7 +63,7 @@ impl<'a> Coverage<'a> {
         self.synced.extend(roots.filter_map(|root| root.synced(tree)));
     }
 
-    /// Returns whether a root or a Kustomization elsewhere applies a directory.
+    /// Returns whether a root, or a Kustomization outside of a directory, applies the directory.
     pub(super) fn covers(&self, folder: &str) -> bool {
         let is_outside = |at: &usize| !self.syncs[*at].units.iter().any(|unit| is_inside(unit, folder));
         let is_applied = |target: &str| {
@@ -73,7 +73,7 @@ impl<'a> Coverage<'a> {
         prefixes(folder).any(|target| is_applied(target) && self.includers.reaches(target, folder))
     }
 
-    /// Returns whether a sync of a directory leads to a file, through Kustomizations that apply each other.
+    /// Returns whether Flux reaches a file if it syncs a directory, directly or through further Kustomizations.
     pub(super) fn leads(&self, folder: &str, file: &str) -> bool {
         let mut open: Vec<&str> = vec![file];
         let mut seen: BTreeSet<&str> = BTreeSet::from([file]);
@@ -91,21 +91,22 @@ impl<'a> Coverage<'a> {
         false
     }
 
-    /// Returns whether a directory contains the directory of a root, or is inside of one.
+    /// Returns whether a directory contains the directory of a root, or is inside the directory of a root.
     pub(super) fn overlaps(&self, folder: &str) -> bool {
         let below = self.synced.range(folder.to_string()..).next().is_some_and(|synced| is_inside(synced, folder));
         below || prefixes(folder).any(|above| !above.is_empty() && self.synced.contains(above))
     }
 }
 
-/// The directory that a Kustomization applies. A path of the whole source does not identify the repository.
+/// The directory that a Kustomization applies; `None` for a whole source, since its path does not identify the
+/// repository.
 fn target(tree: &Tree, file: &str, object: &Object) -> Option<String> {
     let path = object.text_at(&["spec", "path"]).map(clamp).filter(|path| !path.is_empty())?;
     if tree.has_folder(&path) {
         return Some(path);
     }
     if let Some((known, _)) = path.split_once('$') {
-        // A variable may be any directory.
+        // A variable may have any value, so only the directory before it is known.
         let known = known.rsplit_once('/').map_or("", |(known, _)| known);
         return Some(known.to_string()).filter(|known| !known.is_empty());
     }

@@ -8,7 +8,8 @@ use crate::flux::source::reference::SourceRef;
 use crate::text::Tree;
 use crate::yaml::Name;
 
-/// The declared roots. A declaration of a directory that another root syncs only names that one.
+/// Adds the declared roots. If another root syncs the declared directory, the declaration only sets the name of that
+/// root.
 pub(super) fn declare(tree: &Tree, declared: &[DeclaredRoot], candidates: &mut Vec<RootCandidate>) {
     for DeclaredRoot { cluster, root, path } in declared {
         let folder = clamp(&root.path);

@@ -27,7 +27,7 @@ use crate::yaml::Name;
 pub(crate) struct Roots {
     /// The roots, sorted by name.
     pub(crate) roots: Vec<Root>,
-    /// The roots that are not followed.
+    /// The excluded roots, which sync the directories of other clusters.
     pub(crate) overlaps: Vec<Overlap>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     coverage.add(tree, candidates.iter());
     let is_alone = candidates.is_empty();
     let mut folders = cluster_folders(builder, &includers, &coverage, is_alone);
-    // The path of a bootstrap in the directory may be missing.
+    // A directory that contains another candidate is not a root, even if the synced path of that candidate is missing.
     let others = candidates.iter().map(|one| one.home.as_str()).chain(overlaps.iter().map(|one| &*one.folder));
     let has_other = |folder: &RootCandidate| others.clone().any(|other| is_inside(other, &folder.home));
     folders.retain(|folder| !has_other(folder));
@@ -58,7 +58,8 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     Roots { roots: settle(tree, candidates), overlaps }
 }
 
-/// Removes the FluxInstances of other repositories in directories of examples and tests, beside other roots.
+/// Removes the FluxInstances in directories of examples and tests that sync other repositories, if there are other
+/// roots.
 fn remove_samples(candidates: &mut Vec<RootCandidate>) {
     let is_aside = |one: &RootCandidate| is_set_aside(folder_of(one.file.path()), |_| false);
     let own: BTreeSet<Option<String>> =
@@ -70,8 +71,8 @@ fn remove_samples(candidates: &mut Vec<RootCandidate>) {
     candidates.retain(|one| own.is_empty() || !is_sample(one));
 }
 
-/// Marks the roots that sync another repository than most: the tree contains a directory of their path, but not what
-/// they sync.
+/// Marks the roots that sync another repository than most roots do. The tree contains a directory at their path, but
+/// not the directory that they sync.
 fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>) {
     let names: Vec<Option<String>> = roots.iter().map(|root| repository(&root.objects)).collect();
     let Some(own) = most_common(names.iter().flatten().map(String::as_str)) else { return };
@@ -80,9 +81,11 @@ fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>) {
     }
 }
 
-/// Removes the FluxInstances that nothing applies yet, if a Kustomization that applies itself contains what they sync.
+/// Removes the FluxInstances that no object applies yet, if a Kustomization that applies itself also applies the
+/// directories that they sync.
 ///
-/// The user prepares a migration to Flux Operator. Until then, the cluster has the root with which it was bootstrapped.
+/// Such a FluxInstance prepares a migration to Flux Operator. Until then, the cluster has the root with which it was
+/// bootstrapped.
 fn remove_parked(
     builder: &Builder,
     includers: &Includers,
@@ -112,19 +115,19 @@ fn remove_parked(
     candidates.retain(|one| !(parked.next() == Some(true) && is_replaced(one)));
 }
 
-/// Returns whether a file of `flux bootstrap` is alone: the bootstrap also writes the controllers beside it.
+/// Returns whether a `gotk-sync.yaml` has no `gotk-components.yaml` beside it. `flux bootstrap` writes both files.
 fn lacks_components(tree: &Tree, one: &RootCandidate) -> bool {
     let path = one.file.path();
     path.rsplit('/').next() == Some(SYNC_FILE) && !tree.has_file(&below(folder_of(path), COMPONENTS_FILE))
 }
 
-/// Resolves the synced directories of candidates, keeps one candidate for each, and names the roots.
+/// Resolves the synced directories of candidates, keeps one candidate for each directory, and names the roots.
 fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
     candidates.sort_by(|a, b| (a.kind, a.file.path()).cmp(&(b.kind, b.file.path())));
     let mut found: BTreeMap<(Option<String>, String), RootCandidate> = BTreeMap::new();
     for candidate in candidates {
         let (path, prefix) = (clamp(&candidate.path), candidate.prefix(tree));
-        // Roots that sync another repository differ by their own files.
+        // Roots without a synced directory in the tree differ by their own files.
         let of = if candidate.synced(tree).is_some() { path } else { below(&path, candidate.file.path()) };
         found.entry((prefix, of)).or_insert(candidate);
     }
@@ -152,12 +155,12 @@ fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
     roots
 }
 
-/// The directory that a cluster is named after.
+/// The directory that determines the name of a cluster.
 fn named_after(tree: &Tree, root: &RootCandidate) -> String {
     let path = below(&root.prefix(tree).unwrap_or_default(), &clamp(&root.path));
     let is_missing = root.is_bootstrap() && !tree.has_folder(&path);
     let whole = if is_missing { folder_of(root.file.path()).to_string() } else { path };
-    // The directory of Flux's namespace does not name the cluster.
+    // The directory `flux-system` is not part of the name.
     let trimmed = whole.strip_suffix("/flux-system").map_or(whole.clone(), ToString::to_string);
     if trimmed.is_empty() { ONLY.to_string() } else { trimmed }
 }

@@ -37,14 +37,14 @@ pub(super) fn is_generic(segment: &str) -> bool {
     GENERIC.contains(&segment)
 }
 
-/// Returns whether the name of a directory is a placeholder, as `CLUSTER_NAME`.
+/// Returns whether the name of a directory is a placeholder, such as `CLUSTER_NAME`.
 pub(super) fn is_placeholder(segment: &str) -> bool {
     let is_capital = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     (segment.contains('_') && segment.chars().all(is_capital)) || segment.contains(['$', '{', '<'])
 }
 
-/// The names of clusters with these directories: the shortest unique suffixes, without generic segments if the others
-/// are unique.
+/// The names of the clusters with these directories: the shortest unique suffixes. They omit generic segments if the
+/// remaining segments are unique.
 pub(super) fn names(folders: &[String]) -> Vec<String> {
     let specific: Vec<String> = folders.iter().map(|folder| specific(folder)).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -58,7 +58,7 @@ pub(super) fn names(folders: &[String]) -> Vec<String> {
     shortest(&chosen)
 }
 
-/// The segments of a directory that are not generic. A directory of `clusters` may have any name.
+/// The segments of a directory that are not generic. The segment after `clusters` is never generic.
 fn specific(folder: &str) -> String {
     let segments: Vec<&str> = folder.split('/').collect();
     let kept: Vec<&str> = (0..segments.len()).filter(|at| is_specific(&segments, *at)).map(|at| segments[at]).collect();
@@ -69,13 +69,13 @@ fn is_specific(segments: &[&str], at: usize) -> bool {
     (at > 0 && segments[at - 1] == CLUSTERS) || !is_generic(segments[at])
 }
 
-/// The number of segments at the end of a path up to the last one that is not generic.
+/// The number of segments from the last segment that is not generic to the end of a path.
 fn up_to_specific(path: &str) -> usize {
     let segments: Vec<&str> = path.split('/').collect();
     (0..segments.len()).rev().find(|at| is_specific(&segments, *at)).map_or(1, |at| segments.len() - at)
 }
 
-/// The shortest unique suffixes of paths that are not only generic.
+/// The shortest unique suffixes of paths that contain a segment that is not generic.
 fn shortest(paths: &[String]) -> Vec<String> {
     let end = |path: &str, count: usize| {
         let segments: Vec<&str> = path.split('/').collect();

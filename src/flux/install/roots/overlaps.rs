@@ -9,20 +9,20 @@ use crate::base::set_aside::{is_set_aside, is_template};
 use crate::flux::install::includers::Includers;
 use crate::text::{Tree, folder_of, is_inside};
 
-/// The rule id of the findings.
+/// The id of the rule for overlapping roots.
 pub(super) const OVERLAPPING_SYNC: &str = "overlapping-sync";
 
-/// The number of clusters that a message lists.
+/// The maximum number of clusters that a message lists.
 const MAX_NAMED: usize = 3;
 
-/// A root that is not followed, since it syncs the directories of other clusters.
+/// An excluded root, which syncs the directories of other clusters.
 pub(crate) struct Overlap {
     pub(crate) finding: Finding,
-    /// The directory of its bootstrap, which no cluster applies for this reason.
+    /// The directory of the bootstrap. Since the root is excluded, no cluster applies this directory.
     pub(crate) folder: String,
 }
 
-/// Removes the candidates that no cluster uses: templates, examples beside real clusters, and what `flux bootstrap` left
+/// Removes the candidates that no cluster uses: templates, examples beside real clusters, and files of `flux bootstrap`
 /// beside a FluxInstance.
 pub(super) fn remove_unused(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
     candidates.retain(|one| one.kind == CandidateKind::Declared || !is_unfilled(tree, one));
@@ -48,13 +48,13 @@ pub(super) fn remove_unused(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
     });
 }
 
-/// Whether a candidate is a template: by the name of a directory, or because its path has a placeholder.
+/// Returns whether a candidate is a template, according to its directory or a placeholder in its path.
 fn is_unfilled(tree: &Tree, candidate: &RootCandidate) -> bool {
     let has_placeholder = candidate.path.contains(['$', '{', '<']) && candidate.synced(tree).is_none();
     is_template(&candidate.home) || has_placeholder || candidate.home.split('/').any(is_placeholder)
 }
 
-/// The directory of a cluster that contains a bootstrap: without the directories of Flux.
+/// The directory of the cluster that contains a bootstrap, without generic directories such as `flux-system`.
 fn cluster_folder(home: &str) -> &str {
     let name = |folder: &'_ str| folder.rsplit('/').next().unwrap_or(folder).to_string();
     let mut folder = home;
@@ -64,7 +64,7 @@ fn cluster_folder(home: &str) -> &str {
     folder
 }
 
-/// Returns whether a bootstrap is in the directory of a cluster beside another one.
+/// Returns whether a bootstrap is in the directory of another cluster beside `folder`.
 fn is_beside(home: &str, folder: &str) -> bool {
     let own = cluster_folder(home);
     folder_of(own) == folder_of(folder) && !own.is_empty() && own != folder
@@ -108,7 +108,7 @@ fn reaches(includers: &Includers, tree: &Tree, folder: &str, other: &RootCandida
     includers.reaches(folder, other.file.path()) || synced()
 }
 
-/// Removes the roots that sync the directory in which another root is written, since that one syncs it already.
+/// Removes the roots that sync the directory of another root, since the other root syncs that directory already.
 fn copies(tree: &Tree, candidates: &mut Vec<RootCandidate>) -> Vec<Overlap> {
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
     for one in candidates.iter() {

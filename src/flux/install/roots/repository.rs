@@ -6,8 +6,8 @@ use crate::address::Address;
 use crate::flux::object::kinds::is_source;
 use crate::kube::{Object, groups};
 
-/// The name of the Git repository that the objects of a bootstrap sync, without its owner and host: a fork and a mirror
-/// keep the name.
+/// The name of the Git repository that the objects of a bootstrap sync, without its owner and host. Forks and mirrors
+/// have the same name.
 pub(super) fn repository(objects: &[Object]) -> Option<String> {
     let last = objects.last()?;
     let url = if last.is(groups::FLUX_OPERATOR, "FluxInstance") {
@@ -22,7 +22,7 @@ pub(super) fn repository(objects: &[Object]) -> Option<String> {
     address.key().rsplit('/').next().map(str::to_ascii_lowercase).filter(|name| !name.is_empty())
 }
 
-/// The name that more than half of some repositories have.
+/// The name of more than half of the repositories; `None` if no name is so frequent.
 pub(super) fn most_common<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     names.for_each(|name| *counts.entry(name).or_default() += 1);

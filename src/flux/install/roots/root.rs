@@ -14,13 +14,13 @@ pub(crate) struct Root {
     /// The objects of the bootstrap: a FluxInstance, or a source and a Kustomization. The object that creates the root
     /// is the last one.
     pub(crate) objects: Vec<Object>,
-    /// The findings of the build that contains them.
+    /// The findings of the build that contains the objects.
     pub(crate) findings: Vec<Finding>,
-    /// The directory of the tree that is the root of the synced source; `None` if it is not in the tree.
+    /// The directory of the tree that is the root of the synced source; `None` if the tree does not contain the source.
     pub(crate) prefix: Option<String>,
     /// The Deployment of kustomize-controller, if the file that installs Flux is missing.
     pub(crate) controller: Option<Object>,
-    /// The synced directory of the tree, or the directory of the bootstrap if the tree does not contain it.
+    /// The synced directory of the tree, or the directory of the bootstrap if the tree does not contain the synced one.
     pub(crate) folder: String,
     /// Whether the synced path exists.
     pub(crate) path_exists: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Root {
 }
 
 impl Root {
-    /// The source that it syncs, if that is the repository itself.
+    /// The source that the root syncs, if that source is the repository itself.
     pub(crate) fn own_source(&self) -> Option<SourceRef> {
         let last = self.objects.last().filter(|_| self.is_own)?;
         if !last.is(groups::FLUX_OPERATOR, "FluxInstance") {
@@ -42,7 +42,7 @@ impl Root {
         Some(SourceRef { kind: kind.into(), namespace: namespace.into(), name: name.into() })
     }
 
-    /// The source of its Kustomization, if it is part of the bootstrap.
+    /// The source of the root's Kustomization, if the bootstrap contains the source.
     pub(crate) fn source(&self) -> Option<&Object> {
         let sync = self.objects.last().filter(|object| is_kustomization(object))?;
         self.objects.iter().find(|source| is_source(source) && is_of(sync, source))

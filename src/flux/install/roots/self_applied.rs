@@ -1,7 +1,7 @@
-//! Roots without the tools of Flux: a Kustomization that applies the directory that contains it.
+//! Roots without the tools of Flux: a Kustomization that applies its own directory.
 //!
-//! A user applied it once, and since then it applies itself. So no other object needs to reference the directory. A
-//! Kustomization of the whole source does not count: a tenant's may do so with another repository.
+//! A user applied the Kustomization once. Since then, it applies itself, so no other object needs to reference the
+//! directory. A Kustomization of a whole source is not a root, since its source may be the repository of a tenant.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::kube::{Object, groups};
 use crate::kustomize::Builder;
 use crate::text::is_inside;
 
-/// The Kustomizations that apply their own directory, in directories that nothing else applies.
+/// The Kustomizations that apply their own directory, in directories that no other object applies.
 pub(super) fn self_applied(builder: &Builder, includers: &Includers, coverage: &Coverage<'_>) -> Vec<RootCandidate> {
     let mut candidates = Vec::new();
     let mut tops: BTreeSet<&str> = BTreeSet::new();
@@ -46,7 +46,7 @@ fn path_of(object: &Object) -> Option<String> {
     Some(clamp(path)).filter(|folder| !folder.is_empty() && !path.contains('$'))
 }
 
-/// A Kustomization in a file that no kustomization includes.
+/// The candidate for a Kustomization in a file that no kustomization includes.
 fn in_file(
     builder: &Builder,
     includers: &Includers,
@@ -62,10 +62,10 @@ fn in_file(
     Some(candidate(beside.collect(), sync.object.clone(), &folder))
 }
 
-/// A Kustomization in the build of a directory.
+/// The candidate for a Kustomization in the build of a directory.
 fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Option<RootCandidate> {
     let applies_it = |object: &Object| path_of(object).filter(|path| is_kustomization(object) && path == top);
-    // The Kustomization may also apply a directory above, if its source is beside it.
+    // The Kustomization may also apply a parent directory, if the build contains its source.
     let applies_more = |object: &Object| {
         let path = path_of(object).filter(|path| is_kustomization(object) && is_inside(top, path))?;
         objects.iter().any(|source| is_source(source) && is_of(object, source)).then_some(path)
@@ -84,14 +84,14 @@ fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Option<R
     // The version of Flux must be known before the first build.
     let controller = beside.iter().rfind(|object| is_controller(object)).cloned();
     if is_own {
-        // The Kustomization applies the other objects of its directory.
+        // The Kustomization applies the other objects of its directory, so they are not part of the bootstrap.
         beside.retain(|object| is_source(object) && is_of(&sync, object));
     }
     let found = candidate(beside, sync, &path);
     Some(RootCandidate { home: top.to_string(), findings, controller, ..found })
 }
 
-/// The candidate of a Kustomization, with a source if none is beside it.
+/// The candidate for a Kustomization, with a generated source if `beside` does not contain its source.
 fn candidate(beside: Vec<Object>, sync: Object, path: &str) -> RootCandidate {
     let file = sync.node.origin.written().file().clone();
     let mut objects = beside;

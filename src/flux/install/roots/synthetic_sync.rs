@@ -11,7 +11,7 @@ pub(super) fn bootstrap_source(namespace: &str) -> SourceRef {
     SourceRef { kind: "GitRepository".into(), namespace: namespace.into(), name: namespace.into() }
 }
 
-/// A source and the Kustomization of the same name that applies a path of it, as `flux bootstrap` writes them.
+/// A source, and a Kustomization of the same name that applies a path of the source, as `flux bootstrap` writes them.
 pub(super) fn sync_of(source: &SourceRef, path: &Node, place: &Span) -> Vec<Object> {
     vec![source_of(source, place), kustomization_of(source, path, place)]
 }

@@ -1,7 +1,7 @@
 //! Roots that the repository contains: FluxInstances, releases of charts that create one, and the `gotk-sync.yaml` of
 //! `flux bootstrap`.
 //!
-//! A root is read from the build of its directory, since clusters often patch a shared one.
+//! The search reads a root from the build of its directory, since clusters often patch a shared root.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
     for candidate in &mut candidates {
         let folder = folder_of(candidate.file.path());
         if candidate.kind == CandidateKind::ToCome {
-            // The kustomization with the patches of the future file exists already.
+            // A kustomization may already patch the future file.
             candidate.objects = patched_by(builder, folder, std::mem::take(&mut candidate.objects));
         }
         if candidate.is_bootstrap() && includers.without_components.contains(folder) {
@@ -71,7 +71,7 @@ fn stands_in_sync(object: &Object) -> bool {
     object.node.origin.written().file().path().rsplit('/').next() == Some(SYNC_FILE)
 }
 
-/// The candidates among the objects of one build or file. `is_sync` selects the objects of the bootstrap.
+/// The candidates among the objects of one build or file. `is_sync` selects the objects that `flux bootstrap` wrote.
 pub(super) fn take(
     objects: Vec<Object>,
     findings: Vec<Finding>,
@@ -94,7 +94,7 @@ pub(super) fn take(
             candidates.push(RootCandidate::new(CandidateKind::Sync, file, objects, path));
         }
     }
-    // The objects beside a single root are applied together with it. Those beside several roots are not.
+    // A user applies the objects beside a single root together with the root, unlike objects beside several roots.
     if let [one] = candidates.as_mut_slice() {
         let own = std::mem::take(&mut one.objects);
         let known: Vec<ObjectId<'_>> = own.iter().map(|object| ObjectId::of(object).settled()).collect();
@@ -121,7 +121,7 @@ fn values<'a>(documents: impl Iterator<Item = &'a Node>) -> Vec<RootCandidate> {
     found
 }
 
-/// The root that `flux bootstrap` will write into a file that is empty or missing. The file's directory has the name of
+/// The root that `flux bootstrap` will write to an empty or missing file. The directory of the file has the name of
 /// Flux's namespace and is in the synced directory.
 fn to_come(file: &File, path: &str) -> Option<RootCandidate> {
     let folder = folder_of(path);
