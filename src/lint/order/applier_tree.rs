@@ -1,4 +1,4 @@
-//! The tree of appliers: which applier applies the object of which other one.
+//! The applier tree: the parent of each applier is the applier that applies its object.
 
 use std::sync::Arc;
 
@@ -10,23 +10,24 @@ use crate::text::Index;
 
 /// The parent of each applier, by positions in [`crate::flux::Cluster::appliers`].
 ///
-/// An applier that was first applied by hand is the child of the applier that applies it afterwards.
+/// If users first apply an applier by hand, its parent is the applier that applies it afterwards.
 pub(crate) struct ApplierTree {
     parents: Vec<Option<usize>>,
 }
 
 impl ApplierTree {
-    /// The tree of a cluster that runs.
+    /// The tree of a running cluster.
     ///
-    /// `flux bootstrap` applies only the root. The root's Kustomization often builds the whole directory of the root, and
-    /// so applies the other objects in it.
+    /// `flux bootstrap` applies only the root. The root's Kustomization often builds the whole directory of the root,
+    /// and then applies the other objects in it.
     pub(crate) fn when_running(view: &View<'_>) -> Self {
         Self::with(view, |_| true)
     }
 
     /// The tree of a cluster in a cold start.
     ///
-    /// Users who write a root without Flux's tools apply all objects beside it by hand. Flux applies none of these.
+    /// Users who write a root without Flux's tools apply all objects beside the root by hand. Flux does not apply these
+    /// objects.
     pub(crate) fn at_cold_start(view: &View<'_>) -> Self {
         Self::with(view, |by_hand| by_hand.iter().any(|applier| is_created_by_tool(applier)))
     }
