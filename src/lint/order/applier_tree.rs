@@ -72,18 +72,18 @@ impl ApplierTree {
         std::iter::successors(Some(at), |at| self.parent(*at)).take(self.parents.len())
     }
 
-    /// Returns whether an applier is an ancestor of another one.
+    /// Returns whether an applier is an ancestor of another applier.
     pub(crate) fn is_ancestor(&self, ancestor: usize, of: usize) -> bool {
         self.lineage(of).skip(1).any(|at| at == ancestor)
     }
 
-    /// Returns whether an applier applies a list, or is an ancestor of the applier that does.
+    /// Returns whether an applier applies an applied set, or is an ancestor of the applier that applies it.
     pub(crate) fn applies(&self, applier: usize, brought: &AppliedSet) -> bool {
         self.lineage(brought.by.at).any(|at| at == applier)
     }
 }
 
-/// Returns whether Flux Operator or `flux bootstrap` creates a root.
+/// Returns whether a root is a FluxInstance or the sync that `flux bootstrap` creates.
 fn is_created_by_tool(applier: &Applier) -> bool {
     let written = applier.object.as_ref().map(|object| object.node.origin.written().file().path());
     let is_sync = written.is_some_and(|path| path.rsplit('/').next() == Some("gotk-sync.yaml"));
