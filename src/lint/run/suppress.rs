@@ -61,7 +61,7 @@ fn names(object: &ObjectRef) -> Vec<String> {
     names
 }
 
-/// The globs of a list; `None` if it is empty.
+/// The globs of a list; `None` if the list is empty.
 fn globs(globs: &[String], build: fn(&[String]) -> GlobSet) -> Option<GlobSet> {
     (!globs.is_empty()).then(|| build(globs))
 }
