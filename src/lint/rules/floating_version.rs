@@ -13,9 +13,9 @@ declare! {
     ///
     /// ## Why
     ///
-    /// `latest`, `*`, or a range without an upper bound accepts every new release, including a breaking one. It reaches
-    /// all clusters within the same hour, Git contains no record of the change, and reverting a commit does not restore
-    /// the previous version.
+    /// `latest`, `*`, or a range without an upper bound accepts every new release, including a breaking release. The
+    /// release reaches all clusters within the same hour. Git does not contain a record of the change, and the revert
+    /// of a commit does not restore the previous version.
     ///
     /// The rule ignores branches of Git repositories and the source of the cluster's root, which are meant to move. It ignores ranges with an upper bound,
     /// which are a decision. It also ignores OCI tags with a verified artifact, which only the signer can move. The
