@@ -240,9 +240,9 @@ fn is_gated(appliers: &[Arc<Applier>], at: usize, need: &Need<'_>) -> bool {
     has_pods && appliers.get(at).is_some_and(|applier| waits_for(applier, object))
 }
 
-/// The findings for custom resources that one Kustomization applies together with the chart that installs their CRDs.
+/// Returns findings for custom resources that a Kustomization applies together with the chart that installs their CRDs.
 ///
-/// They are warnings: the program that bootstraps the cluster may have installed the CRDs.
+/// The findings are warnings, since the program that bootstraps the cluster may have installed the CRDs.
 fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding> {
     let mut findings: BTreeMap<(usize, usize), (Finding, usize)> = BTreeMap::new();
     for ChartUse { user, charts } in uses {
