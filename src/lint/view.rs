@@ -196,7 +196,7 @@ impl<'a> View<'a> {
         pairs.filter_map(|(first, further)| Some((self.at(*first)?, self.at(*further)?)))
     }
 
-    /// The objects that SOPS encrypted.
+    /// The SOPS-encrypted objects that their appliers do not decrypt.
     pub fn encrypted(&self) -> impl Iterator<Item = Applied<'a>> {
         let lists = self.lists.iter();
         lists.flat_map(|(brought, listing)| listing.encrypted.iter().filter_map(|at| brought.at(*at)))

@@ -19,7 +19,7 @@ pub(crate) struct Listing {
     pub(crate) kinds: Vec<u64>,
     /// The hash of each object's identity: objects with different hashes are different.
     pub(crate) identities: Vec<u64>,
-    /// The positions of the objects that SOPS encrypted.
+    /// The positions of the SOPS-encrypted objects that their applier does not decrypt.
     pub(crate) encrypted: Vec<usize>,
     /// The namespaces of the objects, in order, each with the position of its first object.
     pub(crate) namespaces: Vec<(Name, usize)>,

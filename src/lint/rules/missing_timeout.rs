@@ -73,7 +73,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     // Flux and Flux Operator create the Kustomization of the cluster's root, and a FluxInstance does not have a field
     // for a timeout.
     let is_generated = || is_of_bootstrap(object) || applied.by.kind == ApplierKind::FluxInstance;
-    // A parent may set further fields of a fragment.
+    // A parent may complete an object without a source.
     if !is_kustomization(object) || !has("sourceRef") || is_generated() {
         return;
     }
