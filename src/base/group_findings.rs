@@ -134,8 +134,7 @@ fn group_key(finding: &Finding) -> Option<GroupKey> {
     ))
 }
 
-/// Groups sorted findings by cause into one finding for each cause, with the places of the others and the clusters of
-/// all.
+/// Groups sorted findings into one finding for each cause, with the places of the others and the clusters of all.
 ///
 /// Findings of one rule without a cause form a group if they are at the same position and differ only in their object.
 pub fn group(findings: Vec<Finding>) -> Vec<Finding> {

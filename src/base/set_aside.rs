@@ -1,7 +1,8 @@
 //! Directories whose names indicate that clusters do not apply their contents.
 
-/// The words in the names of directories that are not applied, unless a cluster reaches them: a cluster may be named
-/// `test`.
+/// The words in the names of directories that are not applied, unless a cluster reaches them.
+///
+/// For example, a cluster may have the name `test`.
 const ASIDE: &[&str] = &[
     "archive",
     "archived",

@@ -31,8 +31,9 @@ pub(super) struct Push {
 }
 
 impl<'a> Automation<'a> {
-    /// Reads an automation that a cluster receives. Returns `None` if the automation is suspended or its repository is
-    /// unknown.
+    /// Reads an automation that a cluster receives.
+    ///
+    /// Returns `None` if the automation is suspended or its repository is unknown.
     ///
     /// Source: `internal/source/git.go` of image-automation-controller.
     pub(super) fn of(view: &View<'a>, applied: &Applied<'a>) -> Option<Self> {

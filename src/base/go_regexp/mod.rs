@@ -56,8 +56,9 @@ impl Regexp {
         self.0.replace_all(text, regex_lite::NoExpand(by))
     }
 
-    /// Splits a text at the matches into at most `limit` parts. Like Go, the function ignores an empty match at either
-    /// end.
+    /// Splits a text at the matches into at most `limit` parts.
+    ///
+    /// Like Go, the function ignores an empty match at either end.
     pub fn split<'t>(&self, text: &'t str, limit: usize) -> Vec<&'t str> {
         if limit == 0 {
             return Vec::new();

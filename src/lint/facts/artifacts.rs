@@ -14,8 +14,9 @@ pub(crate) fn may_be_generated<'a>(generators: impl Iterator<Item = Applied<'a>>
     generators.peek().is_none() || generators.any(|generator| generates(generator.object, namespace, name))
 }
 
-/// Returns whether a generator creates an artifact with a name. A variable in an artifact name of the generator matches
-/// any text.
+/// Returns whether a generator creates an artifact with a name.
+///
+/// A variable in an artifact name of the generator matches any text.
 pub fn generates(generator: &Object, namespace: &str, wanted: &str) -> bool {
     let artifacts = generator.node.at_keys(&["spec", "artifacts"]).map(Node::items).unwrap_or_default();
     let matches = |name: &str| match (name.split_once('{'), name.rsplit_once('}')) {

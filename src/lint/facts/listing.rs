@@ -65,8 +65,7 @@ impl Listing {
         listing
     }
 
-    /// Returns whether this index of the `shared` objects is also valid for a list that replaces some of them with
-    /// `own`.
+    /// Returns whether this index of `shared` is also valid for a list that replaces some objects with `own`.
     pub(crate) fn holds(&self, shared: &[Object], own: &[(usize, Object)]) -> bool {
         let is_alike = |(at, new): &(usize, Object)| {
             let Some(old) = shared.get(*at) else { return false };

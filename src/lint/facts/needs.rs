@@ -16,8 +16,7 @@ pub(crate) struct Needs {
     pub(crate) defined_kinds: Vec<u64>,
     /// The namespaces that the list contains.
     pub(crate) namespaces: Vec<Name>,
-    /// The hashes of the kinds that a `CustomResourceDefinition` may define, each with the position of its first
-    /// object.
+    /// The hashes of the kinds that may require a CRD, each with the position of its first object.
     pub(crate) custom_kinds: Vec<(u64, usize)>,
     /// The Secrets without which pods do not start: namespace, name, reference, and position of the workload.
     pub(crate) secrets: Vec<(Name, Name, Node, usize)>,

@@ -110,8 +110,7 @@ fn id(source: &ObjectRef) -> SourceId<'_> {
     (&source.kind, source.namespace.as_deref(), &source.name)
 }
 
-/// Returns whether this repository may be the origin of an artifact that an applier applies completely and that has no
-/// copy.
+/// Returns whether this repository may be the origin of a complete artifact that an applier applies without a copy.
 ///
 /// A GitRepository without a copy is another repository. A public artifact of another owner is also from another
 /// repository.

@@ -23,8 +23,9 @@ impl<'a> WrittenObjects<'a> {
         Self { repo, by_id: OnceLock::new(), reached: OnceLock::new() }
     }
 
-    /// The object with an id, if a single directory defines it, that directory is not set aside, and no cluster reaches
-    /// it.
+    /// The object with an id, if a single directory defines it and no cluster reaches it.
+    ///
+    /// The directory must not be set aside.
     pub(crate) fn find_unreached(&self, id: ObjectId<'_>) -> Option<&'a Object> {
         let by_id = self.by_id.get_or_init(|| {
             let mut by_id: BTreeMap<ObjectId<'a>, Option<&'a Object>> = BTreeMap::new();

@@ -290,8 +290,9 @@ fn is_hash(end: &str) -> bool {
     hash.len() == 10 && hash.bytes().all(|byte| b"bcdfghkmt2456789".contains(&byte))
 }
 
-/// Returns whether a name is a typing error for a similar name, not the next in a series, such as `team-b` beside
-/// `team-a`.
+/// Returns whether a name is a typing error for a similar name.
+///
+/// The next name in a series is not a typing error, such as `team-b` beside `team-a`.
 fn is_typing_error(wanted: ObjectId<'_>, near: &Applied<'_>) -> bool {
     let (typed, known) = (wanted.name, near.object.name());
     let word = |text: &str| {

@@ -29,8 +29,9 @@ impl Presence<'_> {
 }
 
 impl<'a> View<'a> {
-    /// Returns whether an object exists on the cluster, in any version. Cluster-scoped objects have the empty
-    /// namespace.
+    /// Returns whether an object exists on the cluster, in any version.
+    ///
+    /// Cluster-scoped objects have the empty namespace.
     pub fn presence(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Presence<'a> {
         if [namespace, name].iter().any(|text| text.contains("${")) {
             return Presence::Unknown(UnknownSource::VariableInName);

@@ -172,8 +172,9 @@ fn without_markers(automation: &Applied<'_>, place: Span, folder: &str) -> Findi
     Finding::warning(RULE.id, Label::new(place, "no marker in this path"), message).help(help).about(reference)
 }
 
-/// The position of the field that sets an automation's directory, and the directory, relative to the root of its
-/// repository.
+/// The directory that an automation searches, after the position of the field that sets it.
+///
+/// The directory is relative to the root of the repository.
 fn update_path(automation: &Applied<'_>) -> Option<(Span, String)> {
     let update = automation.object.node.get("spec")?.entry("update");
     let path = update.and_then(|update| update.node.get("path"));

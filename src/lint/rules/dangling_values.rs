@@ -129,8 +129,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
 }
 
-/// Returns whether a cluster of the repository has an object. If it does, the author probably forgot the object on
-/// other clusters.
+/// Returns whether a cluster of the repository has an object.
+///
+/// If it does, the author probably forgot the object on other clusters.
 fn is_received_somewhere(fleet: &Fleet<'_>, wanted: ObjectId<'_>) -> bool {
     let has = |view: &View<'_>| match view.presence(wanted.group, wanted.kind, wanted.namespace, wanted.name) {
         Presence::Received(_) => true,

@@ -15,8 +15,8 @@ declare! {
     /// ## Why
     ///
     /// The name and the domain identify a cluster in DNS, in certificates, in a shared bucket and in a shared
-    /// Prometheus. A new cluster is often a copy of another one. If its identity is also a copy, both clusters write to
-    /// the same places, and each cluster reverts the changes of the other.
+    /// Prometheus. A new cluster is often a copy of another cluster. If its identity is also a copy, both clusters
+    /// write to the same places, and each cluster reverts the changes of the other.
     ///
     /// `.fleetwright.yaml` lists the variables that must be unique; the default is `CLUSTER_NAME` and `CLUSTER_DOMAIN`.
     /// The rule ignores clusters that the file declares as a group, such as blue and green. It also ignores values that

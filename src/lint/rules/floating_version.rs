@@ -195,8 +195,9 @@ fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option
     }
 }
 
-/// Returns whether a version range has no upper bound. A text that Flux cannot parse as a range does not match any
-/// version.
+/// Returns whether a version range has no upper bound.
+///
+/// A text that Flux cannot parse as a range does not match any version.
 fn is_unbounded(range: &Node) -> bool {
     range.text().and_then(Range::parse).is_some_and(|range| range.is_unbounded())
 }

@@ -178,8 +178,9 @@ fn controller(object: &Object) -> &'static str {
     }
 }
 
-/// Returns whether an object is complete and has a kind that uses an account. A parent may complete an object without a
-/// source.
+/// Returns whether an object is complete and has a kind that uses an account.
+///
+/// A parent may complete an object without a source.
 fn is_judged(object: &Object) -> bool {
     let has = |field: &str| object.node.at_keys(&["spec", field]).is_some();
     (is_kustomization(object) && has("sourceRef"))

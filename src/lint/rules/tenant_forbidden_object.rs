@@ -212,8 +212,9 @@ fn is_home(applied: &Applied<'_>) -> bool {
     object.is("", "Namespace") && applied.by.reference.namespace.as_deref() == Some(object.name())
 }
 
-/// The account that Flux uses for an applier; `None` if Flux uses its own account, or applies objects to a remote
-/// cluster.
+/// The account that Flux uses for an applier.
+///
+/// The result is `None` if Flux uses its own account, or applies objects to a remote cluster.
 fn account(view: &View<'_>, applier: &Applier) -> Option<Account> {
     let object = applier.object.as_ref()?;
     acts_as(object, object.namespace(), view.tenancy())

@@ -171,8 +171,9 @@ pub(super) fn is_public(key: &str) -> bool {
     is_identifier(&words) || words.last().is_some_and(|last| PUBLIC.contains(&last.as_str()))
 }
 
-/// Returns whether a key denotes an identifier, such as a client id. The identifiers of secrets and sessions are
-/// private.
+/// Returns whether a key denotes an identifier, such as a client id.
+///
+/// The identifiers of secrets and sessions are private.
 fn is_identifier(words: &[String]) -> bool {
     let is_id = words.last().is_some_and(|last| last == "id" || last == "ids");
     is_id && !words.iter().any(|word| word == "secret" || word == "session")

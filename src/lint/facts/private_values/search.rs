@@ -234,8 +234,7 @@ fn is_query_id(name: &str, among: &Node) -> bool {
     name == "key" && among.get("refId").is_some()
 }
 
-/// Returns whether a value is a key of a Secret that a sibling field references, such as `secretKey` beside
-/// `existingSecret`.
+/// Returns whether a value is a key of a Secret in a sibling field, such as `secretKey` beside `existingSecret`.
 fn is_key_of_secret(name: &str, among: &Node) -> bool {
     let is_key = name.to_ascii_lowercase().ends_with("key");
     is_key

@@ -160,8 +160,9 @@ pub(super) fn looks_random(text: &str) -> bool {
     length >= 8 && is_random(text)
 }
 
-/// Returns whether a text starts with a host: an IP address, or lowercase labels with dots. An image may also start
-/// with one.
+/// Returns whether a text starts with a host: an IP address, or lowercase labels with dots.
+///
+/// The name of an image may also start with a host.
 fn is_host(text: &str) -> bool {
     let host = text.split([':', '/']).next().unwrap_or_default();
     let is_label = |label: &str| {
@@ -270,8 +271,9 @@ fn is_reference(text: &str) -> bool {
         || stores.iter().any(|store| text.starts_with(store))
 }
 
-/// Returns whether a value is a password that attackers try first. Examples contain such values, and users may keep
-/// them.
+/// Returns whether a value is a password that attackers try first.
+///
+/// Examples contain such values, and users may keep them.
 pub(super) fn is_guessable(text: &str) -> bool {
     let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     let known = [

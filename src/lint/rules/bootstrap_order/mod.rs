@@ -442,8 +442,9 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
     Some(finding)
 }
 
-/// Returns the finding for an applier that must wait for several other appliers, since its list of dependencies is
-/// incomplete.
+/// Returns the finding for an applier that must wait for several other appliers.
+///
+/// The finding has one cause: an incomplete list of dependencies.
 fn earlier_than_several(view: &View<'_>, several: &[(usize, Vec<&Need<'_>>)]) -> Option<Finding> {
     let first = several.first()?.1.first()?;
     let user = first.object.by;

@@ -20,8 +20,9 @@ pub(super) struct Need<'a> {
     pub(super) place: Span,
     /// The dependency, as text for a message.
     pub(super) what: String,
-    /// Whether the API server rejects the object without the dependency. Otherwise, the object is applied but not
-    /// ready.
+    /// Whether the API server rejects the object without the dependency.
+    ///
+    /// Otherwise, the object is applied but not ready.
     pub(super) refused: bool,
     /// The appliers that apply the dependency.
     pub(super) providers: Vec<usize>,

@@ -276,8 +276,9 @@ fn finding(view: &View<'_>, tenants: &[&str], place: Span, lacking: &Lacking) ->
     finding
 }
 
-/// The admission policy that may prevent tenants from using the rights of Flux; `None` if policies do not restrict all
-/// tenants.
+/// The admission policy that may prevent tenants from using the rights of Flux.
+///
+/// The result is `None` if policies do not restrict all tenants.
 fn policy(view: &View<'_>) -> Option<ObjectRef> {
     let is_unnamed =
         |escape: &Escape<'_>| escape.chain.steps.iter().any(|step| matches!(step.by.method, Method::Controller(_)));
@@ -316,8 +317,9 @@ fn deployments<'a>(view: &View<'a>) -> Vec<Applied<'a>> {
     found.into_iter().map(|(_, applied)| applied).collect()
 }
 
-/// Returns whether a Deployment is a controller or a shard of it. The name of a shard starts with the controller's
-/// name.
+/// Returns whether a Deployment is a controller or a shard of it.
+///
+/// The name of a shard starts with the controller's name.
 fn is_of(deployment: &str, controller: &str) -> bool {
     deployment.strip_prefix(controller).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }

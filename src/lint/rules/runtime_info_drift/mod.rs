@@ -277,8 +277,9 @@ fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) 
     found.extend(findings);
 }
 
-/// Returns the finding for a key. `others` is the number of other ConfigMaps that kustomize generates from the same
-/// line.
+/// Returns the finding for a key.
+///
+/// `others` is the number of other ConfigMaps that kustomize generates from the same line.
 fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str], others: usize) -> Finding {
     let reference = info.object.reference();
     let maps = match others {

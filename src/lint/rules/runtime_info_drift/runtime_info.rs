@@ -251,8 +251,9 @@ fn reads_of(object: &Object, name: &str) -> bool {
     }
 }
 
-/// Returns whether a rule of a policy references a ConfigMap. The function ignores a rule that only copies it with the
-/// same name.
+/// Returns whether a rule of a policy references a ConfigMap.
+///
+/// The function ignores a rule that only copies it with the same name.
 fn rule_reads(rule: &Node, name: &str) -> bool {
     rule.entries().iter().any(|entry| {
         let text = |keys: &[&str]| entry.node.at_keys(keys).and_then(Node::text);
