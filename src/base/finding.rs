@@ -1,4 +1,4 @@
-//! Findings: messages at a position, which every check reports.
+//! Findings: messages with positions, which every check reports.
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl fmt::Display for Severity {
 pub struct Label {
     /// The position.
     pub span: Span,
-    /// The message. May be empty at the main position of a finding, which has its own message.
+    /// The message. It may be empty at the main position of a finding, since the finding has a message.
     pub message: String,
 }
 
@@ -82,7 +82,7 @@ impl fmt::Display for ObjectRef {
 
 /// Writes ``Kind `namespace/name` ``, the form of messages. A cluster-scoped object has the empty namespace.
 pub(crate) fn write_object(f: &mut fmt::Formatter<'_>, kind: &str, namespace: &str, name: &str) -> fmt::Result {
-    // The text of a value that SOPS encrypted is long and means nothing to a reader.
+    // The text of an encrypted value is long and has no meaning for readers.
     if [kind, namespace, name].iter().any(|text| text.starts_with("ENC[")) {
         return f.write_str("an encrypted object");
     }
@@ -105,7 +105,7 @@ pub struct Finding {
     pub at: Label,
     /// Related positions.
     pub related: Vec<Label>,
-    /// The reason and the fix.
+    /// The reason for the finding and the fix.
     pub help: Option<String>,
     /// The object with the fault.
     pub object: Option<ObjectRef>,
@@ -117,7 +117,7 @@ pub struct Finding {
     pub others: Option<Box<Others>>,
 }
 
-/// The other places of a finding that stands for several ones with the same cause.
+/// The other places of a finding that represents several findings with the same cause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Others {
     /// The places, each with its object or its fault. A place may be the main position of the finding.
@@ -131,15 +131,15 @@ pub struct Others {
 /// A cause that several findings of a rule may share: one change removes all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cause {
-    /// The key. The findings of a rule with the same severity and key become one finding.
+    /// The key. The findings of a rule with the same severity and key are one finding.
     pub key: String,
-    /// The message of that finding: the text before and after the number of places.
+    /// The message of the joint finding: the text before and after the number of places.
     pub summary: [String; 2],
-    /// The help of that finding, if the help of the first one does not fit all.
+    /// The help of the joint finding, if the help of the first finding does not apply to all of them.
     pub help: Option<String>,
-    /// The rule and the object of the finding that this one follows from.
+    /// The rule and the object of the finding from which this finding follows.
     pub follows: Option<(&'static str, ObjectRef)>,
-    /// Whether the finding keeps the related places of all findings at its position, and not of the first one only.
+    /// Whether the finding keeps the related places of all findings at its position, not only of the first finding.
     pub keeps_related: bool,
 }
 
@@ -179,7 +179,9 @@ impl Finding {
         self
     }
 
-    /// Sets the cause. The findings of a rule with the same severity and key become one, whose message is `before`, the
+    /// Sets the cause.
+    ///
+    /// The findings of a rule with the same severity and key are one finding. Its message consists of `before`, the
     /// number of places and `after`.
     #[must_use]
     pub fn caused_by(mut self, key: impl Into<String>, before: impl Into<String>, after: impl Into<String>) -> Self {
@@ -189,7 +191,7 @@ impl Finding {
         self
     }
 
-    /// Lists further places of the fault. An output for readers shows the first ones and the number of the others.
+    /// Sets the other places of the fault. Text output shows the first places and the number of the others.
     #[must_use]
     pub fn with_others(mut self, places: Vec<Label>) -> Self {
         let count = places.len();
@@ -197,7 +199,7 @@ impl Finding {
         self
     }
 
-    /// Sets the help for several findings with the same cause.
+    /// Sets the help of the finding that represents several findings with the same cause.
     #[must_use]
     pub fn help_for_all(mut self, help: impl Into<String>) -> Self {
         if let Some(cause) = &mut self.cause {
@@ -206,7 +208,7 @@ impl Finding {
         self
     }
 
-    /// Names the rule and the object of the finding that this one follows from. Only that finding is reported.
+    /// Sets the rule and the object of the finding from which this finding follows. Only that finding is reported.
     #[must_use]
     pub fn following(mut self, rule: &'static str, object: ObjectRef) -> Self {
         if let Some(cause) = &mut self.cause {
@@ -231,7 +233,7 @@ impl Finding {
         self
     }
 
-    /// The number of findings that this one stands for.
+    /// The number of findings that this finding represents.
     pub fn count(&self) -> usize {
         1 + self.others.as_ref().map_or(0, |others| others.count)
     }
@@ -242,7 +244,7 @@ impl Finding {
     }
 }
 
-/// The candidate that is most similar to `typed`, if one is similar enough.
+/// The candidate that is most similar to `typed`, if a candidate is similar enough.
 pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let score = |candidate: &str| distance(typed, candidate);
     let allowed = (typed.chars().count() / 3).clamp(1, 4);
@@ -254,23 +256,24 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
     near.or_else(|| candidates.into_iter().filter(is_short_for).min_by_key(|candidate| candidate.len()))
 }
 
-/// Returns whether less than a third of a name differs from a similar one, and not a whole word of it: `web-info` is not
-/// almost `web-env`. The names of programs are short and similar.
+/// Returns whether less than a third of a name differs from a similar name, but not a whole word.
+///
+/// `web-info` is not almost `web-env`, since the names of programs are short and similar.
 pub fn is_almost(typed: &str, meant: &str) -> bool {
     distance(typed, meant) * 3 < typed.len().max(MIN_WORD) && !has_other_word(typed, meant)
 }
 
-/// Returns whether two names of equally many words have different words at one position.
+/// Returns whether two names with the same number of words have different words at one position.
 fn has_other_word(typed: &str, meant: &str) -> bool {
     let words = || typed.split('-').zip(meant.split('-'));
     let is_other = |(one, other): (&str, &str)| distance(one, other) * 2 > one.len().max(other.len());
     typed.split('-').count() == meant.split('-').count() && words().any(is_other)
 }
 
-/// The length from which a word may contain a typing error; a shorter one is more likely a number or a stage.
+/// The minimum length of a word that may contain a typing error. A shorter word is more likely a number or a stage.
 pub const MIN_WORD: usize = 4;
 
-/// The number of typing errors between two names, which may be written in different cases.
+/// The number of typing errors between two names. The case, hyphens and underscores are not significant.
 fn distance(one: &str, other: &str) -> usize {
     let folded = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
     strsim::damerau_levenshtein(&folded(one), &folded(other))

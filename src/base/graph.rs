@@ -1,7 +1,7 @@
 //! Directed graphs: strongly connected components, shortest paths and reachability.
 //!
-//! No algorithm recurses, since a path in a user's files may be longer than the stack is deep. All results follow the
-//! order in which edges were added, so that messages are stable.
+//! The algorithms do not recurse, since a path in a user's files may be too long for the stack. All results depend only
+//! on the order in which edges were added, so messages are stable.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ pub struct Edge<E> {
     pub label: E,
 }
 
-/// A step of a path: the node, and the position of the edge among those that leave the node.
+/// A step of a path: the node, and the position of the edge among the edges that leave the node.
 pub type Step = (usize, usize);
 
 impl<E> Default for Graph<E> {
@@ -30,7 +30,7 @@ impl<E> Default for Graph<E> {
 }
 
 impl<E> Graph<E> {
-    /// A graph without edges.
+    /// Creates a graph without edges.
     pub fn new(nodes: usize) -> Self {
         Self { edges: (0..nodes).map(|_| Vec::new()).collect() }
     }
@@ -41,7 +41,7 @@ impl<E> Graph<E> {
         self.edges.len() - 1
     }
 
-    /// Adds an edge. An edge from an unknown node is ignored.
+    /// Adds an edge. Ignores an edge from an unknown node.
     pub fn add_edge(&mut self, from: usize, to: usize, label: E) {
         if let Some(edges) = self.edges.get_mut(from) {
             edges.push(Edge { to, label });
@@ -58,7 +58,7 @@ impl<E> Graph<E> {
         self.edges.iter().enumerate().flat_map(|(from, edges)| edges.iter().map(move |edge| (from, edge)))
     }
 
-    /// The strongly connected components with a cycle, over a selection of the edges. Each is sorted.
+    /// The strongly connected components with a cycle, over a selection of the edges. Each component is sorted.
     ///
     /// Source: Tarjan's algorithm.
     pub fn cyclic_components(&self, is_selected: impl Fn(&Edge<E>) -> bool) -> Vec<Vec<usize>> {
@@ -103,8 +103,9 @@ impl<E> Graph<E> {
         found
     }
 
-    /// The shortest path between two nodes over a selection of the edges. It has at least one step, so that the path from
-    /// a node to itself is a cycle.
+    /// The shortest path between two nodes over a selection of the edges.
+    ///
+    /// The path has at least one step, so the path from a node to itself is a cycle.
     pub fn shortest_path(&self, from: usize, to: usize, is_selected: impl Fn(&Edge<E>) -> bool) -> Option<Vec<Step>> {
         let mut came_by: Vec<Option<Step>> = vec![None; self.edges.len()];
         let mut open = VecDeque::from([from]);
@@ -130,7 +131,7 @@ impl<E> Graph<E> {
         None
     }
 
-    /// The nodes that a node reaches over a selection of the edges; the node itself only if it is on a cycle.
+    /// The nodes that a node reaches over a selection of the edges. The node reaches itself only if it is on a cycle.
     pub fn reachable(&self, from: usize, is_selected: impl Fn(&Edge<E>) -> bool) -> Vec<bool> {
         let mut seen = vec![false; self.edges.len()];
         let mut open = vec![from];

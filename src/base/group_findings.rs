@@ -1,4 +1,4 @@
-//! Merges equal findings, and groups findings that one change removes.
+//! Functions that merge equal findings, and that group findings with one cause.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,8 +15,8 @@ const MAX_PLACES: usize = 1000;
 
 /// Sorts findings by path, position and rule, and merges equal ones.
 ///
-/// Findings with the same message and severity at the same position become one, with the clusters of all, if they also
-/// have the same cause or, without one, the same help.
+/// Findings with the same message and severity at the same position become one finding with the clusters of all. They
+/// must also have the same cause or, without a cause, the same help.
 pub fn sort(findings: &mut Vec<Finding>) {
     type Key<'a> = (Option<&'a Arc<str>>, (&'a str, u32, u32), &'a str, &'a str);
     type Variant<'a> = (Reverse<Severity>, Option<&'a str>, bool);
@@ -55,7 +55,7 @@ pub fn sort(findings: &mut Vec<Finding>) {
     findings.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| variant(a).cmp(&variant(b))));
     findings.dedup_by(|later, kept| {
         let is_manner_shared = later.severity == kept.severity && manner(later) == manner(kept);
-        // A finding without clusters adds nothing to the variants with clusters.
+        // A finding without clusters is redundant beside the variants with clusters.
         let is_same = key(later) == key(kept) && (is_manner_shared || later.clusters.is_empty());
         if is_same {
             kept.clusters.append(&mut later.clusters);
@@ -85,7 +85,7 @@ fn relate(finding: &mut Finding, related: Vec<Label>) {
     }
 }
 
-/// Removes findings that follow from another one, and adds their number to its help.
+/// Removes findings that follow from another finding, and adds their number to the help of that finding.
 pub fn absorb(findings: &mut Vec<Finding>) {
     let mut followers: BTreeMap<(&'static str, ObjectRef), usize> = BTreeMap::new();
     for finding in findings.iter() {
@@ -112,7 +112,7 @@ pub fn absorb(findings: &mut Vec<Finding>) {
 /// The key of a group of findings.
 #[derive(PartialEq, Eq, Hash)]
 enum GroupKey {
-    /// The rule names the cause.
+    /// The rule sets the cause.
     Cause(&'static str, Severity, String),
     /// One line causes the same fault in several objects. The text is the message without the name of the object.
     Line(&'static str, Severity, (Option<Arc<str>>, String, u32, u32), String),
@@ -134,9 +134,9 @@ fn group_key(finding: &Finding) -> Option<GroupKey> {
     ))
 }
 
-/// Groups sorted findings by their cause: one finding for each, with the places of the others and the clusters of all.
+/// Groups sorted findings into one finding for each cause, with the places of the others and the clusters of all.
 ///
-/// A finding without a cause joins those of its rule that differ in their object only and are at the same position.
+/// Findings of one rule without a cause form a group if they are at the same position and differ only in their object.
 pub fn group(findings: Vec<Finding>) -> Vec<Finding> {
     let mut first: Index<GroupKey, usize> = Index::default();
     let mut groups: Vec<(Finding, Vec<Finding>)> = Vec::with_capacity(findings.len());
@@ -180,7 +180,7 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
             Some(object) => object.to_string(),
             None => "also here".to_owned(),
         };
-        // If all findings are at one line, the position of the object is more specific.
+        // If all findings are at one position, the position of the object is more specific.
         let is_elsewhere = other.at.span != finding.at.span;
         let room = if keeps_related { MAX_PLACES - further.len().min(MAX_PLACES) } else { 0 };
         further.extend(other.related.iter().take(room).filter(|label| !finding.related.contains(label)).cloned());

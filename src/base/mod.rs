@@ -1,4 +1,4 @@
-//! Findings, which every check reports, and small algorithms.
+//! Findings, which every check reports, and algorithms that depend on no other module.
 
 pub mod finding;
 pub mod group_findings;

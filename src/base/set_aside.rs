@@ -1,6 +1,8 @@
-//! Directories whose names show that their contents are not applied.
+//! Directories whose names indicate that clusters do not apply their contents.
 
-/// Words in the names of directories that are not applied, unless a cluster reaches them: a cluster may be named `test`.
+/// The words in the names of directories that are not applied, unless a cluster reaches them.
+///
+/// For example, a cluster may have the name `test`.
 const ASIDE: &[&str] = &[
     "archive",
     "archived",
@@ -23,7 +25,7 @@ const ASIDE: &[&str] = &[
     "unused",
 ];
 
-/// Words in the names of directories that are copied for each new cluster.
+/// The words in the names of directories that users copy for each new cluster.
 const TEMPLATES: &[&str] = &[
     "boilerplate",
     "cookiecutter",
@@ -37,12 +39,12 @@ const TEMPLATES: &[&str] = &[
     "tpl",
 ];
 
-/// Words in the names of directories with building blocks, which others render.
+/// The words in the names of directories that another program renders.
 const BUILDING_BLOCKS: &[&str] = &["chart", "charts"];
 
-/// Returns whether the name of a file, or of a directory above it, shows that it is not applied.
+/// Returns whether a file is set aside, according to its name or the name of a directory above it.
 ///
-/// `is_reached` tells whether a cluster applies something from a directory.
+/// `is_reached` returns whether a cluster receives objects from a directory.
 pub fn is_set_aside(path: &str, is_reached: impl Fn(&str) -> bool) -> bool {
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
     ends.filter_map(|end| path.get(..end)).any(|directory| {
@@ -55,7 +57,7 @@ pub fn is_set_aside(path: &str, is_reached: impl Fn(&str) -> bool) -> bool {
     })
 }
 
-/// Returns whether the name of a directory in a path shows that it is copied for each new cluster.
+/// Returns whether a path contains a directory that users copy for each new cluster, according to its name.
 pub fn is_template(path: &str) -> bool {
     path.split('/').any(|name| has_word(name, TEMPLATES))
 }

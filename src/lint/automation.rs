@@ -1,4 +1,4 @@
-//! ImageUpdateAutomations: the branches and the directory that they change, and the clusters that reconcile these.
+//! ImageUpdateAutomations: the branches and directories that they change, and the clusters that reconcile the changes.
 
 use super::fleet::Fleet;
 use super::view::View;
@@ -11,14 +11,14 @@ use crate::yaml::{Node, Style, Value};
 /// The branch of a GitRepository that does not set one.
 const DEFAULT_BRANCH: &str = "master";
 
-/// The known settings of an ImageUpdateAutomation.
+/// An ImageUpdateAutomation, with the settings that the manifests determine.
 pub(super) struct Automation<'a> {
     /// The ImageUpdateAutomation.
     pub(super) object: &'a Object,
-    /// The branches that it pushes to.
+    /// The branches that the automation pushes to.
     pub(super) pushes: Vec<Push>,
     address: Address,
-    /// The directory that it changes, relative to the root of the repository.
+    /// The directory that the automation changes, relative to the root of the repository.
     folder: String,
 }
 
@@ -26,12 +26,14 @@ pub(super) struct Automation<'a> {
 pub(super) struct Push {
     /// The name of the branch.
     pub(super) branch: String,
-    /// The place of the field that sets the branch.
+    /// The position of the field that sets the branch.
     pub(super) place: Span,
 }
 
 impl<'a> Automation<'a> {
-    /// Reads an automation that a cluster receives. Returns `None` if it is suspended or its repository is unknown.
+    /// Reads an automation that a cluster receives.
+    ///
+    /// Returns `None` if the automation is suspended or its repository is unknown.
     ///
     /// Source: `internal/source/git.go` of image-automation-controller.
     pub(super) fn of(view: &View<'a>, applied: &Applied<'a>) -> Option<Self> {
@@ -65,7 +67,7 @@ impl<'a> Automation<'a> {
     }
 }
 
-/// The sources from which production clusters reconcile the pushed changes of an automation, with the cluster.
+/// The sources from which production clusters reconcile the pushed changes of an automation, each with its cluster.
 pub(super) fn production_sources<'a>(
     fleet: &Fleet<'a>,
     automation: &Automation<'_>,
@@ -84,8 +86,10 @@ pub(super) fn production_sources<'a>(
     hits
 }
 
-/// Returns the source from which a cluster reconciles the pushed changes of an automation. `home` contains the sources of
-/// the cluster: it is the cluster itself, or the hub that applies objects to it.
+/// Returns the source from which a cluster reconciles the pushed changes of an automation.
+///
+/// `home` contains the sources of the cluster. `home` is the cluster itself, or the hub that applies objects to the
+/// cluster.
 fn reconciles<'a>(view: &View<'a>, home: &View<'a>, automation: &Automation<'_>, push: &Push) -> Option<&'a Object> {
     home.of_kind(groups::SOURCE, "GitRepository").find_map(|applied| {
         let source = applied.object;

@@ -7,7 +7,7 @@ pub(crate) fn text_of<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
     node.get(key).filter(|node| !node.is_null()).and_then(Node::text).filter(|text| !text.is_empty())
 }
 
-/// The value of a boolean; `None` for other values and for unknown ones.
+/// The value of a boolean; `None` for other or unknown values.
 pub(crate) fn flag(node: &Node) -> Option<bool> {
     match node.resolve(Reader::Kustomize) {
         Some(Scalar::Bool(value)) => Some(value),
@@ -15,7 +15,7 @@ pub(crate) fn flag(node: &Node) -> Option<bool> {
     }
 }
 
-/// Returns whether a scalar below a node contains a text.
+/// Returns whether a node, or a scalar below it, contains a text.
 pub(crate) fn mentions(node: &Node, text: &str) -> bool {
     match &node.value {
         Value::Scalar(own, _) => own.contains(text),

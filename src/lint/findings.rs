@@ -1,15 +1,15 @@
-//! The result of a check: findings, and the number of facts that could not be checked.
+//! The result of a check: findings, and the number of undecided facts.
 
 use std::collections::BTreeMap;
 
 use crate::base::finding::Finding;
 
-/// The findings of a check.
+/// The findings of a check, and the number of facts that it could not decide.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
     /// The findings.
     pub(super) findings: Vec<Finding>,
-    /// The number of facts that could not be checked, by reason.
+    /// The number of facts that the check could not decide, by reason.
     pub(super) unchecked: BTreeMap<String, usize>,
 }
 
@@ -19,7 +19,7 @@ impl Findings {
         self.findings.push(finding);
     }
 
-    /// Counts a fact that cannot be checked, with the reason, such as the rights of a role that a chart contains.
+    /// Counts a fact that the check cannot decide, with the reason, such as the rights of a role that a chart contains.
     pub fn unchecked(&mut self, reason: impl Into<String>) {
         *self.unchecked.entry(reason.into()).or_default() += 1;
     }

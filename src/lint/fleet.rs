@@ -12,7 +12,7 @@ pub struct Fleet<'a> {
     pub views: &'a [View<'a>],
     /// The repository.
     pub repo: &'a Repo,
-    /// Whether a fleet.yaml governs the repository.
+    /// The governance of the repository, such as by a fleet.yaml.
     pub governance: Governance,
     reached: OnceLock<ReachedFiles<'a>>,
 }

@@ -13,30 +13,30 @@ use crate::yaml::Entry;
 /// A rule of the linter.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// The id: kebab-case, the name of the fault. Its meaning never changes.
+    /// The id: the name of the fault in kebab case. The meaning of an id never changes.
     pub id: &'static str,
-    /// The fault in one sentence without full stop.
+    /// The fault in one sentence without a full stop.
     pub summary: &'static str,
     /// The doc comment of the rule's file, each line with a leading space. [`Rule::page`] returns it as Markdown.
     pub docs: &'static str,
-    /// The highest severity of its findings.
+    /// The severity of the rule's most severe findings.
     pub severity: Severity,
     /// The check that finds the fault.
     pub check: Check,
 }
 
-/// The check of a rule, by what it looks at.
+/// The check of a rule, by its input.
 #[derive(Debug, Clone, Copy)]
 pub enum Check {
-    /// Runs while documents are read; the repository's problems name the rule.
+    /// The parser finds the faults. They are problems of the repository with the id of the rule.
     Document,
-    /// Runs while clusters are built; the repository's problems name the rule.
+    /// The engine finds the faults during builds. They are problems of the repository with the id of the rule.
     Build,
-    /// Looks at each object that a cluster receives. An object that clusters share is checked once.
+    /// Checks each object that a cluster receives. An object that clusters share is checked once for each context.
     Object(fn(&Applied<'_>, Context<'_>, &mut Findings)),
-    /// Looks at each cluster as a whole.
+    /// Checks each cluster as a whole.
     Cluster(fn(&View<'_>, &mut Findings)),
-    /// Compares all clusters; each finding names its clusters.
+    /// Checks all clusters together. The check sets the clusters of each finding.
     Fleet(fn(&Fleet<'_>, &mut Findings)),
 }
 
@@ -66,12 +66,12 @@ macro_rules! declare {
 }
 pub(super) use declare;
 
-/// A finding with pedantic severity, which is shown on request only.
+/// A finding with pedantic severity, which the linter shows only on request.
 pub(super) fn pedantic(rule: &'static str, at: impl Into<Label>, message: impl Into<String>) -> Finding {
     Finding { severity: Severity::Pedantic, ..Finding::error(rule, at, message) }
 }
 
-/// The label for a field that the `spec` of an object lacks: it points at the key `spec`.
+/// The label for a missing field of an object's `spec`. The label is at the key `spec`.
 pub(super) fn missing_in_spec(object: &Object, field: &str) -> Label {
     let place: Span = object.node.entry("spec").map_or_else(|| object.span().clone(), Entry::key_span);
     Label::new(place, format!("no `{field}` here"))

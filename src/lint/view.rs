@@ -25,18 +25,18 @@ use crate::yaml::Name;
 
 /// A view of one cluster for rules.
 ///
-/// A cluster to which the Flux of another cluster applies objects by `kubeConfig` has a view of its own. That view does
-/// not contain the other cluster's Flux and its objects.
+/// A remote cluster, to which the Flux of another cluster applies objects with `kubeConfig`, has a view of its own.
+/// That view does not contain the objects of the other cluster.
 pub struct View<'a> {
     /// The cluster, or the target of a `kubeConfig`.
     pub receiver: Receiver<'a>,
-    /// The context that rules on single objects may read too.
+    /// The context, which rules on single objects may also read.
     pub context: Context<'a>,
     pub(super) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
-    /// The kustomizations that install its Flux.
+    /// The kustomizations that install Flux on the cluster.
     pub(super) installations: Vec<&'a Installation>,
     pub(super) before_flux: BeforeFlux<'a>,
-    /// The objects of the repository, of any cluster or none.
+    /// The objects that the files of the repository define, for any cluster or none.
     pub(super) written: Arc<WrittenObjects<'a>>,
     settings: &'a Settings,
     by_identity: OnceLock<ByIdentity>,
@@ -50,7 +50,7 @@ pub struct View<'a> {
     flux_version: OnceLock<Option<FluxVersion>>,
 }
 
-/// What other programs create on a cluster.
+/// The objects that users and other programs create on a cluster.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BeforeFlux<'a> {
     /// The objects that the configuration declares.
@@ -89,12 +89,12 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The tenants of the cluster, with their isolation settings.
+    /// The tenancy of the cluster: its tenants and their isolation settings.
     pub fn tenancy(&self) -> &'a Tenancy {
         self.context.tenancy
     }
 
-    /// Returns whether the repository describes the whole cluster: without a root, other appliers may exist.
+    /// Returns whether the repository describes the whole cluster. Without a root, other appliers may exist.
     pub fn is_whole(&self) -> bool {
         !self.receiver.cluster.name.is_empty()
     }
@@ -126,7 +126,7 @@ impl<'a> View<'a> {
         objects.collect::<Vec<_>>().into_iter()
     }
 
-    /// The namespaces of the objects that Flux applies, each with its first object of each applier.
+    /// The namespaces of the objects that Flux applies, each with the first object of each applier.
     pub fn namespaces(&self) -> impl Iterator<Item = (&Name, Applied<'a>)> {
         self.by_flux().flat_map(|(brought, listing)| {
             let brought: &'a AppliedSet = brought;
@@ -161,7 +161,9 @@ impl<'a> View<'a> {
         self.by_flux().map(of_list).filter(|objects| !objects.is_empty())
     }
 
-    /// The lists that Flux applies. Users who apply objects by hand may choose any namespace, cluster and order.
+    /// The lists that Flux applies, without the objects that users apply by hand.
+    ///
+    /// Users who apply objects by hand may choose any namespace, cluster and order.
     pub(super) fn by_flux(&self) -> impl Iterator<Item = &(&'a AppliedSet, Arc<Listing>)> {
         self.lists.iter().filter(|(brought, _)| brought.by.kind != ApplierKind::Bootstrap)
     }
@@ -178,7 +180,7 @@ impl<'a> View<'a> {
         let position = self.by_identity().first(id)?;
         let found = self.at(position)?;
         let own = ObjectId::of(found.object);
-        // Identities that differ may have the same hash.
+        // Different identities may have the same hash.
         (own == id || own.settled() == id.settled()).then_some(found)
     }
 
@@ -188,19 +190,19 @@ impl<'a> View<'a> {
         self.applied_sets().find(|set| set.by.object.as_ref().is_some_and(|own| ObjectId::of(own) == id))
     }
 
-    /// The pairs of objects with the same identity: the first one, and each further one.
+    /// The pairs of objects with the same identity: the first object, and a further one.
     pub fn duplicates(&self) -> impl Iterator<Item = (Applied<'a>, Applied<'a>)> {
         let pairs = self.by_identity().duplicates();
         pairs.filter_map(|(first, further)| Some((self.at(*first)?, self.at(*further)?)))
     }
 
-    /// The objects that SOPS encrypted and no applier decrypts.
+    /// The SOPS-encrypted objects that their appliers do not decrypt.
     pub fn encrypted(&self) -> impl Iterator<Item = Applied<'a>> {
         let lists = self.lists.iter();
         lists.flat_map(|(brought, listing)| listing.encrypted.iter().filter_map(|at| brought.at(*at)))
     }
 
-    /// The producers of `ConfigMap` and `Secret` objects on the cluster that no applier applies.
+    /// The producers of `ConfigMap` and `Secret` objects that appliers do not apply to the cluster.
     pub fn producers(&self) -> &Producers {
         self.producers.get_or_init(|| {
             let name = if self.receiver.target.is_none() { &self.receiver.cluster.name } else { "" };
@@ -232,7 +234,7 @@ impl<'a> View<'a> {
     pub(super) fn inputs(&self) -> &[Input<'a>] {
         self.inputs.get_or_init(|| {
             let appliers = self.receiver.cluster.appliers.iter();
-            // Kustomizations are objects of the cluster with Flux, whatever cluster they apply to.
+            // Kustomizations are objects of the cluster that runs Flux, even if they apply objects to another cluster.
             let kustomizations =
                 appliers.filter(|by| by.kind == ApplierKind::Kustomization && self.receiver.target.is_none());
             let kustomizations = kustomizations.filter_map(|by| {
@@ -246,8 +248,9 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Returns whether the repository shows the arguments of Flux's controllers: it contains their Deployments, a
-    /// kustomization that installs them, or a FluxInstance.
+    /// Returns whether the repository shows the arguments of Flux's controllers.
+    ///
+    /// Such a repository contains their Deployments, a kustomization that installs them, or a FluxInstance.
     pub fn shows_controllers(&self) -> bool {
         let mut deployments = self.of_kind("apps", "Deployment");
         self.installations.iter().any(|installation| installation.brings_controllers)
@@ -255,8 +258,9 @@ impl<'a> View<'a> {
             || deployments.any(|applied| CONTROLLERS.contains(&applied.object.name()))
     }
 
-    /// Returns whether the Flux of the cluster has this or a later minor release, such as `(2, 7)`; `None` if the
-    /// repository does not state its version.
+    /// Returns whether the cluster has a minor release of Flux, such as `(2, 7)`, or a later one.
+    ///
+    /// The result is `None` if the repository does not specify the version.
     pub fn has_flux(&self, since: (u64, u64)) -> Option<bool> {
         self.flux_version.get_or_init(|| self.detect_flux_version()).as_ref()?.is_at_least(since)
     }
@@ -267,7 +271,7 @@ impl<'a> View<'a> {
         let instances: Vec<Applied<'a>> = self.of_kind(groups::FLUX_OPERATOR, "FluxInstance").collect();
         let instances: Vec<&Object> = instances.iter().map(|applied| applied.object).collect();
         let known = FluxVersion::detect(&self.receiver.to_string(), &controllers, &instances, self.settings);
-        // Flux may also be installed from its manifests in a registry, or from a URL.
+        // Users may also install Flux from its manifests in a registry.
         let artifacts = self.of_kind(groups::SOURCE, "OCIRepository");
         let of_artifact = artifacts.filter_map(|applied| {
             let text = |field: &[&str]| applied.object.text_at(field);
@@ -285,7 +289,7 @@ impl<'a> View<'a> {
         self.rbac.get_or_init(|| Rbac::on_cluster(&self.receiver, self.context.tenancy))
     }
 
-    /// The tenants of the cluster with their accounts; none without multi-tenancy.
+    /// The tenants of the cluster with their service accounts; none without multi-tenancy.
     pub fn tenants(&self) -> &Tenants {
         self.tenants.get_or_init(|| {
             if self.receiver.target.is_some() || !self.tenancy().multi_tenant {
@@ -295,7 +299,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The known kinds that the cluster serves.
+    /// The kinds that the cluster serves, as far as they are known.
     pub fn kinds(&self) -> &Kinds {
         self.kinds.get_or_init(|| {
             let definitions = self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
@@ -303,7 +307,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The charts and appliers of the cluster with unknown contents.
+    /// The producers of the cluster with unknown contents, such as charts.
     pub(super) fn unknown_sources(&self) -> &UnknownSources<'a> {
         self.unknown_sources.get_or_init(|| {
             let lacks = |source: &ObjectRef| self.lacks(source);
@@ -330,7 +334,7 @@ impl<'a> View<'a> {
         repository_owner(found.object.text_at(&["spec", "url"])?)
     }
 
-    /// Returns whether the cluster has no such source object.
+    /// Returns whether the cluster does not have a source.
     fn lacks(&self, source: &ObjectRef) -> bool {
         let namespace = source.namespace.as_deref().unwrap_or_default();
         let is_generated = &*source.kind == "ExternalArtifact" && self.may_generate_artifact(namespace, &source.name);
@@ -348,7 +352,7 @@ impl<'a> View<'a> {
         brought.at(at)
     }
 
-    /// The lists that contain objects of a kind.
+    /// The positions of the lists that contain objects of a kind, by the hash of the kind.
     fn by_kind(&self) -> &Index<u64, Vec<usize>> {
         self.by_kind.get_or_init(|| {
             let mut by_kind: Index<u64, Vec<usize>> = Index::default();
@@ -363,7 +367,7 @@ impl<'a> View<'a> {
         self.by_identity.get_or_init(|| ByIdentity::index(self.lists.iter().map(|(_, listing)| &**listing)))
     }
 
-    /// A ConfigMap or Secret that the cluster receives. Producers copy from these.
+    /// A ConfigMap or Secret that the cluster receives. Producers may copy its data.
     pub(super) fn config_object(&self, kind: &str, namespace: &str, name: &str) -> Option<Object> {
         self.find("", kind, namespace, name).map(|applied| applied.object.clone())
     }

@@ -5,13 +5,13 @@ use super::file::Span;
 /// A replacement of the text of a span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// The replaced range; empty for an insertion.
+    /// The span to replace; empty for an insertion.
     pub span: Span,
     /// The new text.
     pub text: String,
 }
 
-/// Applies edits to a text; `None` if two of them overlap.
+/// Applies edits to a text; `None` if two edits overlap.
 pub fn apply(source: &str, edits: &[Edit]) -> Option<String> {
     let mut sorted: Vec<&Edit> = edits.iter().collect();
     sorted.sort_by_key(|edit| (edit.span.range().start, edit.span.range().end));

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// A text file: its path in the tree (segments separated by `/`, no leading `/`) and its text. Cheap to clone.
+/// A text file: its path in the tree (segments separated by `/`, no leading `/`) and its text. A clone is cheap.
 #[derive(Clone)]
 pub struct File(Arc<Inner>);
 
@@ -15,7 +15,7 @@ struct Inner {
     line_starts: OnceLock<Box<[u32]>>,
 }
 
-/// The reason why bytes are not text that a YAML reader accepts.
+/// The reason why a file is not text that a YAML reader accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// The bytes are neither UTF-8 nor UTF-16 with a byte order mark.
@@ -26,7 +26,7 @@ pub enum DecodeError {
     TooLarge,
 }
 
-/// A position as editors show it: line and column from 1, the column in characters.
+/// A position, as editors show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// The line, from 1.
@@ -36,10 +36,10 @@ pub struct Position {
 }
 
 impl File {
-    /// The size of the largest file that is read, in bytes.
+    /// The maximum size of a file, in bytes.
     pub const MAX_LEN: usize = 64 << 20;
 
-    /// Creates a file from a text shorter than [`File::MAX_LEN`]. A longer text is truncated at a character boundary.
+    /// Creates a file. A text that is longer than [`File::MAX_LEN`] is truncated at a character boundary.
     pub fn new(path: impl Into<Box<str>>, text: impl Into<Box<str>>) -> Self {
         let mut text: Box<str> = text.into();
         if text.len() > Self::MAX_LEN {
@@ -50,8 +50,8 @@ impl File {
 
     /// Decodes bytes as YAML readers do: UTF-8, or UTF-16 with a byte order mark.
     ///
-    /// A UTF-8 byte order mark stays in the text, so that offsets are offsets of the file. The offsets of a UTF-16 file
-    /// are offsets of its text in UTF-8; lines and columns are the same in both.
+    /// A UTF-8 byte order mark stays in the text, so that offsets are offsets of the file. For a UTF-16 file, offsets
+    /// are offsets of its text in UTF-8. Lines and columns are the same in both encodings.
     pub fn decode(path: impl Into<Box<str>>, bytes: Vec<u8>) -> Result<Self, DecodeError> {
         if bytes.len() > Self::MAX_LEN {
             return Err(DecodeError::TooLarge);
@@ -75,7 +75,7 @@ impl File {
         Ok(Self::new(path, text))
     }
 
-    /// Moves the file to another tree than the linted one: `root` is the directory of that tree, as the user typed it.
+    /// Moves the file from the linted tree to another tree. `root` is the directory of that tree, as the user typed it.
     #[must_use]
     pub fn in_root(self, root: Arc<str>) -> Self {
         let mut inner = Arc::try_unwrap(self.0).unwrap_or_else(|shared| Inner {
@@ -103,7 +103,7 @@ impl File {
         &self.0.text
     }
 
-    /// A span of this file. A range outside of the text, or inside a character, is clamped to character boundaries.
+    /// A span of this file. A range outside the text or inside a character is clamped to character boundaries.
     pub fn span(&self, range: Range<usize>) -> Span {
         let text = self.text();
         let start = text.floor_char_boundary(range.start.min(text.len()));
@@ -171,7 +171,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The file.
+    /// The file that contains the span.
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -196,7 +196,7 @@ impl Span {
         self.file.position(self.range().end)
     }
 
-    /// The sort key of findings in one tree: path, then offset.
+    /// The sort key of findings in one tree: path, then offset, then length.
     pub fn order(&self) -> (&str, u32, u32) {
         (self.file.path(), self.start, self.len)
     }

@@ -17,7 +17,7 @@ impl<K, V> Default for Index<K, V> {
 }
 
 impl<K: Eq + Hash, V> Index<K, V> {
-    /// Inserts a value and returns the previous one.
+    /// Inserts a value and returns the previous value.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         self.0.insert(key, value)
     }
@@ -30,7 +30,7 @@ impl<K: Eq + Hash, V> Index<K, V> {
         self.0.get(key)
     }
 
-    /// The value of a key, inserted as the default if it is missing.
+    /// The value of a key. Inserts the default if the key is missing.
     pub fn entry(&mut self, key: K) -> &mut V
     where
         V: Default,
@@ -38,7 +38,7 @@ impl<K: Eq + Hash, V> Index<K, V> {
         self.0.entry(key).or_default()
     }
 
-    /// The value of a key, inserted from `value` if it is missing.
+    /// The value of a key. Inserts `value` if the key is missing.
     pub fn entry_or(&mut self, key: K, value: impl FnOnce() -> V) -> &mut V {
         self.0.entry(key).or_insert_with(value)
     }

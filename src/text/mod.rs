@@ -1,4 +1,4 @@
-//! Bytes and positions: files, spans, edits, trees. Independent of YAML, without I/O.
+//! Text and positions: files, spans, edits and trees. This module is independent of YAML and has no I/O.
 
 #![expect(clippy::string_slice, reason = "only this module slices, on boundaries that it has checked")]
 

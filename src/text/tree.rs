@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::file::{DecodeError, File};
 
-/// A directory of files: path → file. Paths use `/`, start at the root and never leave it.
+/// A directory of files by path. Paths use `/`, start at the root and never leave the root.
 ///
-/// The tree reads a deferred file through its loader on the first access. Cheap to clone: a changed clone becomes an
+/// The tree reads a deferred file through its loader on each access. A clone is cheap, and a changed clone is an
 /// independent tree.
 #[derive(Clone, Default)]
 pub struct Tree {
@@ -23,19 +23,19 @@ pub struct Tree {
 pub enum Entry {
     /// A file with its text.
     Text(File),
-    /// A file of no known type, which is read on access.
+    /// A file of an unknown type, which the tree reads on access.
     Deferred,
-    /// A file that is not text, or could not be read.
+    /// A file that is not text or that the loader could not read.
     Opaque(LoadError),
 }
 
 /// The reason why the text of a file is not available.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// The tree has no such file.
+    /// The tree does not contain the file.
     #[error("the file does not exist")]
     Missing,
-    /// The file is a link that is not followed.
+    /// The file is a link that the loader does not follow.
     #[error("it is a link to a directory or out of the root directory; such links are not followed")]
     Linked,
     /// The file is not text.
@@ -56,12 +56,12 @@ pub trait Loader: Send + Sync {
         self.load(path).map(|file| file.text().as_bytes().to_vec())
     }
 
-    /// The kind of a path for which the tree has no entry: missing, unless the loader discovers files on access.
+    /// The kind of a path without an entry in the tree: missing, unless the loader discovers files on access.
     fn path_kind(&self, _path: &str) -> PathKind {
         PathKind::Missing
     }
 
-    /// The names in a directory for which the tree has no entry.
+    /// The names of the files and directories in a directory, as far as the tree may have no entries for them.
     fn names(&self, _folder: &str) -> BTreeSet<String> {
         BTreeSet::new()
     }
@@ -72,14 +72,14 @@ pub trait Loader: Send + Sync {
     }
 }
 
-/// The kind of a path after links are resolved.
+/// The kind of a path, with its path after the resolution of links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathKind {
-    /// A path that does not exist or must not be read.
+    /// The path does not exist, or the tree must not read it.
     Missing,
-    /// A file, and its path after links are resolved.
+    /// The path is a file. The value is its path after the resolution of links.
     File(String),
-    /// A directory, and its path after links are resolved.
+    /// The path is a directory. The value is its path after the resolution of links.
     Directory(String),
 }
 
@@ -89,7 +89,7 @@ impl Tree {
         Self { loader: Some(loader), ..Self::default() }
     }
 
-    /// The kind of a path, with its path after links are resolved.
+    /// The kind of a path, with its path after the resolution of links.
     pub fn path_kind(&self, path: &str) -> PathKind {
         if self.entries.contains_key(path) {
             return PathKind::File(path.to_owned());
@@ -131,12 +131,12 @@ impl Tree {
         Arc::make_mut(&mut self.entries).insert(path.into(), entry);
     }
 
-    /// Marks a path as reached through links. The tree contains it, but an archive of the tree may omit it.
+    /// Marks a path that is reached through links. The tree contains the path, but an archive of the tree may omit it.
     pub fn mark_link(&mut self, path: &str) {
         Arc::make_mut(&mut self.links).insert(path.into());
     }
 
-    /// Returns whether a file exists only through a link, followed or not.
+    /// Returns whether a file exists only through a link, which the loader may not follow.
     pub fn is_link(&self, path: &str) -> bool {
         self.links.contains(path) || matches!(self.entries.get(path), Some(Entry::Opaque(LoadError::Linked)))
     }
@@ -146,7 +146,7 @@ impl Tree {
         Arc::make_mut(&mut self.entries).remove(path);
     }
 
-    /// The file at a path. Reads a deferred file.
+    /// Returns the file at a path, and reads it if it is deferred.
     pub fn file(&self, path: &str) -> Result<File, LoadError> {
         match (self.entries.get(path), &self.loader) {
             (Some(Entry::Text(file)), _) => Ok(file.clone()),
@@ -166,7 +166,7 @@ impl Tree {
         }
     }
 
-    /// The entry of a path, without reading the file.
+    /// The entry of a path. A deferred file is not read.
     pub fn entry(&self, path: &str) -> Option<&Entry> {
         self.entries.get(path)
     }
@@ -176,7 +176,7 @@ impl Tree {
         matches!(self.path_kind(path), PathKind::File(_))
     }
 
-    /// Returns whether a path is a directory. The root, the empty path, always is.
+    /// Returns whether a path is a directory. The empty path is the root, which is always a directory.
     pub fn has_folder(&self, path: &str) -> bool {
         matches!(self.path_kind(path), PathKind::Directory(_))
     }
@@ -194,7 +194,7 @@ impl Tree {
         })
     }
 
-    /// The paths below a directory, sorted; all paths for the root, the empty path.
+    /// The sorted paths below a directory. The empty path is the root, which contains all paths.
     pub fn under(&self, folder: &str) -> impl Iterator<Item = &str> {
         let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let bounds = (Bound::Included(start.as_str()), Bound::Unbounded);
@@ -207,7 +207,7 @@ impl Tree {
         self.entries.len()
     }
 
-    /// Returns whether there are no entries.
+    /// Returns whether the tree has no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -222,7 +222,7 @@ struct Mounted {
 }
 
 impl Mounted {
-    /// The path in the mounted tree.
+    /// The path in the mounted tree; `None` if the path is outside of that tree.
     fn inner_path<'a>(&self, path: &'a str) -> Option<&'a str> {
         let rest = path.strip_prefix(self.path.as_str())?;
         if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
@@ -289,12 +289,12 @@ impl FromIterator<File> for Tree {
     }
 }
 
-/// The parent directory of a path; the root is the empty path.
+/// The parent directory of a path. The empty path is the root.
 pub fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Resolves a path in a file of `folder` (`./x`, `../y`); `None` if it leaves the root.
+/// Resolves a path in a file of `folder`, such as `./x` or `../y`; `None` if the path leaves the root.
 ///
 /// A leading `/` is the root of the tree, as in Flux's `spec.path`.
 pub fn join(folder: &str, path: &str) -> Option<String> {
@@ -314,12 +314,12 @@ pub fn join(folder: &str, path: &str) -> Option<String> {
     Some(joined)
 }
 
-/// Resolves a path from the root; `None` if it leaves the root.
+/// Resolves a path from the root; `None` if the path leaves the root.
 pub fn normalize(path: &str) -> Option<String> {
     join("", path)
 }
 
-/// Returns whether `path` is `folder` or below it. Both must be normalized.
+/// Returns whether `path` is `folder` or is below `folder`. Both paths must be normalized.
 pub fn is_inside(path: &str, folder: &str) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

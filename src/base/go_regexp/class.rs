@@ -16,7 +16,7 @@ impl Characters {
         Self(ClassUnicode::empty())
     }
 
-    /// The characters between two code points. Text cannot contain the surrogates among them.
+    /// The characters between two code points, without the surrogates, which text cannot contain.
     pub(super) fn range(low: u32, high: u32) -> Self {
         let low = if (0xD800..0xE000).contains(&low) { 0xE000 } else { low };
         let high = if (0xD800..0xE000).contains(&high) { 0xD7FF } else { high };
@@ -59,7 +59,7 @@ impl Characters {
 
     /// The characters of a Unicode category or script.
     pub(super) fn unicode(name: &str) -> Result<Self, Refused> {
-        // Go has no other properties. Its lookup ignores the case, spaces, hyphens and underscores.
+        // Go does not support other properties. Its lookup ignores the case, spaces, hyphens and underscores.
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '_');
         if !name.chars().all(is_name) {
             return Err(Refused::Class);
@@ -83,13 +83,13 @@ impl Characters {
         self.0.union(&other.0);
     }
 
-    /// The class with all characters that differ only in case.
+    /// Adds all characters that differ only in case from a character of the class.
     pub(super) fn folded(mut self) -> Self {
         self.0.try_case_fold_simple().expect("the tables are compiled in");
         self
     }
 
-    /// All other characters.
+    /// The characters that are not in the class.
     pub(super) fn negated(mut self) -> Self {
         self.0.negate();
         self

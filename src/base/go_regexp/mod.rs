@@ -1,8 +1,9 @@
 //! Regular expressions as Go's package `regexp` compiles them: the RE2 syntax, with Go's limits.
 //!
-//! kustomize and the controllers compile patterns with Go. Other dialects differ in what they accept (`a{b}`, `\Qa\E`,
-//! `\pL`), in what they refuse (`a**`, `a{1001}`), and in meaning (`\<`, `[a&&b]`). A pattern is therefore translated,
-//! and `regex-lite` runs the translation. Most patterns run on a few names, so compilation must be cheap.
+//! kustomize and the controllers compile patterns with Go. Other dialects accept other patterns (`a{b}`, `\Qa\E`,
+//! `\pL`), refuse other patterns (`a**`, `a{1001}`), and interpret some patterns differently (`\<`, `[a&&b]`).
+//! Therefore, this module translates a pattern, and `regex-lite` runs the translation. Most patterns run on a few
+//! names, so compilation must be cheap.
 
 mod refused;
 mod class;
@@ -20,11 +21,11 @@ const MAX_SIZE: usize = 4 << 20;
 pub struct Regexp(regex_lite::Regex);
 
 impl Regexp {
-    /// Compiles a pattern like `regexp.Compile`.
+    /// Compiles a pattern as `regexp.Compile` does.
     pub fn compile(pattern: &str) -> Result<Self, Refused> {
         let translated = translate::translate(pattern)?;
         let mut builder = regex_lite::RegexBuilder::new(&translated);
-        // A group of the pattern becomes at most three groups.
+        // The translation of a group nests at most three groups.
         let nesting = 4 * translate::MAX_NESTING;
         let compiled = builder.size_limit(MAX_SIZE).nest_limit(u32::try_from(nesting).unwrap_or(u32::MAX)).build();
         compiled.map(Self).map_err(|_| Refused::Size)
@@ -45,7 +46,7 @@ impl Regexp {
         self.0.find_iter(text).map(|found| found.as_str())
     }
 
-    /// Replaces all matches; `$1` and `${name}` in the replacement are groups of the match.
+    /// Replaces all matches. `$1` and `${name}` in the replacement are the groups of the match.
     pub fn replace_all<'t>(&self, text: &'t str, by: &str) -> Cow<'t, str> {
         self.0.replace_all(text, by)
     }
@@ -55,7 +56,9 @@ impl Regexp {
         self.0.replace_all(text, regex_lite::NoExpand(by))
     }
 
-    /// Splits a text at the matches into at most `limit` parts. Go drops an empty match at either end.
+    /// Splits a text at the matches into at most `limit` parts.
+    ///
+    /// Like Go, the function ignores an empty match at either end.
     pub fn split<'t>(&self, text: &'t str, limit: usize) -> Vec<&'t str> {
         if limit == 0 {
             return Vec::new();
@@ -93,7 +96,7 @@ mod tests {
         answers: Vec<Answer>,
     }
 
-    /// What Go does with a pattern: its first match in each text, if it compiles.
+    /// The result of Go for a pattern: the first match in each text, if the pattern compiles.
     #[derive(Deserialize)]
     struct Answer {
         pattern: String,

@@ -5,25 +5,25 @@ use std::fmt;
 /// The reason why a pattern does not compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// `\y`, `\1`, or `\b` in a class.
+    /// An unknown escape sequence: `\y`, `\1`, or `\b` in a class.
     Escape,
-    /// `[b-a]`, `[[:word]]` or `\p{None}`.
+    /// An invalid range or an unknown class: `[b-a]`, `[[:word]]` or `\p{None}`.
     Class,
-    /// `[a`
+    /// A bracket that is not closed: `[a`.
     Bracket,
-    /// `(a`
+    /// A parenthesis that is not closed: `(a`.
     OpenParenthesis,
-    /// `a)`
+    /// A parenthesis that is not open: `a)`.
     CloseParenthesis,
-    /// `*a`
+    /// A repetition without an operand: `*a`.
     Operand,
-    /// `a**`, `a{2}{3}` or `a++`.
+    /// A repetition of a repetition: `a**`, `a{2}{3}` or `a++`.
     Repeated,
-    /// `a{1001}` or `(a{100}){100}`.
+    /// A count above the limit: `a{1001}` or `(a{100}){100}`.
     Count,
-    /// `(?x)` or `(?=a)`.
+    /// An unknown flag or kind of group: `(?x)` or `(?=a)`.
     Group,
-    /// `(?P<a-b>c)`
+    /// An invalid name of a group: `(?P<a-b>c)`.
     GroupName,
     /// The pattern is too large, or its groups are nested too deeply.
     Size,

@@ -1,4 +1,4 @@
-//! The translation of a pattern from the syntax of Go to that of `regex-lite`.
+//! The translation of a pattern from the syntax of Go to the syntax of `regex-lite`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use super::class::Characters;
 use super::refused::Refused;
 
-/// The maximum nesting of groups. Go accepts four times as many.
+/// The maximum nesting of groups. Go's maximum is four times as high.
 pub(super) const MAX_NESTING: usize = 250;
 
-/// The maximum number of a repetition, and the maximum product of nested ones.
+/// The maximum count of a repetition, and the maximum product of the counts of nested repetitions.
 const MAX_REPEAT: u32 = 1000;
 
 /// Translates a pattern, or returns the reason why Go refuses it.
@@ -42,12 +42,12 @@ struct Flags {
     lazy: bool,
 }
 
-/// An open group; the first one is the pattern.
+/// An open group. The first group is the pattern.
 #[derive(Debug, Clone, Copy, Default)]
 struct Group {
     start: usize,
     flags: Flags,
-    /// The maximum product of nested repetitions in it.
+    /// The maximum product of the counts of nested repetitions in the group.
     product: u32,
 }
 
@@ -127,7 +127,7 @@ impl Translator<'_> {
         self.rest = self.rest.get(bytes..).unwrap_or_default();
     }
 
-    /// Completes the last atom: no repetition can apply to it any more.
+    /// Completes the last atom, so that a repetition cannot apply to it.
     fn settle(&mut self) {
         if let (Some(atom), Some(group)) = (self.atom.take(), self.groups.last_mut()) {
             group.product = group.product.max(atom.product);
@@ -187,7 +187,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// A group with a name or with flags, or flags for the rest of the group.
+    /// Translates the start of a group with a name or flags, or flags for the rest of the group.
     fn special_group(&mut self) -> Result<(), Refused> {
         let named = ["(?P<", "(?<"].into_iter().find_map(|start| self.rest.strip_prefix(start));
         if let Some(named) = named {
@@ -257,7 +257,7 @@ impl Translator<'_> {
         let assertion = match letter {
             'A' => "^",
             'z' => "$",
-            // Without a group, `{` would belong to the assertion.
+            // Without the group, a `{` after the assertion would be part of it, as in `\b{start}`.
             'b' => r"(?:\b)",
             'B' => r"(?:\B)",
             'Q' => {
@@ -282,7 +282,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// A class such as `\d` or `\p{Greek}`; `None` if another token follows.
+    /// Reads a class such as `\d` or `\p{Greek}`; `None` if another token follows.
     fn escaped_class(&mut self) -> Result<Option<Characters>, Refused> {
         let Some(letter) = self.rest.strip_prefix('\\').and_then(|rest| rest.chars().next()) else { return Ok(None) };
         let mut is_negated = letter.is_ascii_uppercase();
@@ -306,7 +306,7 @@ impl Translator<'_> {
         Ok(Some(if is_negated { class.negated() } else { class }))
     }
 
-    /// The code point of an escape sequence.
+    /// Reads an escape sequence and returns its code point.
     fn escaped_character(&mut self) -> Result<u32, Refused> {
         self.advance(1);
         let first = self.rest.chars().next().ok_or(Refused::Escape)?;
@@ -343,7 +343,7 @@ impl Translator<'_> {
         Ok(code)
     }
 
-    /// A class in brackets.
+    /// Reads a class in brackets.
     fn class(&mut self) -> Result<Characters, Refused> {
         self.advance(1);
         let is_negated = self.rest.starts_with('^');
@@ -375,7 +375,7 @@ impl Translator<'_> {
         Ok(if is_negated { class.negated() } else { class })
     }
 
-    /// A class such as `[:alpha:]`.
+    /// Reads a class such as `[:alpha:]`; `None` if another token follows.
     fn posix_class(&mut self) -> Result<Option<Characters>, Refused> {
         let Some((name, rest)) = self.rest.strip_prefix("[:").and_then(|rest| rest.split_once(":]")) else {
             return Ok(None);
@@ -402,7 +402,7 @@ impl Translator<'_> {
 struct Count {
     min: u32,
     max: Option<u32>,
-    /// `*`, `+` or `?` instead of numbers.
+    /// The sign `*`, `+` or `?`, in place of numbers.
     sign: Option<char>,
 }
 
@@ -419,7 +419,7 @@ impl Count {
         if !is_number(min) || !max.is_none_or(is_number) {
             return Ok(None);
         }
-        // A number that does not fit is too large too.
+        // A number that overflows is also too large.
         let number = |text: &str| text.parse().unwrap_or(u32::MAX);
         let (min, max) = (number(min), max.map(number));
         if min > MAX_REPEAT || max.is_some_and(|max| max > MAX_REPEAT || min > max) {
@@ -428,7 +428,7 @@ impl Count {
         Ok(Some((Self { min, max, sign: None }, rest)))
     }
 
-    /// The maximum product of nested repetitions, if the repeated part has the given one.
+    /// The maximum product of the counts of nested repetitions. `inner` is the product of the repeated part.
     fn product(self, inner: u32) -> u32 {
         match self {
             Self { sign: Some(_), .. } => inner,

@@ -5,15 +5,18 @@ use crate::kube::Object;
 use crate::lint::fields::text_of;
 use crate::yaml::Node;
 
-/// Whether one of a cluster's `ArtifactGenerator` objects, or an unknown controller, may generate an `ExternalArtifact`.
+/// Returns whether an `ArtifactGenerator` of a cluster, or an unknown controller, may generate an `ExternalArtifact`.
 ///
-/// Programs other than Flux can also create an `ExternalArtifact`. Without any generator, one of these may do so.
+/// Programs other than Flux can also create an `ExternalArtifact`. If the cluster has no generator, the function
+/// assumes such a program.
 pub(crate) fn may_be_generated<'a>(generators: impl Iterator<Item = Applied<'a>>, namespace: &str, name: &str) -> bool {
     let mut generators = generators.peekable();
     generators.peek().is_none() || generators.any(|generator| generates(generator.object, namespace, name))
 }
 
-/// Returns whether a generator creates an artifact with a name. Variables in its names match any text.
+/// Returns whether a generator creates an artifact with a name.
+///
+/// A variable in an artifact name of the generator matches any text.
 pub fn generates(generator: &Object, namespace: &str, wanted: &str) -> bool {
     let artifacts = generator.node.at_keys(&["spec", "artifacts"]).map(Node::items).unwrap_or_default();
     let matches = |name: &str| match (name.split_once('{'), name.rsplit_once('}')) {

@@ -1,4 +1,4 @@
-//! The index of a cluster's objects by identity. It detects an object that two appliers apply.
+//! The index of a cluster's objects by identity, which finds objects that two appliers apply.
 
 use super::identity_hash::identity_hash;
 use super::listing::Listing;
@@ -8,16 +8,16 @@ use crate::text::Index;
 /// The position of an object: the list, and the position in the list.
 pub(crate) type ListPosition = (usize, usize);
 
-/// The objects of a cluster by identity. Identities that differ may have the same hash.
+/// The objects of a cluster by the hash of their identity. Different identities may have the same hash.
 #[derive(Default)]
 pub(crate) struct ByIdentity {
     first: Index<u64, ListPosition>,
-    /// The further objects with an identity, each with the first one.
+    /// The pairs of objects with the same identity: the first object, and a further one.
     duplicates: Vec<(ListPosition, ListPosition)>,
 }
 
 impl ByIdentity {
-    /// Indexes the objects of lists.
+    /// Returns the index of the objects of several lists.
     pub(crate) fn index<'a>(lists: impl Iterator<Item = &'a Listing>) -> Self {
         let mut all = Self::default();
         for (list, listing) in lists.enumerate() {
@@ -36,7 +36,7 @@ impl ByIdentity {
         self.first.get(&identity_hash(id)).copied()
     }
 
-    /// The pairs of objects with the same identity: the first one, and each further one.
+    /// The pairs of objects whose identities have the same hash: the first object, and a further one.
     pub(crate) fn duplicates(&self) -> impl Iterator<Item = &(ListPosition, ListPosition)> {
         self.duplicates.iter()
     }

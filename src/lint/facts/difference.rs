@@ -14,7 +14,7 @@ pub(crate) struct Difference<'a> {
     pub(crate) has_effect: bool,
 }
 
-/// The prefixes of labels and annotations that only describe an object, or only concern its appliers.
+/// The prefixes of labels and annotations that only describe an object or only affect its appliers.
 const DESCRIPTIVE: [&str; 5] = [
     "app.kubernetes.io/",
     "helm.sh/chart",
@@ -23,9 +23,9 @@ const DESCRIPTIVE: [&str; 5] = [
     "pod-security.kubernetes.io/warn",
 ];
 
-/// The most important difference between two definitions of an object: one with an effect, if there is one.
+/// The most important difference between two definitions of an object: if possible, a difference with an effect.
 ///
-/// The identity of both is equal. The API version, null values and encrypted values are not compared.
+/// Both definitions have the same identity. The comparison ignores the API version, null values and encrypted values.
 pub(crate) fn difference<'a>(first: &Object, second: &'a Object) -> Option<Difference<'a>> {
     let mut found = Vec::new();
     collect(Some(&first.node), Some(&second.node), &second.node, &mut Vec::new(), &mut found);
@@ -50,7 +50,7 @@ fn collect<'a, 'n>(
     {
         return;
     }
-    // An empty map is equal to a missing one: its fields are compared.
+    // An empty map is equal to a missing map, so the fields are compared.
     let is_map = |node: Option<&Node>| node.is_none_or(Node::is_map);
     if (first.is_some() || second.is_some()) && is_map(first) && is_map(second) {
         let entries = |node: Option<&'n Node>| node.map_or(&[][..], Node::entries);
@@ -81,8 +81,9 @@ fn collect<'a, 'n>(
     found.push(Difference { field: path.join("."), node: second.unwrap_or(within), has_effect });
 }
 
-/// Returns whether the API server reads the same value from two nodes, which are not both maps. The plain text of encrypted
-/// values is unknown.
+/// Returns whether the API server reads the same value from two nodes, which are not both maps.
+///
+/// An encrypted value is equal to any scalar, since its plain text is unknown.
 fn is_equal(first: Option<&Node>, second: Option<&Node>) -> bool {
     let (Some(first), Some(second)) = (first, second) else { return first.is_none() && second.is_none() };
     match (&first.value, &second.value) {

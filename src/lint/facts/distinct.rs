@@ -1,4 +1,4 @@
-//! Objects that clusters share, each counted once.
+//! Iterations that visit each object once, although clusters share objects.
 
 use crate::flux::Objects;
 use crate::kube::Object;
@@ -16,7 +16,7 @@ pub(crate) fn written_position(object: &Object) -> WrittenPosition<'_> {
     (span.file().root().map(|root| &**root), span.file().path(), span.range().start)
 }
 
-/// The address of an object in memory, which identifies a shared object as long as all objects are kept.
+/// The address of an object in memory, which identifies a shared object while all objects are in memory.
 pub(crate) fn memory_address(object: &Object) -> usize {
     match &object.node.value {
         Value::Map(entries) => entries.as_ptr().addr(),
@@ -24,7 +24,7 @@ pub(crate) fn memory_address(object: &Object) -> usize {
     }
 }
 
-/// The objects of several lists, without duplicates: lists and objects may be shared by clusters.
+/// The objects of several lists, without duplicates. Clusters may share lists and objects.
 pub(crate) fn distinct<'a>(lists: impl Iterator<Item = &'a Objects>) -> Vec<&'a Object> {
     let mut distinct = DistinctObjects::default();
     lists.flat_map(|list| distinct.take_new(list, 0)).collect()

@@ -1,4 +1,4 @@
-//! Hashes of identities and kinds, by which objects are looked up.
+//! Hashes of identities and kinds, for the lookup of objects.
 
 use std::hash::{Hash, Hasher};
 

@@ -12,19 +12,19 @@ use crate::yaml::Node;
 pub(crate) struct Reader<'a> {
     /// The object.
     pub(crate) object: &'a Object,
-    /// The applier that applies the object, or that the object is.
+    /// The applier that applies the object, or the applier that the object defines.
     pub(crate) by: &'a Arc<Applier>,
-    /// Whether the object is that applier itself.
+    /// Whether the object defines `by`.
     pub(crate) is_itself: bool,
 }
 
 /// An object that a Flux object reads from.
 pub(crate) struct Input<'a> {
-    /// The object that reads.
+    /// The object that reads the input.
     pub(crate) user: &'a Object,
-    /// The applier that applies the user, or that the user is.
+    /// The applier that applies the user, or the applier that the user defines.
     pub(crate) by: &'a Arc<Applier>,
-    /// Whether the user is that applier itself.
+    /// Whether the user defines `by`.
     pub(crate) is_itself: bool,
     /// The reference.
     pub(crate) node: &'a Node,
@@ -32,7 +32,7 @@ pub(crate) struct Input<'a> {
     pub(crate) thing: Applied<'a>,
 }
 
-/// The inputs of some objects, without optional ones; `find` looks up an object of the cluster.
+/// The inputs of some objects, without optional inputs. `find` looks up an object of the cluster.
 pub(crate) fn inputs<'a>(
     readers: impl Iterator<Item = Reader<'a>>,
     find: impl Fn(ObjectId<'a>) -> Option<Applied<'a>>,

@@ -1,4 +1,4 @@
-//! The kustomization that installs the Flux of a cluster.
+//! The kustomizations that install Flux on a cluster.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use super::paths::segment_runs;
 use crate::flux::{Installation, Receiver, Repo};
 use crate::text::Index;
 
-/// The kustomizations of a repository that install Flux, by the directories from which they may be applied.
+/// The kustomizations of a repository that install Flux, by the directories from which Flux may apply them.
 pub(crate) struct Installations<'a> {
     all: &'a [Installation],
-    /// Positions in `all`, by each run of segments of the directory.
+    /// The positions in `all`, by each run of segments of the installation's directory.
     by_run: Index<&'a str, Vec<usize>>,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Installations<'a> {
         Self { all: &repo.installations, by_run }
     }
 
-    /// The installations of the Flux of a receiver.
+    /// The installations of Flux on a receiver; none for a remote cluster.
     pub(crate) fn of_receiver(&self, receiver: &Receiver<'_>) -> Vec<&'a Installation> {
         if receiver.target.is_some() {
             return Vec::new();

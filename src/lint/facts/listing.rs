@@ -19,7 +19,7 @@ pub(crate) struct Listing {
     pub(crate) kinds: Vec<u64>,
     /// The hash of each object's identity: objects with different hashes are different.
     pub(crate) identities: Vec<u64>,
-    /// The positions of the objects that SOPS encrypted and that are not decrypted.
+    /// The positions of the SOPS-encrypted objects that their applier does not decrypt.
     pub(crate) encrypted: Vec<usize>,
     /// The namespaces of the objects, in order, each with the position of its first object.
     pub(crate) namespaces: Vec<(Name, usize)>,
@@ -31,7 +31,7 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// Indexes a list.
+    /// Returns the index of a list.
     pub(crate) fn index(objects: &Objects) -> Self {
         let mut seen: Index<Name, ()> = Index::default();
         let mut listing = Self { identities: Vec::with_capacity(objects.len()), ..Self::default() };
@@ -65,7 +65,7 @@ impl Listing {
         listing
     }
 
-    /// Returns whether the index of the `shared` objects is also that of a list with `own` objects at some positions.
+    /// Returns whether this index of `shared` is also valid for a list that replaces some objects with `own`.
     pub(crate) fn holds(&self, shared: &[Object], own: &[(usize, Object)]) -> bool {
         let is_alike = |(at, new): &(usize, Object)| {
             let Some(old) = shared.get(*at) else { return false };
@@ -80,7 +80,7 @@ impl Listing {
         own.iter().all(is_alike)
     }
 
-    /// The needs of the list, whose objects are `objects`.
+    /// The prerequisites of the list, whose objects are `objects`.
     pub(crate) fn needs(&self, objects: &Objects) -> &Needs {
         self.needs.get_or_init(|| Needs::collect(objects))
     }

@@ -1,4 +1,4 @@
-//! The prerequisites that the objects of a list have, and those that they provide for others.
+//! The prerequisites of the objects of a list, and the prerequisites that they provide for other objects.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ pub(crate) struct Needs {
     pub(crate) defined_kinds: Vec<u64>,
     /// The namespaces that the list contains.
     pub(crate) namespaces: Vec<Name>,
-    /// The hashes of the kinds that a `CustomResourceDefinition` may define, with the position of the first object.
+    /// The hashes of the kinds that may require a CRD, each with the position of its first object.
     pub(crate) custom_kinds: Vec<(u64, usize)>,
-    /// The Secrets without which pods do not start: namespace, name, reference and the position of the workload.
+    /// The Secrets without which pods do not start: namespace, name, reference, and position of the workload.
     pub(crate) secrets: Vec<(Name, Name, Node, usize)>,
 }
 
@@ -51,7 +51,7 @@ impl Needs {
         needs
     }
 
-    /// Returns whether the content of an object matters, beyond its identity.
+    /// Returns whether the needs depend on the content of an object, beyond its identity.
     pub(super) fn reads(object: &Object) -> bool {
         object.kind() == "CustomResourceDefinition" || pod(object).is_some()
     }

@@ -3,7 +3,7 @@
 use crate::flux::Applier;
 use crate::text::Span;
 
-/// A position in the object of an applier, as it is on the cluster of the applier.
+/// The position of a span in the object of an applier, as the parent applier places it.
 pub(crate) fn own_position(applier: &Applier, span: &Span) -> Span {
     applier.parent_applier.as_ref().map_or_else(|| span.clone(), |by| by.place(span))
 }

@@ -4,10 +4,10 @@ use crate::flux::{Applier, ApplierKind};
 use crate::kube::Object;
 use crate::yaml::Node;
 
-/// The settings by which an object limits what an applier does to it.
+/// The settings by which an object limits the changes that an applier makes to it.
 ///
-/// Source: the selectors of kustomize-controller 1.9 and Flux Operator 0.58. They match a label or an annotation, ignoring
-/// case. The operator has no selector for applying objects.
+/// Source: the selectors of kustomize-controller 1.9 and Flux Operator 0.58. They match a label or an annotation and
+/// ignore case. The operator has no selector for applying objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OwnershipSettings {
     /// Whether the applier does not overwrite an existing object, or only adds fields to it.
@@ -31,7 +31,7 @@ impl OwnershipSettings {
 
 const SSA: &str = "kustomize.toolkit.fluxcd.io/ssa";
 
-/// Returns whether kustomize-controller ignores an object with these settings on the cluster, whatever applied it.
+/// Returns whether kustomize-controller ignores an object on the cluster, whatever applied the object.
 pub(crate) fn is_ignored(object: &Object) -> bool {
     is_set_to(object, "kustomize.toolkit.fluxcd.io/reconcile", &["disabled"]) || is_set_to(object, SSA, &["Ignore"])
 }

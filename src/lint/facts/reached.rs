@@ -16,10 +16,11 @@ pub(crate) struct ReachedFiles<'a> {
     positions: Index<WrittenPosition<'a>, ()>,
     /// The files with reached objects and their directories (`true`), and the directories above these (`false`).
     folders: Index<(Option<&'a str>, &'a str), bool>,
-    /// The directories of appliers that are not built, with unknown contents. They are relative to the root of a source,
-    /// which may lie anywhere in the tree.
+    /// The directories of unbuilt appliers, whose contents are unknown.
+    ///
+    /// Each directory is relative to the root of a source, which may be anywhere in the tree.
     unknown: Index<&'a str, ()>,
-    /// Whether an applier that is not built may apply any file.
+    /// Whether an unbuilt applier may apply any file.
     anything: bool,
 }
 
@@ -28,7 +29,7 @@ impl<'a> ReachedFiles<'a> {
     pub(crate) fn in_repository(repo: &'a Repo) -> Self {
         let applied_sets = repo.clusters.iter().flat_map(|cluster| &cluster.applied_sets);
         let received: Vec<&Object> = distinct(applied_sets.map(|set| -> &Objects { &set.objects }));
-        // An object that was applied by hand is reached, even if another file has replaced it since.
+        // A root reaches an object that users apply by hand, even if another file later replaces the object.
         let appliers = || repo.clusters.iter().flat_map(|cluster| &cluster.appliers);
         let own = appliers().filter_map(|applier| applier.object.as_ref());
         let anything = may_apply_this_repository(repo, &received);
@@ -73,7 +74,7 @@ impl<'a> ReachedFiles<'a> {
         }
     }
 
-    /// Returns whether a cluster receives an object from this file, or may do so.
+    /// Returns whether a cluster receives an object at its written position, or may receive it.
     pub(crate) fn may_reach(&self, object: &Object) -> bool {
         let position = written_position(object);
         let is_unknown = || segment_runs(folder_of(position.1)).any(|run| self.unknown.contains(run));
@@ -85,7 +86,7 @@ impl<'a> ReachedFiles<'a> {
         self.folders.get(&(root, folder)).is_some_and(|itself| *itself)
     }
 
-    /// Returns whether the name of a file, or of a directory above it, shows that it is not applied.
+    /// Returns whether a file is set aside, according to its name or the name of a directory above it.
     pub(crate) fn is_set_aside(&self, path: &str) -> bool {
         is_set_aside(path, |folder| self.folders.contains(&(None, folder)))
     }
@@ -109,9 +110,10 @@ fn id(source: &ObjectRef) -> SourceId<'_> {
     (&source.kind, source.namespace.as_deref(), &source.name)
 }
 
-/// Whether an artifact without a copy, whose whole content is applied, may be built from a directory of this repository.
+/// Returns whether this repository may be the origin of a complete artifact that an applier applies without a copy.
 ///
-/// The root of a Git repository belongs to another repository, and so does the public artifact of another owner.
+/// A GitRepository without a copy is another repository. A public artifact of another owner is also from another
+/// repository.
 fn may_apply_this_repository(repo: &Repo, received: &[&Object]) -> bool {
     let (mut whole, mut built) = (Index::<SourceId<'_>, ()>::default(), Index::<SourceId<'_>, ()>::default());
     for applier in repo.clusters.iter().flat_map(|cluster| &cluster.appliers) {
@@ -137,7 +139,7 @@ fn may_apply_this_repository(repo: &Repo, received: &[&Object]) -> bool {
     others.iter().any(|owner| owner.as_ref().is_none_or(|owner| own.is_empty() || own.contains(owner)))
 }
 
-/// The GitRepositories with the URL of another repository, according to those that are built.
+/// The sources of unbuilt appliers whose URL differs from the URLs of the sources of built appliers.
 fn other_repositories<'a>(repo: &'a Repo, sources: &[&'a Object]) -> BTreeSet<SourceId<'a>> {
     let appliers = || repo.clusters.iter().flat_map(|cluster| &cluster.appliers);
     let of_appliers = |is_built: bool| -> BTreeSet<SourceId<'a>> {

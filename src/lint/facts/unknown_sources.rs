@@ -1,4 +1,4 @@
-//! The sources of objects with unknown contents: charts, and appliers that are not built.
+//! The sources of unknown objects: charts, appliers that are not built, remote bases, and encrypted objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,13 +14,13 @@ use crate::yaml::Name;
 pub enum UnknownSource {
     /// The name or namespace contains a variable.
     VariableInName,
-    /// The repository has no root, so that other appliers may exist.
+    /// The repository has no root, so other appliers may exist.
     NoRoot,
-    /// An applier is not built, for a reason that is not a fault.
+    /// An applier is not built, and the reason is not a fault.
     NotBuilt(ObjectRef, NotBuiltReason),
     /// The build of an applier fails.
     FailedBuild(ObjectRef),
-    /// An encrypted object of an applier, whose identity is unknown, at a path.
+    /// An applier has an encrypted object with an unknown identity; the path of its file.
     Encrypted(Arc<str>),
     /// The chart of a release may contain the object.
     Chart(ObjectRef),
@@ -28,9 +28,9 @@ pub enum UnknownSource {
     RemoteBase(ObjectRef, Name),
     /// A controller may create the object for this policy or template.
     Controller(ObjectRef),
-    /// A role names the object, and lets an account write it.
+    /// A role references the object and allows an account to write it.
     Account(ObjectRef),
-    /// This file of another program, such as a script, creates an object of this name.
+    /// A file of another program, such as a script, creates an object with this name.
     Program(Arc<str>),
 }
 
@@ -51,30 +51,30 @@ impl fmt::Display for UnknownSource {
     }
 }
 
-/// A chart or applier of a cluster with unknown contents.
+/// A chart, applier, remote base or encrypted object of a cluster, with unknown contents.
 #[derive(Debug)]
 pub(crate) struct Producer<'a> {
-    /// The HelmRelease or the applier.
+    /// The HelmRelease, the applier or the encrypted object; `None` for a remote base.
     pub(crate) object: Option<&'a Object>,
-    /// Its namespace.
+    /// The namespace of the HelmRelease or the applier.
     pub(crate) home: &'a str,
-    /// The applier that applies it.
+    /// The applier that applies the producer.
     pub(crate) by: Option<&'a Arc<Applier>>,
-    /// The producer as messages name it.
+    /// The producer, as messages describe it.
     pub(crate) source: UnknownSource,
     contents: UnknownProducer,
 }
 
-/// The charts and appliers of a cluster with unknown contents.
+/// The producers of a cluster with unknown contents.
 #[derive(Debug, Default)]
 pub(crate) struct UnknownSources<'a> {
-    /// The appliers, then the charts.
+    /// All producers.
     producers: Vec<Producer<'a>>,
-    /// The charts of the releases that are installed to a namespace, by position.
+    /// The positions of the charts of releases, by the namespace that Flux installs the release in.
     charts: BTreeMap<Name, Vec<usize>>,
-    /// The producers whose objects may be in any namespace, by position.
+    /// The positions of the producers whose objects may be in any namespace.
     anywhere: Vec<usize>,
-    /// The namespaces that releases create themselves.
+    /// The namespaces that releases create.
     created: BTreeSet<&'a str>,
 }
 
@@ -82,7 +82,8 @@ impl<'a> UnknownSources<'a> {
     /// The unknown sources among the releases and appliers of a cluster.
     ///
     /// `source_of` returns the source of a release or an applier, and `owner` is the owner of the fleet's repository.
-    /// `lacks` tells whether the cluster has no such source: an applier with a missing source applies nothing.
+    /// `lacks` returns whether the cluster does not have a source. An applier with a missing source does not apply
+    /// objects.
     pub(crate) fn collect(
         applied_sets: impl Iterator<Item = &'a AppliedSet>,
         releases: impl Iterator<Item = Applied<'a>>,
@@ -131,7 +132,7 @@ impl<'a> UnknownSources<'a> {
         }
         let Some(namespace) = spec_text(release, "targetNamespace").or(applied.namespace()) else { return };
         let creates = release.text_at(&["spec", "install", "createNamespace"]) == Some("true");
-        // The release itself does not exist before its own namespace does.
+        // A release cannot create its own namespace, since the HelmRelease is in that namespace.
         if creates && Some(namespace) != applied.namespace() {
             self.created.insert(namespace);
         }
@@ -149,7 +150,7 @@ impl<'a> UnknownSources<'a> {
         });
     }
 
-    /// Adds the objects of an applier whose identity SOPS encrypted.
+    /// Adds the objects of an applier that have an encrypted identity.
     fn add_unidentified(&mut self, applied: &'a AppliedSet) {
         for object in applied.unidentified() {
             self.anywhere.push(self.producers.len());
@@ -165,7 +166,7 @@ impl<'a> UnknownSources<'a> {
 
     fn add_applier(&mut self, applier: &'a Arc<Applier>, source_of: impl Fn(&Object) -> Option<&'a Object>) {
         let object = applier.object.as_ref();
-        // The objects of a failed build are mostly those of the fleet.
+        // The objects of a failed build are mostly objects of the fleet, not of an artifact.
         let artifact = object.filter(|_| matches!(applier.state, State::NotBuilt(_))).and_then(source_of);
         self.anywhere.push(self.producers.len());
         self.producers.push(Producer {

@@ -1,4 +1,4 @@
-//! The objects that the files of a repository define, whether or not a cluster receives them.
+//! The objects that the files of a repository define. The clusters may not receive all of them.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -23,7 +23,9 @@ impl<'a> WrittenObjects<'a> {
         Self { repo, by_id: OnceLock::new(), reached: OnceLock::new() }
     }
 
-    /// The object, if a single directory defines it, which is not set aside, and no cluster reaches it.
+    /// The object with an id, if a single directory defines it and no cluster reaches it.
+    ///
+    /// The directory must not be set aside.
     pub(crate) fn find_unreached(&self, id: ObjectId<'_>) -> Option<&'a Object> {
         let by_id = self.by_id.get_or_init(|| {
             let mut by_id: BTreeMap<ObjectId<'a>, Option<&'a Object>> = BTreeMap::new();

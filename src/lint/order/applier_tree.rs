@@ -1,4 +1,4 @@
-//! The tree of appliers: which applier applies the object of which other one.
+//! The applier tree: the parent of each applier is the applier that applies its object.
 
 use std::sync::Arc;
 
@@ -10,23 +10,24 @@ use crate::text::Index;
 
 /// The parent of each applier, by positions in [`crate::flux::Cluster::appliers`].
 ///
-/// An applier that was first applied by hand is the child of the applier that applies it afterwards.
+/// If users first apply an applier by hand, its parent is the applier that applies it afterwards.
 pub(crate) struct ApplierTree {
     parents: Vec<Option<usize>>,
 }
 
 impl ApplierTree {
-    /// The tree of a cluster that runs.
+    /// The tree of a running cluster.
     ///
-    /// `flux bootstrap` applies only the root. The root's Kustomization often builds the whole directory of the root, and
-    /// so applies the other objects in it.
+    /// `flux bootstrap` applies only the root. The root's Kustomization often builds the whole directory of the root,
+    /// and then applies the other objects in it.
     pub(crate) fn when_running(view: &View<'_>) -> Self {
         Self::with(view, |_| true)
     }
 
     /// The tree of a cluster in a cold start.
     ///
-    /// Users who write a root without Flux's tools apply all objects beside it by hand. Flux applies none of these.
+    /// Users who write a root without Flux's tools apply all objects beside the root by hand. Flux does not apply these
+    /// objects.
     pub(crate) fn at_cold_start(view: &View<'_>) -> Self {
         Self::with(view, |by_hand| by_hand.iter().any(|applier| is_created_by_tool(applier)))
     }
@@ -71,18 +72,18 @@ impl ApplierTree {
         std::iter::successors(Some(at), |at| self.parent(*at)).take(self.parents.len())
     }
 
-    /// Returns whether an applier is an ancestor of another one.
+    /// Returns whether an applier is an ancestor of another applier.
     pub(crate) fn is_ancestor(&self, ancestor: usize, of: usize) -> bool {
         self.lineage(of).skip(1).any(|at| at == ancestor)
     }
 
-    /// Returns whether an applier applies a list, or is an ancestor of the applier that does.
+    /// Returns whether an applier applies an applied set, or is an ancestor of the applier that applies it.
     pub(crate) fn applies(&self, applier: usize, brought: &AppliedSet) -> bool {
         self.lineage(brought.by.at).any(|at| at == applier)
     }
 }
 
-/// Returns whether Flux Operator or `flux bootstrap` creates a root.
+/// Returns whether a root is a FluxInstance or the sync that `flux bootstrap` creates.
 fn is_created_by_tool(applier: &Applier) -> bool {
     let written = applier.object.as_ref().map(|object| object.node.origin.written().file().path());
     let is_sync = written.is_some_and(|path| path.rsplit('/').next() == Some("gotk-sync.yaml"));

@@ -1,4 +1,4 @@
-//! The order in which a cluster's appliers are applied and become ready.
+//! The order in which Flux applies a cluster's appliers and they become ready.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,9 +15,9 @@ use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::Node;
 
-/// The order of the events of a cluster: each applier is applied and becomes ready; a HelmRelease becomes ready.
+/// The order of a cluster's events: an applier is applied, an applier becomes ready, a HelmRelease becomes ready.
 ///
-/// An edge leads from an event to one that must happen before.
+/// An edge leads from an event to an event that must happen before.
 pub(crate) struct ApplyOrder<'a> {
     appliers: &'a [Arc<Applier>],
     releases: Vec<&'a Object>,
@@ -25,20 +25,20 @@ pub(crate) struct ApplyOrder<'a> {
     before: RefCell<Index<usize, Rc<[bool]>>>,
 }
 
-/// The reason why an event waits for another one.
+/// The reason why an event waits for another event.
 #[derive(Debug, Clone)]
 pub(crate) enum Reason {
-    /// An object is applied before it becomes ready.
+    /// An applier or a release is applied before it becomes ready.
     Applied,
-    /// An applier applies the object of another one.
+    /// An applier applies the object of another applier.
     AppliedByParent,
-    /// `dependsOn`, at this position, until the condition is true.
+    /// `dependsOn` at this position, which waits until the condition is true.
     DependsOn(Span, Condition),
-    /// `wait` or a health check, at this position.
+    /// `wait` or a health check at this position.
     HealthCheck(Span),
-    /// A health check of an object that a release below may create. It never is a part of a cycle.
+    /// A health check of an object that a release below the applier may create. This reason is never a part of a cycle.
     MayCreate,
-    /// An object, at this position, needs one that the other applier applies, with a description.
+    /// An object at this position needs an object of the other applier. The text describes the need.
     Needs(Span, String, Certainty),
 }
 
@@ -53,7 +53,7 @@ impl Reason {
 pub(crate) enum Certainty {
     /// Only the applier creates the needed object.
     Certain,
-    /// A user or another program may create it before Flux starts.
+    /// A user or another program may create the needed object before Flux starts.
     Likely,
 }
 
@@ -61,12 +61,15 @@ pub(crate) enum Certainty {
 pub(crate) struct EventCycle {
     /// The events.
     pub(crate) events: Index<usize, ()>,
-    /// The shortest cycle, starting with the step to show first.
+    /// The shortest cycle. The first step is the first one to show.
     pub(crate) steps: Vec<CycleStep>,
 }
 
 impl EventCycle {
-    /// Returns whether the events certainly never happen. An expression may be true before its object is ready.
+    /// Returns whether the events certainly never happen.
+    ///
+    /// The result is `false` for a `readyExpr`, which may be true before its object is ready, and for a need that is
+    /// only likely.
     pub(crate) fn is_certain(&self) -> bool {
         let is_open = |reason: &Reason| {
             matches!(reason, Reason::DependsOn(_, Condition::Expression) | Reason::Needs(_, _, Certainty::Likely))
@@ -75,13 +78,13 @@ impl EventCycle {
     }
 }
 
-/// A step of a cycle: an event that waits for the next one.
+/// A step of a cycle: an event that waits for the next event.
 pub(crate) struct CycleStep {
     /// The event that waits.
     pub(crate) from: usize,
     /// The event that must happen before.
     pub(crate) to: usize,
-    /// The reason.
+    /// The reason why the event waits.
     pub(crate) reason: Reason,
 }
 
@@ -96,7 +99,7 @@ impl<'a> ApplyOrder<'a> {
             }
         }
         let (mut releases, mut release_appliers) = (Vec::new(), Vec::new());
-        // A release without dependencies becomes ready some time after it is applied, so that it needs no event.
+        // A release without dependencies becomes ready some time after Flux applies it, so it does not need an event.
         for release in view.of_kind(groups::HELM, "HelmRelease").filter(|one| dependencies(one.object).next().is_some())
         {
             let event = 2 * appliers.len() + releases.len();
@@ -138,17 +141,17 @@ impl<'a> ApplyOrder<'a> {
         }
         let Some(object) = applied_object(applier) else { return };
         self.add_dependencies(applied(at), object, ready_events, view);
-        // Flux ignores health checks if `wait` is set, and makes those of a remote applier on the remote cluster.
+        // Flux ignores health checks if `wait` is set. It checks the health for a remote applier on the remote cluster.
         if wait_position(applier).is_some() || applier.target != view.receiver.target {
             return;
         }
         for check in health_checks(applier) {
             let target = checked_object(check, object);
-            // An object without an event of its own must at least be applied.
+            // Flux must at least apply an object without an event of its own.
             let by_applier = || view.get(target).map(|found| applied(found.by.at));
             let event = ready_events.get(&target.settled()).copied().or_else(by_applier);
             let Some(event) = event else {
-                // Flux waits until the object exists, and so for the release that creates it.
+                // Flux waits until the object exists. Therefore, it waits for the release that creates the object.
                 let releases = view.unknown_sources().of(target).filter(|producer| producer.is_chart());
                 for by in releases.filter_map(|producer| producer.by).filter(|by| is_below(by, at)) {
                     self.graph.add_edge(ready(at), applied(by.at), Reason::MayCreate);
@@ -184,12 +187,14 @@ impl<'a> ApplyOrder<'a> {
     }
 
     /// Adds the need of an event for an object that another applier applies.
+    ///
+    /// `provider` is that applier, and `need` is a position with a description.
     pub(crate) fn add_need(&mut self, event: usize, provider: usize, need: (Span, String), certainty: Certainty) {
         let (position, description) = need;
         self.graph.add_edge(event, applied(provider), Reason::Needs(position, description, certainty));
     }
 
-    /// The appliers that are certainly applied before another one, regardless of needs.
+    /// The appliers that Flux certainly applies before another applier, regardless of needs.
     pub(crate) fn before(&self, at: usize) -> Rc<[bool]> {
         self.before
             .borrow_mut()
@@ -200,21 +205,22 @@ impl<'a> ApplyOrder<'a> {
             .clone()
     }
 
-    /// Returns whether an applier is certainly applied before another one, regardless of needs.
+    /// Returns whether Flux certainly applies an applier before another applier, regardless of needs.
     pub(crate) fn is_before(&self, one: usize, other: usize) -> bool {
         self.before(other).get(one) == Some(&true)
     }
 
-    /// Returns a child of an applier that becomes ready only after the applier. With such a child, the applier must not
-    /// wait for its own objects.
+    /// Returns a child of an applier that becomes ready only after the applier.
+    ///
+    /// With such a child, the applier must not wait for its own objects.
     pub(crate) fn child_that_waits_for(&self, at: usize, tree: &ApplierTree) -> Option<usize> {
         let waits = |child: &usize| self.graph.reachable(ready(*child), |_| true).get(ready(at)) == Some(&true);
         (0..self.appliers.len()).filter(|child| tree.parent(*child) == Some(at)).find(waits)
     }
 
-    /// The cycles, except those of `dependsOn` alone.
+    /// The cycles, except cycles of `dependsOn` alone.
     pub(crate) fn cycles(&self) -> Vec<EventCycle> {
-        // Parents alone form a tree.
+        // Without other edges, the parents form a tree.
         if self.graph.all_edges().all(|(_, edge)| matches!(edge.label, Reason::Applied | Reason::AppliedByParent)) {
             return Vec::new();
         }
@@ -222,7 +228,8 @@ impl<'a> ApplyOrder<'a> {
         let dependencies =
             self.graph.cyclic_components(|edge| matches!(edge.label, Reason::Applied | Reason::DependsOn(..)));
         dependencies.iter().flatten().for_each(|event| is_reported[*event] = true);
-        // A cycle without needs is a fault by itself. Needs that lead through it are not reported again.
+        // A cycle without needs is a fault without regard to needs. A cycle of needs through the same events is not
+        // reported again.
         let without_needs = self.graph.cyclic_components(|edge| {
             !is_reported[edge.to] && edge.label.is_of_cycle() && !matches!(edge.label, Reason::Needs(..))
         });
@@ -231,7 +238,7 @@ impl<'a> ApplyOrder<'a> {
         without_needs.into_iter().chain(with_needs).filter_map(|component| self.cycle(&component)).collect()
     }
 
-    /// The shortest cycle of a component through its most telling edge.
+    /// The shortest cycle of a component through its most informative edge.
     fn cycle(&self, component: &[usize]) -> Option<EventCycle> {
         let events: Index<usize, ()> = component.iter().map(|event| (*event, ())).collect();
         let steps = component.iter().flat_map(|from| self.graph.edges(*from).iter().enumerate().map(|at| (*from, at)));
@@ -263,7 +270,7 @@ impl<'a> ApplyOrder<'a> {
         applier.object.as_ref().map(|object| own_position(applier, object.span()))
     }
 
-    /// The applier or release of an event, as messages name it.
+    /// The applier or release of an event, as messages describe it.
     pub(crate) fn name(&self, event: usize) -> String {
         match self.appliers.get(event / 2).filter(|_| event < 2 * self.appliers.len()) {
             Some(applier) => applier.reference.to_string(),
@@ -272,19 +279,19 @@ impl<'a> ApplyOrder<'a> {
     }
 }
 
-/// Returns whether an applier is another one, or below it.
+/// Returns whether an applier is the applier `above`, or is below it.
 fn is_below(one: &Applier, above: usize) -> bool {
     one.at == above
         || std::iter::successors(one.parent_applier.as_ref(), |parent| parent.parent_applier.as_ref())
             .any(|parent| parent.at == above)
 }
 
-/// The event that an applier is applied.
+/// The event at which Flux applies an applier.
 pub(crate) fn applied(at: usize) -> usize {
     2 * at
 }
 
-/// The event that an applier becomes ready.
+/// The event at which an applier becomes ready.
 pub(crate) fn ready(at: usize) -> usize {
     2 * at + 1
 }
@@ -296,7 +303,7 @@ pub(crate) fn wait_position(applier: &Applier) -> Option<Span> {
     (can_wait && flag(node) == Some(true)).then(|| own_position(applier, node.span()))
 }
 
-/// Returns whether an applier becomes ready only after an object that it applies.
+/// Returns whether an applier waits for an object that it applies.
 pub(crate) fn waits_for(applier: &Applier, object: &Object) -> bool {
     let is_checked = |own: &Object| {
         health_checks(applier).any(|check| checked_object(check, own).settled() == ObjectId::of(object).settled())
@@ -310,7 +317,7 @@ fn health_checks(applier: &Applier) -> impl Iterator<Item = &Node> {
     object.and_then(|object| object.node.at_keys(&["spec", "healthChecks"])).map_or(&[][..], Node::items).iter()
 }
 
-/// The object that a health check names. Its group and namespace default to those of the Kustomization.
+/// The object that a health check references. The defaults are the group and the namespace of the Kustomization.
 pub(crate) fn checked_object<'a>(check: &'a Node, kustomization: &'a Object) -> ObjectId<'a> {
     let text = |key: &str| text_of(check, key);
     let group = match text("apiVersion") {

@@ -9,17 +9,17 @@ use crate::lint::refs::source_reference::source_of;
 use crate::lint::view::View;
 use crate::text::Index;
 
-/// The fields of values that disable the CRDs of a chart.
+/// The fields of chart values that disable the CRDs of a chart.
 const SWITCHES: [&[&str]; 4] = [&["installCRDs"], &["crds", "enabled"], &["crds", "install"], &["crds", "create"]];
 
-/// The charts of container networks with CRDs.
+/// The charts of container networks that contain CRDs.
 const NETWORKS: [&str; 2] = ["cilium", "tigera-operator"];
 
-/// A custom resource, and the releases whose charts install its CRD.
+/// A custom resource, with the releases whose charts install its CRD.
 pub(crate) struct ChartUse<'a> {
     /// The first object of its kind in its applier.
     pub(crate) user: Applied<'a>,
-    /// The releases. One of them is enough.
+    /// The releases, of which one is enough.
     pub(crate) charts: Vec<Applied<'a>>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn uses_of_charts<'a>(view: &View<'a>) -> Vec<ChartUse<'a>> {
     let mut charts: BTreeMap<&str, Vec<Applied<'a>>> = BTreeMap::new();
     for release in view.of_kind(groups::HELM, "HelmRelease").filter(|release| installs_definitions(release.object)) {
         let chart = chart_of(view, release.object).unwrap_or_default();
-        // Flux itself starts only when the network of the pods works.
+        // Flux starts only after the pod network works.
         if !NETWORKS.contains(&chart) {
             for group in groups_of_chart(chart) {
                 charts.entry(group).or_default().push(release);
@@ -69,7 +69,7 @@ pub(crate) fn uses_of_charts<'a>(view: &View<'a>) -> Vec<ChartUse<'a>> {
     found
 }
 
-/// An applier and those above it.
+/// An applier and the appliers above it.
 fn lineage(applier: &Arc<Applier>) -> impl Iterator<Item = &Arc<Applier>> {
     std::iter::successors(Some(applier), |applier| applier.parent_applier.as_ref())
 }
@@ -88,7 +88,7 @@ fn chart_of<'a>(view: &View<'a>, release: &'a Object) -> Option<&'a str> {
     Some(last(source.unwrap_or(target.name)))
 }
 
-/// Returns whether a release installs the CRDs of its chart on the cluster of Flux.
+/// Returns whether a release installs the CRDs of its chart on the cluster that Flux runs on.
 fn installs_definitions(release: &Object) -> bool {
     let is_set_to = |keys: &[&str], value: &str| release.text_at(keys) == Some(value);
     let is_off = |switch: &&[&str]| is_set_to(&[&["spec", "values"], *switch].concat(), "false");

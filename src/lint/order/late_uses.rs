@@ -1,4 +1,4 @@
-//! Objects that an applier uses and that only another one applies, without an order between the two.
+//! Objects that an applier uses and that only another applier applies, without an order between the two appliers.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,17 +24,17 @@ pub(crate) struct LateUses<'a> {
 pub(crate) struct LateUse<'a> {
     /// The consumer.
     pub(crate) by: &'a Arc<Applier>,
-    /// The first used object: the release, if its chart installs a CRD.
+    /// The first used object. It is the release if the chart of the release installs a CRD.
     pub(crate) thing: Applied<'a>,
     /// The custom resource whose CRD a chart installs.
     pub(crate) custom_resource: Option<Applied<'a>>,
-    /// The place of its first use.
+    /// The position of the first use.
     pub(crate) at: Span,
-    /// The addresses of the used objects.
+    /// The memory addresses of the used objects.
     things: BTreeSet<usize>,
-    /// The topmost ancestor of the consumer that could depend on the provider instead.
+    /// The topmost ancestor of the consumer that could depend on the provider in place of the consumer.
     pub(crate) above: Option<&'a Arc<Applier>>,
-    /// Whether the provider comes after the consumer.
+    /// Whether Flux applies the provider after the consumer.
     pub(crate) is_late: bool,
 }
 
@@ -52,7 +52,7 @@ struct Search<'v, 'a> {
     pairs: BTreeMap<(usize, usize), LateUse<'a>>,
 }
 
-/// The tree of appliers, and the order that results from it.
+/// The applier tree, and the apply order that results from it.
 struct Order<'a> {
     tree: ApplierTree,
     order: ApplyOrder<'a>,
@@ -69,7 +69,7 @@ impl<'a> LateUses<'a> {
         search.add_resources_of_charts();
         let mut pairs = search.pairs;
         if !pairs.is_empty() {
-            // An object that a second applier also applies does not require the first one.
+            // An object that two appliers apply does not require the first applier.
             let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
             pairs.retain(|_, one| !twice.contains(&memory_address(one.thing.object)));
         }
@@ -81,7 +81,7 @@ impl<'a> LateUses<'a> {
         self.pairs.into_values()
     }
 
-    /// Returns whether an applier uses objects of another one.
+    /// Returns whether an applier uses objects of another applier.
     pub(crate) fn contains(&self, consumer: usize, provider: usize) -> bool {
         self.pairs.contains_key(&(consumer, provider))
     }
@@ -130,16 +130,17 @@ impl<'a> Search<'_, 'a> {
         })
     }
 
-    /// Adds the use of an object by an applier, unless the order already guarantees that the object comes first.
+    /// Adds the use of an object by an applier, unless Flux already applies the object first.
     ///
-    /// `is_required` tells whether the applier does not become ready without the object.
+    /// `is_required` returns whether the applier requires the object to become ready.
     fn add(&mut self, by: &'a Arc<Applier>, thing: Applied<'a>, node: &Node, is_required: impl Fn() -> bool) {
         let (consumer, provider) = (by.at, thing.by.at);
         if let Some(known) = self.pairs.get_mut(&(consumer, provider)) {
             known.things.insert(memory_address(thing.object));
             return;
         }
-        // The provider is usually an ancestor of the consumer, which is cheap to check without the complete order.
+        // The provider is usually an ancestor of the consumer. That check is cheap, since it does not need the complete
+        // order.
         if consumer == provider || !can_wait(by, thing.by) || is_ancestor(thing.by, by) {
             return;
         }
@@ -148,7 +149,7 @@ impl<'a> Search<'_, 'a> {
             return;
         }
         let is_late = order.is_before(consumer, provider);
-        // The two wait for each other, which `bootstrap-order` reports.
+        // `bootstrap-order` reports appliers that wait for each other.
         if (is_late && is_required()) || self.view.may_exist_before_flux(thing.object) {
             return;
         }
@@ -172,13 +173,13 @@ fn kind_of(applied: Applied<'_>) -> &Node {
     applied.object.node.get("kind").unwrap_or(&applied.object.node)
 }
 
-/// Returns whether one applier applies another one, directly or not.
+/// Returns whether an applier applies another applier, directly or indirectly.
 fn is_ancestor(one: &Applier, other: &Applier) -> bool {
     std::iter::successors(other.parent_applier.as_ref(), |above| above.parent_applier.as_ref())
         .any(|above| above.at == one.at)
 }
 
-/// Returns whether one applier can depend on another one. A Kustomization can depend only on Kustomizations.
+/// Returns whether an applier can depend on another applier. A Kustomization can depend only on Kustomizations.
 fn can_wait(consumer: &Applier, provider: &Applier) -> bool {
     match consumer.kind {
         ApplierKind::Kustomization => provider.kind == ApplierKind::Kustomization,

@@ -1,4 +1,4 @@
-//! References to missing objects, grouped by the missing object: its users have one cause.
+//! References to missing objects, grouped by the missing object, since its users have one cause.
 
 use std::collections::BTreeMap;
 
@@ -30,14 +30,16 @@ pub(crate) struct Dangling<'a> {
 }
 
 impl<'a> References<'a> {
-    /// Adds references of an object.
+    /// Adds the references of an object.
     pub(crate) fn add(&mut self, user: Applied<'a>, references: impl IntoIterator<Item = Reference<'a>>) {
         for Reference { node, target } in references {
             self.by_target.entry(target).or_default().push((user, node));
         }
     }
 
-    /// The referenced objects that are certainly missing. The users of an object do not wait for it before they exist.
+    /// The referenced objects that are certainly missing.
+    ///
+    /// Flux applies the users of an object even if the object does not exist.
     pub(crate) fn dangling(self, search: &mut MissingSearch<'_, 'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
         let all = self.by_target.into_iter();
         all.filter_map(|(target, users)| {
@@ -49,8 +51,9 @@ impl<'a> References<'a> {
 }
 
 impl Dangling<'_> {
-    /// The finding at the first reference, with the others as related places. `verb` states what the users do with the
-    /// object, and `otherwise` is the help if no similar object exists.
+    /// The finding at the first reference, with some of the others as related positions.
+    ///
+    /// `verb` is the use of the object in the message. `otherwise` is the help if no similar object exists.
     pub(crate) fn finding(&self, rule: &'static str, verb: &str, otherwise: &str) -> Finding {
         let Self { target, missing, users } = self;
         let (first, node) = users[0];

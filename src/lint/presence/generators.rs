@@ -1,4 +1,4 @@
-//! Policies and operators that create objects in other namespaces.
+//! Policies, operators, templates and writers that may create an object.
 
 use crate::flux::{Applied, has_word};
 use crate::kube::{ObjectId, groups};
@@ -13,7 +13,7 @@ const POLICIES: [(&str, &str); 4] = [
     ("policies.kyverno.io", "NamespacedGeneratingPolicy"),
 ];
 
-/// The kinds that configure operators for tenant namespaces.
+/// The kinds of the operators that manage tenant namespaces.
 const OPERATORS: [(&str, &str); 5] = [
     ("capsule.clastix.io", "GlobalTenantResource"),
     ("capsule.clastix.io", "Tenant"),
@@ -22,7 +22,7 @@ const OPERATORS: [(&str, &str); 5] = [
     ("redhatcop.redhat.io", "NamespaceConfig"),
 ];
 
-/// The kinds that contain manifests, which another controller applies.
+/// The kinds that contain manifests, which a controller other than Flux applies.
 const TEMPLATES: [(&str, &str); 4] = [
     ("apiextensions.crossplane.io", "Composition"),
     ("kro.run", "ResourceGraphDefinition"),
@@ -33,7 +33,7 @@ const TEMPLATES: [(&str, &str); 4] = [
 impl<'a> View<'a> {
     /// Returns a policy, or an object of an operator, that may create an object.
     ///
-    /// The producers of `ConfigMap` and Secret objects evaluate the policies that generate these.
+    /// [`View::producers`] evaluates the policies that generate `ConfigMap` and `Secret` objects.
     pub(crate) fn creator(&self, wanted: ObjectId<'_>) -> Option<Applied<'a>> {
         let is_of_rights = wanted.group == groups::RBAC || wanted.kind == "ServiceAccount";
         if is_of_rights && let Some(found) = self.generator(wanted.kind) {
@@ -48,8 +48,9 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Returns a role that lets an account write a certain Secret or ConfigMap: only a program that writes this object
-    /// needs such a rule.
+    /// Returns a role that allows an account to write a Secret or ConfigMap with this name.
+    ///
+    /// Only a program that writes the object needs such a rule.
     pub(crate) fn role_of_writer(&self, wanted: ObjectId<'_>) -> Option<Applied<'a>> {
         let resource = match (wanted.group, wanted.kind) {
             ("", "Secret") => "secrets",
@@ -73,8 +74,9 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Returns a policy or operator that may create objects of a kind in namespaces, or set a label of namespaces. `word`
-    /// is the kind or the name of the label.
+    /// Returns a policy or operator that may create objects of a kind in namespaces, or set a label of namespaces.
+    ///
+    /// `word` is the kind or the name of the label.
     pub(crate) fn generator(&self, word: &str) -> Option<Applied<'a>> {
         let policies = POLICIES.iter().flat_map(|(group, kind)| self.of_kind(group, kind));
         let mut generating =
@@ -83,8 +85,9 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether the generate and mutate parts of a policy's `spec` mention a word. The parts that match and validate create no
-/// objects.
+/// Returns whether the parts of a policy's `spec` that generate and mutate contain a word.
+///
+/// The parts that match and validate do not create objects.
 fn generates(spec: &Node, word: &str) -> bool {
     let whole = spec.get("generate").is_some().then_some(spec);
     let rules = spec.get("rules").map_or(&[][..], Node::items).iter();

@@ -1,4 +1,4 @@
-//! The search for referenced objects that are missing on a cluster, with a suggestion for what was meant.
+//! The search for referenced objects that are missing on a cluster, with a suggestion of the intended object.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,24 +17,24 @@ use crate::lint::view::View;
 use crate::text::folder_of;
 use crate::yaml::Origin;
 
-/// The maximum number of missing objects of a cluster for which a suggestion is searched.
+/// The maximum number of missing objects of a cluster for which the search makes a suggestion.
 const MAX_SUGGESTIONS: usize = 50;
 
-/// A search for missing objects on a cluster, which remembers its answers.
+/// A search for missing objects on a cluster, which caches its answers.
 pub(crate) struct MissingSearch<'v, 'a> {
     view: &'v View<'a>,
     known: BTreeMap<ObjectId<'a>, Answer<'a>>,
     suggestions: usize,
 }
 
-/// The answer of a search, without regard to the object that needs the other one.
+/// The answer of a search, without regard to the object that needs the wanted object.
 #[derive(Clone, Copy)]
 enum Answer<'a> {
     Exists,
     Missing(Missing<'a>),
-    /// An unknown producer may create it.
+    /// An unknown producer may create the object.
     Possible(Missing<'a>),
-    /// The identity or the cluster is not known.
+    /// It is unknown whether the cluster has the object.
     Unknown,
 }
 
@@ -60,7 +60,7 @@ enum Mistake {
     Namespace,
     Kind,
     Name,
-    /// A generator adds a hash to the name.
+    /// A generator adds a hash to the name, but the reference does not have the hash.
     Hash,
     /// kustomize renames the object, but does not update the reference.
     Renamed,
@@ -71,10 +71,10 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         Self { view, known: BTreeMap::new(), suggestions: 0 }
     }
 
-    /// Returns an object that the cluster does not receive, if it is certainly missing for the object that needs it.
+    /// Returns an object if it is certainly missing for the object that needs it.
     ///
-    /// `needed_by` is the object if Flux does not apply it, or what it contains, before the other one exists.
-    /// An object that an unknown producer may create is counted as unchecked.
+    /// `needed_by` is the object that needs `wanted`, if Flux does not apply it or its contents before `wanted` exists.
+    /// The search counts an object that an unknown producer may create as unchecked.
     pub(crate) fn missing(
         &mut self,
         wanted: ObjectId<'a>,
@@ -140,19 +140,19 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         Missing { wanted, suggestion, elsewhere }
     }
 
-    /// The object in a directory that the cluster does not apply.
+    /// Returns the object in a directory that the cluster does not apply.
     fn elsewhere(&self, wanted: ObjectId<'a>) -> Option<Elsewhere<'a>> {
         let object = self.view.written.find_unreached(wanted)?;
         let folder = folder_of(written_position(object).1);
         let near = |applied: &&str| applied.split('/').zip(folder.split('/')).take_while(|(a, b)| a == b).count();
         let built = self.view.appliers().filter(|applier| applier.state == State::Built);
         let folders = built.map(|applier| &*applier.folder).filter(|applied| !applied.is_empty() && near(applied) > 0);
-        // The first of the nearest ones is the root, or close to it.
-        let applied = folders.min_by_key(|applied| Reverse(near(applied)));
+        // The first of the nearest directories is the directory of the root, or is close to it.
+        let applied = folders.min_by_key(|applied| Reverse(near(applied)))?;
         Some(Elsewhere { object, applied })
     }
 
-    /// The existing object that a reference probably means.
+    /// Returns the existing object that the author of a reference probably intended.
     fn suggestion(&mut self, wanted: ObjectId<'a>) -> Option<(Mistake, Applied<'a>)> {
         self.suggestions += 1;
         if self.suggestions > MAX_SUGGESTIONS {
@@ -161,7 +161,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         let view = self.view;
         let ObjectId { group, kind, namespace, name } = wanted;
         let alike = || view.of_kind(group, kind);
-        // A copy is not the object that it copies.
+        // The author does not intend a copy of an object.
         let is_copy =
             |found: &Applied<'a>| found.object.node.at_keys(&["metadata", "annotations", COPY_FROM]).is_some();
         if let Some(found) = alike().find(|found| found.object.name() == name && !is_copy(found)) {
@@ -190,7 +190,9 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
 }
 
 impl Missing<'_> {
-    /// The answer for an object that needs the missing one. An author who references both does not confuse their names.
+    /// The answer for an object that needs the missing object.
+    ///
+    /// If the object also references the suggested object, the author does not confuse their names.
     fn for_user(mut self, user: Option<&Object>) -> Self {
         let is_referenced = |near: &Applied<'_>| {
             let near = ObjectId::of(near.object);
@@ -203,7 +205,7 @@ impl Missing<'_> {
         self
     }
 
-    /// Returns whether the reference is probably meant for an existing object.
+    /// Returns whether the author of the reference probably intended an existing object.
     pub(crate) fn is_mistake(&self) -> bool {
         self.suggestion.is_some()
     }
@@ -213,7 +215,7 @@ impl Missing<'_> {
         matches!(self.suggestion, Some((mistake, _)) if mistake != Mistake::Name)
     }
 
-    /// Adds the fix to a finding; `otherwise` is the help if no similar object exists.
+    /// Adds the cause and the fix to a finding. `otherwise` is the help if no similar object exists.
     pub(crate) fn explain(&self, finding: Finding, otherwise: &str) -> Finding {
         let wanted = self.wanted;
         let summary = format!(" places reference {wanted}, which the cluster does not receive");
@@ -234,7 +236,7 @@ impl Missing<'_> {
         let Some((mistake, near)) = &self.suggestion else { return finding.help(otherwise) };
         let (namespace, name) = (near.object.namespace().unwrap_or_default(), near.object.name());
         let help = match mistake {
-            // References to these kinds have no field `namespace`.
+            // References to these kinds do not have the field `namespace`.
             Mistake::Namespace if matches!(wanted.kind, "Secret" | "ConfigMap" | "Provider") => {
                 format!(
                     "found in namespace `{namespace}`, but this reference cannot cross namespaces; add one to namespace \
@@ -269,7 +271,7 @@ impl Missing<'_> {
     }
 }
 
-/// Returns whether only manifests create objects of a kind. Operators and users may create objects of other kinds.
+/// Returns whether only manifests define objects of a kind. Operators and users may create objects of other kinds.
 pub(crate) fn comes_from_manifests(wanted: ObjectId<'_>) -> bool {
     match (wanted.group, wanted.kind) {
         // A user may create the FluxInstance by hand, and controllers create the other kinds.
@@ -279,7 +281,7 @@ pub(crate) fn comes_from_manifests(wanted: ObjectId<'_>) -> bool {
     }
 }
 
-/// The name in the manifest of an object, if the build changed it.
+/// The name in the manifest of an object, if the build changed the name.
 fn written_name(object: &Object) -> Option<&str> {
     let node = object.node.at_keys(&["metadata", "name"])?;
     let written = node.origin.written().text().trim_matches(['"', '\'']);
@@ -294,7 +296,9 @@ fn is_hash(end: &str) -> bool {
     hash.len() == 10 && hash.bytes().all(|byte| b"bcdfghkmt2456789".contains(&byte))
 }
 
-/// Whether a name is a typing error for a similar one, and not the next of a series, such as `team-b` beside `team-a`.
+/// Returns whether a name is a typing error for a similar name.
+///
+/// The next name in a series is not a typing error, such as `team-b` beside `team-a`.
 fn is_typing_error(wanted: ObjectId<'_>, near: &Applied<'_>) -> bool {
     let (typed, known) = (wanted.name, near.object.name());
     let word = |text: &str| {

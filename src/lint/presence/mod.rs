@@ -1,4 +1,4 @@
-//! Whether a cluster has an object that is referenced.
+//! The presence of referenced objects on a cluster.
 
 pub(super) mod generators;
 pub(super) mod namespace_sources;

@@ -1,21 +1,21 @@
-//! Objects that create a Namespace: requests, objects that contain a manifest, and policies.
+//! Objects that create a Namespace: requests, objects with a manifest, and policies.
 
 use crate::kube::Object;
 use crate::lint::fields::{mentions, text_of};
 use crate::lint::view::View;
 use crate::yaml::Node;
 
-/// Kinds whose objects create a namespace with their own name.
+/// The kinds whose objects create a namespace with their own name.
 const REQUESTS: &[(&str, &str)] = &[
     ("hnc.x-k8s.io", "SubnamespaceAnchor"),
     ("project.openshift.io", "Project"),
     ("project.openshift.io", "ProjectRequest"),
 ];
 
-/// Kinds of Crossplane whose objects contain a manifest of another object.
+/// The kinds of Crossplane whose objects contain a manifest of another object.
 const CONTAINERS: &[(&str, &str)] = &[("kubernetes.crossplane.io", "Object"), ("kubernetes.m.crossplane.io", "Object")];
 
-/// Returns whether an object of a cluster creates a namespace, or may do so.
+/// Returns whether an object of a cluster creates or may create a namespace.
 pub(crate) fn creates_namespace(view: &View<'_>, name: &str) -> bool {
     let is_requested =
         |(group, kind): &(&str, &str)| view.of_kind(group, kind).any(|applied| applied.object.name() == name);
@@ -25,7 +25,7 @@ pub(crate) fn creates_namespace(view: &View<'_>, name: &str) -> bool {
         let policies = view.of_kind("kyverno.io", kind);
         policies.into_iter().any(|applied| generates(applied.object, name))
     };
-    // The generating expression of these policies is not evaluated.
+    // Fleetwright does not evaluate the expressions of these policies.
     let may_generate = |kind: &str| {
         let policies = view.of_kind("policies.kyverno.io", kind);
         policies.into_iter().any(|applied| mentions(&applied.object.node, "Namespace"))

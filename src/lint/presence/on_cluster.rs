@@ -1,4 +1,4 @@
-//! Whether a referenced object exists on a cluster.
+//! The presence of an object on a cluster.
 
 use super::namespace_sources::creates_namespace;
 use crate::flux::{Applied, Produced, installs};
@@ -6,18 +6,18 @@ use crate::kube::ObjectId;
 use crate::lint::facts::unknown_sources::UnknownSource;
 use crate::lint::view::View;
 
-/// Whether a referenced object exists on a cluster.
+/// The answer to the question whether an object exists on a cluster.
 #[derive(Debug)]
 pub enum Presence<'a> {
-    /// An applier applies it.
+    /// An applier applies the object.
     Received(Applied<'a>),
-    /// A controller on the cluster creates this ConfigMap or Secret, as far as it is known.
+    /// A controller on the cluster creates this ConfigMap or Secret. Its contents may be partly unknown.
     Produced(Box<Produced>),
-    /// Kubernetes, Flux or a known chart creates it, or a release creates it for itself.
+    /// Kubernetes, Flux, a chart, a release or an object of the cluster certainly creates the object.
     BuiltIn,
-    /// A source with unknown contents may contain it.
+    /// A source with unknown contents may contain the object.
     Unknown(UnknownSource),
-    /// The cluster does not have it.
+    /// The cluster does not have the object.
     Missing,
 }
 
@@ -29,7 +29,9 @@ impl Presence<'_> {
 }
 
 impl<'a> View<'a> {
-    /// Whether an object exists on the cluster, in any version; cluster-scoped objects have the empty namespace.
+    /// Returns whether an object exists on the cluster, in any version.
+    ///
+    /// Cluster-scoped objects have the empty namespace.
     pub fn presence(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Presence<'a> {
         if [namespace, name].iter().any(|text| text.contains("${")) {
             return Presence::Unknown(UnknownSource::VariableInName);
@@ -66,7 +68,7 @@ impl<'a> View<'a> {
         sources.of(id).next().map_or(Presence::Missing, |producer| Presence::Unknown(producer.source.clone()))
     }
 
-    /// A program of the repository that may create a Secret, ConfigMap or Namespace.
+    /// Returns a program of the repository that may create a Secret, ConfigMap or Namespace.
     fn program(&self, group: &str, kind: &str, name: &str) -> Option<UnknownSource> {
         let path = self.before_flux.programs.creator(kind, name).filter(|_| group.is_empty())?;
         Some(UnknownSource::Program(path.into()))
@@ -74,7 +76,7 @@ impl<'a> View<'a> {
 
     /// Returns whether a namespace exists on the cluster.
     ///
-    /// Any chart may contain a Namespace. Only a chart with a similar name counts here.
+    /// Any chart may contain a Namespace. This function considers only charts and releases with a similar name.
     pub fn namespace(&self, name: &str) -> Presence<'a> {
         let presence = self.presence("", "Namespace", "", name);
         let is_open = matches!(presence, Presence::Missing | Presence::Unknown(_));
@@ -89,7 +91,7 @@ impl<'a> View<'a> {
         source.map_or(Presence::Missing, Presence::Unknown)
     }
 
-    /// Returns whether a namespace exists without an applier: from the start, or created by a controller.
+    /// Returns whether a namespace exists without an applier: Kubernetes, Flux or a release creates it.
     pub(crate) fn has_namespace_without_applier(&self, name: &str) -> bool {
         let is_of_flux = self.receiver.target.is_none() && self.is_installed_with_flux("", "Namespace", "", name);
         is_built_in("", "Namespace", "", name) || is_of_flux || self.unknown_sources().creates(name)
@@ -116,7 +118,8 @@ fn may_be_named(own: ObjectId<'_>, wanted: ObjectId<'_>) -> bool {
 fn is_built_in(group: &str, kind: &str, namespace: &str, name: &str) -> bool {
     match (group, kind) {
         ("", "Namespace") => matches!(name, "default" | "kube-system" | "kube-public" | "kube-node-lease"),
-        // Kube-controller-manager creates the account `default` in every namespace, and its own accounts.
+        // Kube-controller-manager creates the service account `default` in every namespace, and its own service
+        // accounts.
         ("", "ServiceAccount") => name == "default" || namespace == "kube-system",
         ("", "ConfigMap") => name == "kube-root-ca.crt",
         _ => false,

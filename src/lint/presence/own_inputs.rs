@@ -1,7 +1,7 @@
 //! Producers that cannot create the inputs of an object, because they come after it.
 //!
-//! An applier does not create its own inputs: Flux reads the sources, dependencies and values of an object before it
-//! applies anything of it, and applies what depends on the object after that.
+//! An applier does not create its own inputs. Flux reads the source, dependencies and values of an object before it
+//! applies the object's contents. Flux applies the dependents of the object later.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,12 @@ use crate::lint::refs::source_reference::source_of;
 use crate::lint::refs::values_reference::values_of;
 use crate::lint::view::View;
 
-/// The maximum number of producers that are checked; if there are more, one of them may contain the object.
+/// The maximum number of producers to check. If there are more, one of the others may contain the object.
 const MAX_PRODUCERS: usize = 200;
-/// The maximum number of dependencies that are followed.
+/// The maximum number of dependencies to follow.
 const MAX_DEPENDENCIES: usize = 500;
 
-/// An unknown producer that may create an object; before the object that needs it, if that waits for it.
+/// Returns an unknown producer that may create an object, and that does not come after the object that needs it.
 pub(crate) fn unknown_producer(
     view: &View<'_>,
     wanted: ObjectId<'_>,
@@ -32,7 +32,9 @@ pub(crate) fn unknown_producer(
     producers.find(|(at, producer)| comes_first(*at, producer)).map(|(_, producer)| producer.source.clone())
 }
 
-/// Returns whether a producer comes after an object: the object applies it, or it waits for the object or its input.
+/// Returns whether a producer comes after an object.
+///
+/// The producer, or an applier above it, is the object, needs the wanted object, or depends on the object.
 fn comes_after(
     view: &View<'_>,
     producer: &Producer<'_>,
@@ -47,13 +49,13 @@ fn comes_after(
     chain.iter().any(is_or_needs) || needed_by.is_some_and(|needed_by| depend_on(view, &chain, needed_by))
 }
 
-/// Returns whether Flux reads an object before it runs an applier: an applier above it fails without the object.
+/// Returns whether an applier above another applier fails without an object.
 pub(crate) fn is_needed_above(by: &Applier, wanted: ObjectId<'_>) -> bool {
     let above = std::iter::successors(by.parent_applier.as_ref(), |applier| applier.parent_applier.as_ref());
     above.filter_map(|applier| applier.object.as_ref()).any(|object| needs(object, wanted))
 }
 
-/// The Secrets that sources read. Users create these by hand before Flux runs, and `flux bootstrap` does so too.
+/// The Secrets that sources read. Users or `flux bootstrap` create these Secrets before Flux runs.
 pub(crate) fn secrets_of_sources<'a>(view: &View<'a>) -> BTreeSet<ObjectId<'a>> {
     let kinds = ["GitRepository", "OCIRepository", "HelmRepository", "Bucket"];
     let sources = kinds.into_iter().flat_map(|kind| view.of_kind(groups::SOURCE, kind));
@@ -64,7 +66,7 @@ pub(crate) fn secrets_of_sources<'a>(view: &View<'a>) -> BTreeSet<ObjectId<'a>> 
     sources.filter_map(secret).collect()
 }
 
-/// Returns whether Flux needs an object before it applies another one.
+/// Returns whether Flux needs the wanted object before it applies an object's contents.
 fn needs(object: &Object, wanted: ObjectId<'_>) -> bool {
     let account = || object.text_at(&["spec", "serviceAccountName"]);
     let is_account = (wanted.group, wanted.kind) == ("", "ServiceAccount")
@@ -77,7 +79,7 @@ fn needs(object: &Object, wanted: ObjectId<'_>) -> bool {
         || values_of(object).any(|values| values.target == wanted && !values.optional)
 }
 
-/// Returns whether one of some objects waits until another is ready.
+/// Returns whether one of several objects waits until another object is ready.
 fn depend_on(view: &View<'_>, objects: &[&Object], other: ObjectId<'_>) -> bool {
     let mut open: Vec<&Object> = objects.to_vec();
     let mut seen: BTreeSet<ObjectId<'_>> = BTreeSet::new();

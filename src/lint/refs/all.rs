@@ -10,14 +10,14 @@ use super::source_reference::{input_sources, source_of};
 use super::values_reference::values_of;
 use crate::kube::Object;
 
-/// The relation of an object to one that it references.
+/// The relation of an object to an object that it references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
-    /// It is built from the other object, which is a source.
+    /// The object reads its artifact or chart from the other object, which is a source.
     BuildsFrom,
-    /// It waits for the other object before Flux applies it.
+    /// The object has the other object in `dependsOn`.
     DependsOn,
-    /// It reads the other object or waits for its health.
+    /// The object reads the other object, or waits for its health.
     Reads,
 }
 

@@ -1,11 +1,11 @@
-//! The object whose data a ResourceSet copies to another object, by an annotation of the latter.
+//! The annotations by which a ResourceSet copies data from another object.
 
 use super::reference::Reference;
 use crate::flux::{CONVERT_FROM, COPY_FROM};
 use crate::kube::{Object, ObjectId};
 use crate::yaml::Node;
 
-/// The annotation that copies data.
+/// The value of an annotation that copies data.
 pub(crate) enum CopiedData<'a> {
     /// A reference to the object with the data.
     From(Reference<'a>),
@@ -13,7 +13,7 @@ pub(crate) enum CopiedData<'a> {
     Invalid(&'a Node),
 }
 
-/// The objects whose data a ResourceSet copies to one of its objects.
+/// The sources of the data that a ResourceSet copies to an object.
 ///
 /// Source: `internal/controller/resourceset_controller_configs.go` of Flux Operator.
 pub(crate) fn copied_data(object: &Object) -> impl Iterator<Item = CopiedData<'_>> {

@@ -4,7 +4,7 @@ use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::{flag, text_of};
 use crate::yaml::Node;
 
-/// The kinds with `dependsOn`.
+/// The kinds that have the field `dependsOn`.
 pub(crate) const DEPENDENTS: [(&str, &str); 3] =
     [(groups::KUSTOMIZE, "Kustomization"), (groups::HELM, "HelmRelease"), (groups::FLUX_OPERATOR, "ResourceSet")];
 
@@ -12,9 +12,9 @@ pub(crate) const DEPENDENTS: [(&str, &str); 3] =
 pub(crate) struct Dependency<'a> {
     /// The whole item.
     pub(crate) item: &'a Node,
-    /// The node to show: the name, or the whole item.
+    /// The node to show: the name, or the whole item without a name.
     pub(crate) node: &'a Node,
-    /// The object that must come first.
+    /// The object that the dependent waits for.
     pub(crate) target: ObjectId<'a>,
     /// The state that the target must have.
     pub(crate) condition: Condition,
@@ -23,15 +23,18 @@ pub(crate) struct Dependency<'a> {
 /// The state of a dependency that an object waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
-    /// The target exists: a ResourceSet waits for no more, unless it sets `ready: true`.
+    /// The target exists. A ResourceSet waits for this state, unless it sets `ready: true`.
     Exists,
-    /// The target is ready by Flux's own definition.
+    /// The target is ready, as Flux defines it.
     Ready,
     /// The expression in `readyExpr` is true.
     Expression,
 }
 
-/// The dependencies of an object; none for a Kustomization or HelmRelease without a namespace, as they are not known.
+/// The dependencies of an object.
+///
+/// In a Kustomization or HelmRelease without a namespace, a dependency without a namespace is unknown, so it is not
+/// included.
 ///
 /// A ResourceSet may wait for objects of any kind. Flux Operator does not default the namespace of an item.
 pub(crate) fn dependencies(object: &Object) -> impl Iterator<Item = Dependency<'_>> {

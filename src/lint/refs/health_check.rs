@@ -5,7 +5,7 @@ use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::{flag, text_of};
 use crate::yaml::Node;
 
-/// The objects that a Kustomization waits for by `healthChecks`; none with `wait: true`, which disables the field.
+/// The objects in `healthChecks` that a Kustomization waits for; none with `wait: true`, which disables the field.
 pub(crate) fn health_checks(object: &Object) -> impl Iterator<Item = Reference<'_>> {
     let spec = object.node.get("spec").filter(|_| object.is(groups::KUSTOMIZE, "Kustomization"));
     let spec = spec.filter(|spec| spec.get("wait").is_none_or(|wait| flag(wait) == Some(false)));

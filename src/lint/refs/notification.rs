@@ -5,7 +5,7 @@ use crate::kube::{Object, groups};
 use crate::lint::fields::text_of;
 use crate::yaml::Node;
 
-/// The kinds of event sources, and their groups. Flux compares the kind, and ignores `apiVersion`.
+/// The kinds of event sources, with their groups. Flux compares the kind and ignores `apiVersion`.
 const EVENT_SOURCES: [(&str, &str); 15] = [
     ("ArtifactGenerator", groups::SOURCE_EXTENSIONS),
     ("Bucket", groups::SOURCE),
@@ -33,7 +33,7 @@ pub(crate) fn provider_of(alert: &Object) -> Option<Reference<'_>> {
     Reference::local(node, groups::NOTIFICATION, "Provider", alert.namespace())
 }
 
-/// The objects whose events an Alert forwards, without those that it selects by `name: "*"`.
+/// The objects whose events an Alert forwards, without the objects that it selects with `name: "*"`.
 pub(crate) fn event_sources(alert: &Object) -> impl Iterator<Item = Reference<'_>> {
     let list = of_kind(alert, "Alert").and_then(|alert| alert.node.at_keys(&["spec", "eventSources"]));
     list.map_or(&[][..], Node::items).iter().filter_map(|item| {
@@ -43,7 +43,7 @@ pub(crate) fn event_sources(alert: &Object) -> impl Iterator<Item = Reference<'_
     })
 }
 
-/// The Secrets that a Provider reads, from its own namespace.
+/// The Secrets that a Provider reads. They are in the namespace of the Provider.
 pub(crate) fn secrets_of(provider: &Object) -> impl Iterator<Item = Reference<'_>> {
     let spec = of_kind(provider, "Provider").and_then(|provider| provider.node.get("spec"));
     let nodes = SECRETS.iter().filter_map(move |field| spec?.get(field));

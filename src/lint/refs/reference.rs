@@ -6,15 +6,14 @@ use crate::yaml::Node;
 
 /// A reference to another object.
 pub struct Reference<'a> {
-    /// The node to show: the name, or the whole reference.
+    /// The node to show: the name, or the whole reference without a name.
     pub node: &'a Node,
     /// The referenced object.
     pub target: ObjectId<'a>,
 }
 
 impl<'a> Reference<'a> {
-    /// The reference to an object of a known kind by `name` and, if it is set, `namespace`; otherwise it is in
-    /// namespace `local`.
+    /// The reference to an object of a known kind by `name` and `namespace`. The default namespace is `local`.
     pub(super) fn read(node: &'a Node, group: &'a str, kind: &'a str, local: Option<&'a str>) -> Option<Self> {
         let namespace = text_of(node, "namespace").or(local)?;
         Some(Self::named(node, ObjectId { group, kind, namespace, name: text_of(node, "name")? }))

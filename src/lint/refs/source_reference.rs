@@ -1,4 +1,4 @@
-//! The sources of Flux objects, from `sourceRef` and `chartRef`.
+//! The sources of Flux objects, in `sourceRef`, `chartRef` and similar fields.
 
 use super::reference::Reference;
 use crate::kube::{Object, ObjectId, groups};
@@ -13,11 +13,11 @@ pub(crate) const BUILT_FROM_SOURCES: [(&str, &str); 4] = [
     (groups::IMAGE, "ImageUpdateAutomation"),
 ];
 
-/// The source of an object; `None` if the object has no namespace, as the source is not known then.
+/// The source of an object; `None` if its namespace or kind is unknown.
 pub(crate) fn source_of(object: &Object) -> Option<Reference<'_>> {
     let node = |keys: &[&str]| object.node.at_keys(keys).filter(|node| node.is_map());
     let kinds: &[&str];
-    // The source of a HelmChart is in its own namespace.
+    // The source of a HelmChart is in the namespace of the HelmChart.
     let (mut is_local, mut default_kind) = (false, None);
     let reference = match (object.group(), object.kind()) {
         (groups::KUSTOMIZE, "Kustomization") => {
@@ -51,7 +51,7 @@ pub(crate) fn source_of(object: &Object) -> Option<Reference<'_>> {
     Some(Reference { node: reference.get("name").unwrap_or(reference), target })
 }
 
-/// The sources that another source reads: those that a GitRepository includes, or from which an ArtifactGenerator copies.
+/// The sources that a GitRepository includes, or that an ArtifactGenerator copies from.
 pub(crate) fn input_sources(object: &Object) -> impl Iterator<Item = Reference<'_>> {
     let (is_generator, list) = match (object.group(), object.kind()) {
         (groups::SOURCE_EXTENSIONS, "ArtifactGenerator") => (true, object.node.at_keys(&["spec", "sources"])),

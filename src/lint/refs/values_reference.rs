@@ -9,11 +9,11 @@ const DEFAULT_KEY: &str = "values.yaml";
 
 /// A reference to an object with values.
 pub(crate) struct ValuesReference<'a> {
-    /// The node to show: the name, or the whole reference.
+    /// The node to show: the name, or the whole reference without a name.
     pub(crate) node: &'a Node,
     /// The ConfigMap or Secret.
     pub(crate) target: ObjectId<'a>,
-    /// The key that a HelmRelease reads, and its node if it is set.
+    /// The key that a HelmRelease reads; `None` for a Kustomization.
     pub(crate) key: Option<&'a str>,
     pub(crate) key_node: Option<&'a Node>,
     /// Whether the object may be missing.
@@ -31,7 +31,7 @@ pub(crate) fn values_of(object: &Object) -> impl Iterator<Item = ValuesReference
     list.map(Node::items).unwrap_or_default().iter().filter_map(move |item| {
         let kind = text_of(item, "kind").filter(|kind| matches!(*kind, "ConfigMap" | "Secret"))?;
         let target = ObjectId { group: "", kind, namespace: namespace?, name: text_of(item, "name")? };
-        // An unknown value may be true.
+        // A value that is not a boolean may be true.
         let optional = item.get("optional").is_some_and(|node| !node.is_null() && flag(node) != Some(false));
         let key_node = item.get("valuesKey").filter(|_| is_release);
         let key = key_node.and_then(Node::text).filter(|key| !key.is_empty());

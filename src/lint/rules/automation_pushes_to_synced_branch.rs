@@ -10,7 +10,7 @@ declare! {
     ///
     /// ## Why
     ///
-    /// The automation commits every new tag that the registry offers. If production reconciles the target branch, an
+    /// The automation commits each new tag that an ImagePolicy selects. If production reconciles the target branch, an
     /// account that can push an image can also deploy it, without review and without a test in staging.
     ///
     /// The rule reports nothing if only non-production clusters reconcile the branch, or if the automation changes a

@@ -11,16 +11,17 @@ declare! {
     ///
     /// ## Why
     ///
-    /// If Flux is locked down, its controllers reject such a reference: the object never becomes ready, the Receiver
-    /// triggers nothing, and the Alert drops the event. Without the lockdown, an account that can create such an object
-    /// in one namespace can use the sources of every other namespace. It also uses their credentials.
+    /// If Flux is locked down, its controllers reject such a reference: an object that references a source never
+    /// becomes ready, a Receiver does not trigger a reconciliation, and an Alert drops the event. Without the lockdown,
+    /// an account that can create such an object in one namespace can use the sources of every other namespace. The
+    /// object also uses the credentials of these sources.
     ///
-    /// The severity is error if the controller of the kind has `--no-cross-namespace-refs`, and pedantic otherwise.
+    /// The severity is error if the controller of the kind has `--no-cross-namespace-refs`, and otherwise pedantic.
     /// `dependsOn` can always reference other namespaces.
     ///
     /// ## How to fix it
     ///
-    /// Reference an object of the same namespace: create a source in that namespace.
+    /// Reference an object of the same namespace. For example, create a source in that namespace.
     ///
     /// ## Bad
     ///
@@ -74,8 +75,7 @@ declare! {
     Check::Object(check),
 }
 
-/// The kinds with references to other namespaces: group, kind, controller, and path of the reference or of a list of
-/// references.
+/// The kinds with references to other namespaces: group, kind, controller, and path of the reference or the list.
 const REFERRING: [(&str, &str, &str, &[&str]); 8] = [
     (groups::KUSTOMIZE, "Kustomization", "kustomize-controller", &["spec", "sourceRef"]),
     (groups::HELM, "HelmRelease", "helm-controller", &["spec", "chartRef"]),

@@ -21,19 +21,20 @@ declare! {
     ///
     /// For the annotations `fluxcd.controlplane.io/copyFrom` and `convertKubeConfigFrom`, Flux Operator reads the other
     /// object before it applies the ResourceSet. If that object is missing, the ResourceSet fails, and the operator
-    /// applies none of its objects. An object of the same ResourceSet does not exist yet at that time.
+    /// does not apply the objects of the ResourceSet. At that time, an object of the same ResourceSet does not exist
+    /// yet.
     ///
     /// The severity is warning for Secrets, because users often create them by hand, and for a ConfigMap that other
-    /// objects read too. The rule reports nothing if an applier above the ResourceSet needs the object, or if a source of
-    /// the cluster reads the Secret: without them, the ResourceSet would not exist. It also reports nothing if an
-    /// unknown input may create the object: a source without a local copy, a ResourceSet with live inputs, or a chart in
-    /// that namespace. It ignores objects that a known controller creates, such as the Secret of an ExternalSecret, and
-    /// objects that the configuration declares as `external`.
+    /// objects also read. The rule does not report an object that an applier above the ResourceSet needs, or a Secret
+    /// that a source of the cluster reads. Without these, the ResourceSet would not exist. The rule also does not
+    /// report an object that an unknown input may create: a source without a local copy, a ResourceSet with live
+    /// inputs, or a chart in that namespace. It ignores objects that a known controller creates, such as the Secret of
+    /// an ExternalSecret, and objects that the configuration declares as `external`.
     ///
     /// ## How to fix it
     ///
-    /// Correct the annotation: its value is `namespace/name`, and the kind is that of the annotated object. Or add the
-    /// object to a manifest outside of the ResourceSet.
+    /// Correct the annotation. Its value is `namespace/name`, and the referenced object has the kind of the annotated
+    /// object. Or add the object to a manifest outside of the ResourceSet.
     ///
     /// ## Bad
     ///
@@ -95,7 +96,7 @@ declare! {
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut search = MissingSearch::on(view);
     let secrets = OnceCell::new();
-    // A template creates one object for each input, and the annotation may differ between them.
+    // A template creates one object for each input, and the annotations of these objects may differ.
     let mut by_place: BTreeMap<(String, usize, bool), (Finding, usize)> = BTreeMap::new();
     for set in view.applied_sets().filter(|set| set.by.kind == ApplierKind::ResourceSet) {
         for copy in set.makers() {
@@ -140,7 +141,7 @@ fn judge<'a>(
             return Some(error(node.span(), message).help(format!("correct it: {set} fails, and applies no object")));
         }
     };
-    // An object that copies itself adopts one that a user created.
+    // An object that copies its own data adopts an object that a user created.
     if *target == ObjectId::of(copy.object) {
         return None;
     }
@@ -154,7 +155,7 @@ fn judge<'a>(
     if received.is_some() {
         return None;
     }
-    // If it does not exist, the cluster does not receive the ResourceSet either.
+    // Without the target, the cluster would not receive the ResourceSet.
     if is_needed_above(copy.by, *target) || (target.kind == "Secret" && secrets.contains(target)) {
         return None;
     }

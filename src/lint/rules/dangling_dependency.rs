@@ -10,15 +10,15 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux waits for the dependency indefinitely. It applies nothing of the Kustomization, HelmRelease or ResourceSet,
-    /// and no new version either. Often the dependency was renamed, or it is in another namespace: without `namespace`,
-    /// Flux searches the namespace of the object itself. A ResourceSet must always set the namespace.
+    /// Flux waits for the dependency indefinitely. It does not apply the Kustomization, HelmRelease or ResourceSet, or
+    /// a new version of it. Often, a commit renamed the dependency, or the dependency is in another namespace. Without
+    /// `namespace`, Flux searches the namespace of the dependent object. A ResourceSet must always set the namespace.
     ///
-    /// A Kustomization depends on Kustomizations and a HelmRelease on HelmReleases, so an object of the other kind does
-    /// not count. A ResourceSet depends on objects of any kind; the rule ignores those that operators create. The rule
-    /// reports nothing if an unknown input may create the object: a source without a local copy, a ResourceSet with
-    /// live inputs, or a chart in that namespace. A chart of a public registry is assumed to create a Flux object only
-    /// if its values contain the name of the object.
+    /// A Kustomization depends on Kustomizations, and a HelmRelease depends on HelmReleases. An object of the other
+    /// kind does not satisfy the dependency. A ResourceSet depends on objects of any kind; the rule ignores objects
+    /// that operators create. The rule does not report an object that an unknown input may create: a source without a
+    /// local copy, a ResourceSet with live inputs, or a chart in that namespace. A chart of a public registry is
+    /// assumed to create a Flux object only if its values contain the name of the object.
     ///
     /// ## How to fix it
     ///

@@ -18,19 +18,19 @@ declare! {
     ///
     /// ## Why
     ///
-    /// After Flux has applied the Kustomization, it waits until each listed object exists and is ready. If an object
-    /// never exists, each reconciliation fails after `timeout`, and the Kustomizations that depend on it never start.
+    /// After Flux applies the Kustomization, it waits until each listed object exists and is ready. If an object never
+    /// exists, each reconciliation fails after `timeout`, and the Kustomizations that depend on it never start.
     ///
-    /// The severity is error for the kinds of Flux, which only manifests create. It is warning for workloads, because a
-    /// user may have created them by hand. The rule reports nothing if an unknown input may create the object: a chart
-    /// in that namespace, a source without a local copy, a ResourceSet with live inputs, or a custom resource from which
-    /// an operator may create a workload. Of other kinds it reports only probable typing errors. It ignores suspended
-    /// Kustomizations, and those that apply to another cluster. With `wait: true` Flux does not read the list, as
-    /// `ignored-health-checks` reports.
+    /// The severity is error for the kinds of Flux, which only manifests create. It is warning for workloads, because
+    /// users may create them by hand. The rule does not report an object that an unknown input may create: a chart in
+    /// that namespace, a source without a local copy, a ResourceSet with live inputs, or a custom resource from which
+    /// an operator may create a workload. For other kinds, the rule reports only probable typing errors. It ignores
+    /// suspended Kustomizations and Kustomizations for remote clusters. With `wait: true`, Flux does not read the list,
+    /// which `ignored-health-checks` reports.
     ///
     /// ## How to fix it
     ///
-    /// Correct the kind, the name or the namespace, or remove the entry. With `wait: true` instead of `healthChecks`
+    /// Correct the kind, the name or the namespace, or remove the entry. With `wait: true` in place of `healthChecks`,
     /// Flux waits for all objects that the Kustomization applies.
     ///
     /// ## Bad
@@ -97,7 +97,7 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut references = References::default();
-    // Without its source, Flux applies nothing of a Kustomization and never reaches its health checks.
+    // Without its source, Flux does not apply a Kustomization and never reaches its health checks.
     let is_sourceless =
         |applier: &&Arc<Applier>| matches!(applier.state, State::NotBuilt(NotBuiltReason::MissingSource(_)));
     let sourceless: BTreeSet<String> =

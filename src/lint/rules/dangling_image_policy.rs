@@ -19,11 +19,11 @@ declare! {
     /// ## Why
     ///
     /// Image automation replaces a value if a comment beside it references the policy for that value. It silently
-    /// ignores a comment that references a missing policy. It also ignores, without a message, a path that contains no
-    /// such comment. The images then stay at their version, and Flux reports no error.
+    /// ignores a comment that references a missing policy. Flux also does not report a path without such a comment. The
+    /// images then stay at their version, and Flux reports no error.
     ///
-    /// The rule reports nothing in a repository without a root, or if an input that may create the policy could not be
-    /// built. It ignores automations if their source is another repository or has no local copy.
+    /// The rule does not run in a repository without a root. It does not report a policy that an unbuilt input may
+    /// create. It ignores automations with a source that is another repository or that has no local copy.
     ///
     /// ## How to fix it
     ///
@@ -124,7 +124,7 @@ fn markers_without_policy(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding
         let is_it = |object: &&Object| object.name() == name && object.namespace().is_none_or(|own| own == namespace);
         written.iter().any(|object| is_it(object) && !reached.is_set_aside(written_position(object).1))
     };
-    // An image often has one marker for its name and one for its tag.
+    // An image often has a marker for its name and a marker for its tag.
     let mut reported: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
     let mut findings = Vec::new();
     for marker in &fleet.repo.markers {
@@ -172,7 +172,9 @@ fn without_markers(automation: &Applied<'_>, place: Span, folder: &str) -> Findi
     Finding::warning(RULE.id, Label::new(place, "no marker in this path"), message).help(help).about(reference)
 }
 
-/// The directory that an automation searches, relative to the root of its repository, and the place that sets it.
+/// The directory that an automation searches, after the position of the field that sets it.
+///
+/// The directory is relative to the root of the repository.
 fn update_path(automation: &Applied<'_>) -> Option<(Span, String)> {
     let update = automation.object.node.get("spec")?.entry("update");
     let path = update.and_then(|update| update.node.get("path"));
@@ -188,7 +190,7 @@ fn update_path(automation: &Applied<'_>) -> Option<(Span, String)> {
     Some((automation.by.place(&span), normalize(text)?))
 }
 
-/// Returns whether an automation changes the repository that is linted.
+/// Returns whether an automation changes the linted repository.
 fn syncs_here(view: &View<'_>, automation: &Applied<'_>) -> bool {
     let text = |key: &str| automation.object.text_at(&["spec", "sourceRef", key]);
     let namespace = text("namespace").or(automation.object.namespace());

@@ -12,11 +12,12 @@ declare! {
     ///
     /// ## Why
     ///
-    /// An ImagePolicy selects one of the tags that its ImageRepository has found. Without the ImageRepository, it is
-    /// never ready and selects no tag. Image automation then changes no file, and the images stay at their version. The
-    /// ImageRepository is in the namespace of the ImagePolicy, unless the reference sets `namespace`.
+    /// An ImagePolicy selects a tag from the tags that its ImageRepository finds. Without the ImageRepository, the
+    /// ImagePolicy is never ready and does not select a tag. Image automation then does not change files, and the
+    /// images stay at their version. The ImageRepository is in the namespace of the ImagePolicy, unless the reference
+    /// sets `namespace`.
     ///
-    /// The rule reports nothing if an unknown input may create the ImageRepository: a source without a local copy, a
+    /// The rule does not report an ImageRepository that an unknown input may create: a source without a local copy, a
     /// ResourceSet with live inputs, or a chart in that namespace. It ignores suspended ImagePolicies.
     ///
     /// ## How to fix it

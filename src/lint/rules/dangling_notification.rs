@@ -15,14 +15,15 @@ declare! {
     /// ## Why
     ///
     /// The notification-controller reads the Provider and its Secret when an event arrives. If one of them is missing,
-    /// it drops the event and logs an error. An Alert has no status, so nothing else shows that all notifications are
-    /// lost. An event source is compared with the name and the namespace of each event: a name that no object has
-    /// matches no event. Without `namespace`, it is the namespace of the Alert.
+    /// the controller drops the event and logs an error. An Alert has no status, so only the log shows the loss of all
+    /// notifications. The controller compares the name and the namespace of each event source with the object of the
+    /// event. The name of a missing object does not match any event. The default namespace is the namespace of the
+    /// Alert.
     ///
     /// The severity is error for a Provider. It is warning for an event source, because the other sources of the Alert
-    /// still work, and for a Secret, because users often create them by hand. The rule reports nothing if an unknown
-    /// input may create the object: a source without a local copy, a ResourceSet with live inputs, or a chart in that
-    /// namespace. It ignores suspended Alerts and Providers, and Secrets that a source reads too.
+    /// still work, and for a Secret, because users often create them by hand. The rule does not report an object that
+    /// an unknown input may create: a source without a local copy, a ResourceSet with live inputs, or a chart in that
+    /// namespace. It ignores suspended Alerts and Providers, and Secrets that a source also reads.
     ///
     /// ## How to fix it
     ///

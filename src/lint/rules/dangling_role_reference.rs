@@ -13,14 +13,14 @@ declare! {
     /// ## Why
     ///
     /// Kubernetes accepts the binding without a warning, but the binding grants no permissions. An account that relies
-    /// on them fails later, in another place. And an account that can create a role of that name decides what the
-    /// binding grants. The severity is warning, because the Kustomization itself becomes ready, and the binding takes
-    /// effect as soon as the role exists.
+    /// on these permissions fails later, in another place. An account that can create a role with that name determines
+    /// the permissions that the binding grants. The severity is warning, because the Kustomization itself becomes
+    /// ready, and the binding takes effect as soon as the role exists.
     ///
     /// The rule ignores the roles of Kubernetes, of Flux, and of common platforms (GKE, EKS, AKS, OpenShift, Rancher,
-    /// k3s). It also ignores remote clusters that Flux reaches with a `kubeConfig`. A chart may create a role that has
-    /// the chart's name, and an input that could not be built may create any role: the rule does not report such a
-    /// role. The severity is pedantic if a chart with another name may contain the role.
+    /// k3s). It also ignores remote clusters that Flux accesses with a `kubeConfig`. A chart may create a role with the
+    /// name of the chart, and an unbuilt input may create any role. The rule does not report such roles. The severity
+    /// is pedantic if a chart with another name may contain the role.
     ///
     /// ## How to fix it
     ///
@@ -124,7 +124,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() || view.receiver.target.is_some() {
         return;
     }
-    // Manifests of roles and bindings come together, so a cluster without its own bindings has no missing roles.
+    // Manifests of roles and bindings belong together, so a cluster without its own bindings has no missing roles.
     let mut own = BINDINGS.iter().flat_map(|kind| view.of_kind(groups::RBAC, kind));
     if own.next().is_none() {
         return;
@@ -151,9 +151,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// The finding for a role that charts may create, but do not seem to.
+/// Returns the finding for a role that charts may create, but probably do not create.
 ///
-/// The cluster must not receive such a role from a manifest: Helm rejects objects that it does not own.
+/// The help does not suggest a manifest for the role, since Helm rejects objects that it does not own.
 fn of_chart(finding: Finding, binding: &Binding) -> Finding {
     let message = format!(
         "{} references {}, which no manifest contains; a chart may create it",

@@ -14,15 +14,14 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux cannot build the Kustomization or HelmRelease without its source, so the object fails, and so do the
-    /// objects that depend on it. Often the source was renamed, a kustomization.yaml does not list it, or the reference
-    /// has no `namespace`: Flux then searches the namespace of the object itself.
+    /// Flux cannot build the Kustomization or HelmRelease without its source, so the object and its dependents fail.
+    /// Often, a commit renamed the source, a kustomization.yaml does not list the source, or the reference has no
+    /// `namespace`. Flux then searches the namespace of the referencing object.
     ///
-    /// The rule checks Kustomizations, HelmReleases, HelmCharts and ImageUpdateAutomations, and the sources that other
-    /// sources include. The source that a FluxInstance creates for its `sync` counts. The rule reports nothing if an
-    /// unknown input may create the source: a source without a local copy, a ResourceSet with live inputs, or a chart
-    /// in that namespace. A chart of a public registry is assumed to create a Flux object only if its values contain
-    /// the name of the object.
+    /// The rule checks Kustomizations, HelmReleases, HelmCharts and ImageUpdateAutomations. It accepts the source that
+    /// a FluxInstance creates for its `sync`. The rule does not report a source that an unknown input may create: a
+    /// source without a local copy, a ResourceSet with live inputs, or a chart in that namespace. A chart of a public
+    /// registry is assumed to create a Flux object only if its values contain the name of the object.
     ///
     /// ## How to fix it
     ///
@@ -65,8 +64,7 @@ declare! {
     ///
     /// ## Versions
     ///
-    /// Since Flux 2.0, until now. OCIRepositories are charts from Flux 2.3 on, and ExternalArtifacts are sources from
-    /// Flux 2.7 on.
+    /// Since Flux 2.0, until now. `chartRef` exists from Flux 2.3 on, and ExternalArtifacts exist from Flux 2.7 on.
     ///
     /// ## Source
     ///
@@ -97,7 +95,7 @@ fn finding(applied: &Applied<'_>, node: &Node, wanted: ObjectId<'_>) -> Finding 
     Finding::error(RULE.id, applied.by.place(node.span()), message).about(by)
 }
 
-/// Returns whether a controller creates a source, or may create it.
+/// Returns whether a controller creates or may create a source.
 fn is_generated(view: &View<'_>, wanted: ObjectId<'_>) -> bool {
     match wanted.kind {
         "ExternalArtifact" => view.may_generate_artifact(wanted.namespace, wanted.name),

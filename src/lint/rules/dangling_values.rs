@@ -21,20 +21,20 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Without `optional: true` Flux applies nothing: it does not upgrade the HelmRelease, and the Kustomization fails
-    /// before its first object. The object must be in the namespace of the HelmRelease or Kustomization. A HelmRelease
-    /// in `apps` cannot read a ConfigMap in `flux-system`.
+    /// Without `optional: true`, Flux does not upgrade the HelmRelease, or does not apply any object of the
+    /// Kustomization. The object must be in the namespace of the HelmRelease or Kustomization. A HelmRelease in `apps`
+    /// cannot read a ConfigMap in `flux-system`.
     ///
-    /// A HelmRelease also fails if the object has no key `valuesKey`, which is `values.yaml` by default.
+    /// A HelmRelease also fails if the object does not have the key in `valuesKey`, which is `values.yaml` by default.
     ///
-    /// The severity is warning for Secrets, because users often create them by hand, and for a ConfigMap that no cluster
-    /// of the repository receives: a program that creates clusters often creates it, such as Terraform. The rule reports
-    /// nothing if one of these may create the object: an ExternalSecret, a SealedSecret, a certificate, Kyverno,
-    /// reflector annotations, the `copyFrom` of a ResourceSet, the operator of a database, a chart in that namespace, or
-    /// a source without a local copy. The chart and the source must come first: Flux applies nothing of a Kustomization
-    /// before it has read its variables. The rule also ignores objects that the configuration declares as `external`,
-    /// that a role names to let an account write them, and that another program of the repository creates, such as a
-    /// script, a Taskfile, Ansible or Terraform.
+    /// The severity is warning for Secrets, because users often create them by hand, and for a ConfigMap that no
+    /// cluster of the repository receives: a program that creates clusters, such as Terraform, often creates it. The
+    /// rule does not report an object that one of these may create: an ExternalSecret, a SealedSecret, a certificate,
+    /// Kyverno, reflector annotations, the `copyFrom` of a ResourceSet, the operator of a database, a chart in that
+    /// namespace, or a source without a local copy. Flux must apply the chart or the source first, since Flux reads the
+    /// variables of a Kustomization before it applies its objects. The rule also ignores objects that the configuration
+    /// declares as `external`, objects that a role allows an account to write by name, and objects that another program
+    /// of the repository creates, such as a script, a Taskfile, Ansible or Terraform.
     ///
     /// ## How to fix it
     ///
@@ -119,7 +119,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for (dangling, of_view) in all {
         found.merge(of_view);
         for Dangling { wanted, mut finding, .. } in dangling {
-            // Users often create Secrets by hand, and programs that create clusters create what every cluster needs.
+            // Users often create Secrets by hand. Programs that create clusters create the objects that every cluster
+            // needs.
             if wanted.kind == "Secret" || certain.get(&wanted) != Some(&true) {
                 finding.severity = Severity::Warning;
             }
@@ -128,7 +129,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
 }
 
-/// Returns whether a cluster of the repository has an object, so that it was forgotten on another cluster.
+/// Returns whether a cluster of the repository has an object.
+///
+/// If it does, the author probably forgot the object on other clusters.
 fn is_received_somewhere(fleet: &Fleet<'_>, wanted: ObjectId<'_>) -> bool {
     let has = |view: &View<'_>| match view.presence(wanted.group, wanted.kind, wanted.namespace, wanted.name) {
         Presence::Received(_) => true,
@@ -171,7 +174,8 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
                  `external` in `.fleetwright.yaml`"
             };
             let finding = on_cluster(view, missing.explain(finding, help));
-            // Programs that create clusters often create variables, whatever exists in other namespaces.
+            // Programs that create clusters often create variables, even if an object with the same name exists in
+            // another namespace.
             let is_mistake = applied.object.kind() == "HelmRelease" && missing.is_certain_mistake();
             dangling.push(Dangling { wanted, finding, is_mistake });
         }
@@ -179,7 +183,7 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
     dangling
 }
 
-/// The finding of a key that a HelmRelease reads and that an object certainly lacks.
+/// Returns the finding for a key that a HelmRelease reads and that an object certainly lacks.
 fn missing_key(view: &View<'_>, applied: &Applied<'_>, reference: &ValuesReference<'_>) -> Option<Finding> {
     let key = reference.key?;
     let ObjectId { kind, namespace, name, .. } = reference.target;

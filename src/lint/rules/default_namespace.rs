@@ -14,12 +14,13 @@ declare! {
     /// ## Why
     ///
     /// If neither the object, nor its kustomization.yaml, nor `spec.targetNamespace` of the Kustomization sets a
-    /// namespace, Flux fails with `namespace not specified` and applies nothing of the Kustomization. `kubectl` uses
-    /// `default` instead, which hides the fault in tests.
+    /// namespace, Flux fails with `namespace not specified` and does not apply the Kustomization. `kubectl` uses the
+    /// namespace `default`, which hides the fault in tests.
     ///
-    /// The rule ignores objects that set `default`, cluster-scoped kinds, and kinds with an unknown scope: custom
-    /// resources without a CRD that the cluster receives. It reports nothing in a repository without a root, because
-    /// the user that applies the repository may set the namespace. The severity is warning in a suspended Kustomization.
+    /// The rule ignores objects that set `default`, cluster-scoped kinds, and kinds with an unknown scope, which are
+    /// custom resources without a CRD that the cluster receives. It does not run in a repository without a root,
+    /// because the user who applies the repository may set the namespace. The severity is warning in a suspended
+    /// Kustomization.
     ///
     /// ## How to fix it
     ///
@@ -66,7 +67,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Creates one finding for all objects of an applier, because one field fixes them all.
+/// Returns one finding for all objects of an applier, because one field fixes all of them.
 fn finding(objects: &[Applied<'_>]) -> Option<Finding> {
     let (first, rest) = objects.split_first()?;
     let object = first.object;

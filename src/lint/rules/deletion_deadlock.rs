@@ -17,20 +17,19 @@ declare! {
     ///
     /// ## Why
     ///
-    /// When a Kustomization is deleted, Flux deletes the objects that it applied, and must connect to the remote
-    /// cluster to do so. If a commit removes the whole cluster from the repository, the Secret with the kubeconfig is
-    /// deleted at the same time: `dependsOn` does not define an order of deletion. Without the Secret the deletion
-    /// fails, and Flux retries it indefinitely. The Kustomization stays, and so does every object that waits for its
-    /// deletion.
+    /// When a Kustomization is deleted, Flux deletes the objects that the Kustomization applied. For that, Flux must
+    /// connect to the remote cluster. If a commit removes the whole cluster from the repository, Flux deletes the
+    /// Secret with the kubeconfig at the same time, since `dependsOn` does not define an order of deletion. Without the
+    /// Secret, the deletion fails, and Flux retries it indefinitely. The Kustomization remains, and so does each object
+    /// that waits for its deletion.
     ///
     /// The rule knows these origins of a kubeconfig: a Secret in the repository; an ExternalSecret, a SealedSecret or a
-    /// Crossplane `writeConnectionSecretToRef`; Cluster API, Kamaji and k0smotron, by the names that they give to the
-    /// Secret.
+    /// Crossplane `writeConnectionSecretToRef`; Cluster API, Kamaji and k0smotron, by the names of their Secrets.
     ///
     /// ## How to fix it
     ///
-    /// Set `spec.deletionPolicy: Orphan` in the Kustomization: its objects disappear together with the cluster. Or
-    /// exclude the Secret from pruning with `kustomize.toolkit.fluxcd.io/prune: disabled`.
+    /// Set `spec.deletionPolicy: Orphan` in the Kustomization, since its objects disappear together with the cluster.
+    /// Or exclude the Secret from pruning with `kustomize.toolkit.fluxcd.io/prune: disabled`.
     ///
     /// ## Bad
     ///
@@ -87,8 +86,8 @@ declare! {
     ///
     /// ## Versions
     ///
-    /// Since Flux 2.0, until now. `deletionPolicy` exists from Flux 2.5 on. For older versions, the help names another
-    /// remedy.
+    /// Since Flux 2.0, until now. `deletionPolicy` exists from Flux 2.5 on. For older versions, the help of the finding
+    /// has another fix.
     ///
     /// ## Source
     ///
@@ -97,7 +96,7 @@ declare! {
     Check::Cluster(check),
 }
 
-/// The kinds that create a kubeconfig in a Secret named after the object: group, kind, and suffix of the Secret.
+/// The kinds that create a kubeconfig in a Secret with the object's name and a suffix: group, kind and suffix.
 const NAMED_AFTER: &[(&str, &str, &str)] = &[
     ("cluster.x-k8s.io", "Cluster", "-kubeconfig"),
     ("k0smotron.io", "Cluster", "-kubeconfig"),
@@ -125,7 +124,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Returns whether Flux deletes the objects of an applier when the applier itself is deleted.
+/// Returns whether Flux deletes the objects of an applier when the applier is deleted.
 fn deletes(applier: &Applier) -> bool {
     let Some(object) = applier.object.as_ref().filter(|_| applier.kind == ApplierKind::Kustomization) else {
         return false;
@@ -160,7 +159,7 @@ fn connections<'a>(view: &View<'a>) -> Index<(&'a str, &'a str), Applied<'a>> {
     found
 }
 
-/// The object that contains the kubeconfig, or creates it.
+/// The object that contains or creates the kubeconfig.
 fn maker_of<'a>(
     view: &View<'a>,
     connections: &Index<(&'a str, &'a str), Applied<'a>>,
@@ -183,8 +182,10 @@ fn maker_of<'a>(
     })
 }
 
-/// Whether one prune deletes both an applier and the maker of its kubeconfig. A common ancestor must apply both, directly
-/// or not, and every applier between the ancestor and the maker must prune.
+/// Returns whether one prune deletes both an applier and the maker of its kubeconfig.
+///
+/// A common ancestor must apply both, directly or indirectly. The ancestor and each applier between it and the maker
+/// must prune.
 fn goes_together(view: &View<'_>, tree: &ApplierTree, applier: &Applier, maker: &Applied<'_>) -> bool {
     if OwnershipSettings::read(maker.object, maker.by.kind).is_not_pruned {
         return false;
@@ -204,7 +205,7 @@ fn goes_together(view: &View<'_>, tree: &ApplierTree, applier: &Applier, maker: 
 /// The first release of Flux whose Kustomizations have the field `deletionPolicy`.
 const DELETION_POLICY_SINCE: (u64, u64) = (2, 5);
 
-/// The remedy that the Flux of the cluster knows.
+/// The fix that the cluster's version of Flux supports, as help for a finding.
 fn remedy(view: &View<'_>) -> &'static str {
     match view.has_flux(DELETION_POLICY_SINCE) {
         Some(false) => {

@@ -14,15 +14,15 @@ declare! {
     ///
     /// ## Why
     ///
-    /// No member of the cycle ever becomes ready. For Kustomizations the effect is larger. When their source has a new
-    /// version, kustomize-controller sorts all Kustomizations of that source by their dependencies. It fails at a cycle
-    /// and triggers none of them. Each Kustomization, inside or outside the cycle, then waits for its own interval, and
-    /// only the log of the controller shows the error.
+    /// The members of the cycle never become ready. For Kustomizations, the effect is larger. When their source has a
+    /// new version, kustomize-controller sorts all Kustomizations of that source by their dependencies. The sort fails
+    /// at a cycle, and the controller does not trigger any of them. Each Kustomization, inside or outside the cycle,
+    /// then waits for its own interval, and only the log of the controller shows the error.
     ///
-    /// Objects of the same name in different namespaces or on different clusters are different objects. A cycle counts
-    /// if each member requires the next one to be ready. With a `readyExpr`, a member may require another condition,
-    /// which can be true in a cycle. The sort does not read the expression, so such a cycle of Kustomizations is a
-    /// warning. The rule ignores such a cycle of HelmReleases or ResourceSets.
+    /// Objects with the same name in different namespaces or on different clusters are different objects. In a certain
+    /// cycle, each member requires the next member to be ready. With a `readyExpr`, a member may require another
+    /// condition, which can be true in a cycle. The sort does not read the expression, so such a cycle of
+    /// Kustomizations is a warning. The rule ignores such a cycle of HelmReleases or ResourceSets.
     ///
     /// ## How to fix it
     ///
@@ -107,14 +107,14 @@ declare! {
 /// The number of members of a cycle that a finding shows.
 const MAX_NAMED: usize = 8;
 
-/// Members that depend on each other.
+/// A cycle of members that depend on each other.
 struct Cycle {
     members: Vec<usize>,
-    /// Whether each member requires the next one to be ready. Otherwise, an expression may end the wait.
+    /// Whether each member requires the next member to be ready. Otherwise, an expression may end the wait.
     is_certain: bool,
 }
 
-/// An object with dependencies, and the position of the member that each dependency references.
+/// An object with its dependencies, each with the position of the member that the dependency references.
 struct Member<'a> {
     applied: Applied<'a>,
     waits: Vec<(Dependency<'a>, usize)>,
@@ -148,7 +148,7 @@ fn members<'a>(view: &View<'a>, group: &'static str, kind: &'static str) -> Vec<
     }
     let is_known = |at: &usize| view.is_whole() || !ambiguous.contains(at);
     let waits = |at: usize, applied: &Applied<'a>| {
-        // Without a root, objects of the same name may belong to different clusters.
+        // Without a root, objects with the same name may belong to different clusters.
         let all = dependencies(applied.object).filter(|_| is_known(&at));
         let counts = all.filter(|dependency| {
             let wanted = dependency.target;
@@ -167,9 +167,9 @@ fn members<'a>(view: &View<'a>, group: &'static str, kind: &'static str) -> Vec<
     members.collect()
 }
 
-/// One cycle for each group of members that all wait for each other: the shortest from its first member.
+/// Returns one cycle for each group of members that wait for each other: the shortest cycle through the first member.
 ///
-/// A group in which expressions may end the wait counts only if none of its members is in a certain cycle.
+/// The result includes a group in which expressions may end the wait only if none of its members is in a certain cycle.
 fn cycles(members: &[Member<'_>]) -> Vec<Cycle> {
     let mut graph: Graph<Condition> = Graph::new(members.len());
     for (from, member) in members.iter().enumerate() {

@@ -15,12 +15,12 @@ declare! {
     /// ## Why
     ///
     /// The name and the domain identify a cluster in DNS, in certificates, in a shared bucket and in a shared
-    /// Prometheus. A new cluster is often a copy of another one. If its identity is a copy too, both clusters write to
-    /// the same places, and each one reverts the changes of the other.
+    /// Prometheus. A new cluster is often a copy of another cluster. If its identity is also a copy, both clusters
+    /// write to the same places, and each cluster reverts the changes of the other.
     ///
     /// `.fleetwright.yaml` lists the variables that must be unique; the default is `CLUSTER_NAME` and `CLUSTER_DOMAIN`.
     /// The rule ignores clusters that the file declares as a group, such as blue and green. It also ignores values that
-    /// a hub passes to its remote clusters, and `cluster.local`, which every cluster uses for itself.
+    /// a hub passes to its remote clusters, and `cluster.local`, which each cluster uses only internally.
     ///
     /// ## How to fix it
     ///
@@ -168,7 +168,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
 }
 
-/// The values that a variable has on a cluster, each with one definition.
+/// The values of a variable on a cluster, each with one definition.
 fn values<'a>(view: &View<'a>, key: &str) -> BTreeMap<&'a str, &'a Variable> {
     let mut values = BTreeMap::new();
     let mut seen: Index<usize, ()> = Index::default();

@@ -6,7 +6,7 @@ declare! {
     /// ## Why
     ///
     /// YAML forbids duplicate keys. Flux and kustomize reject the file. Other parsers silently use the last value, so a
-    /// test that passes with another tool proves little. Often two branches added the same block.
+    /// test with another tool may not show the fault. Often, two branches added the same block.
     ///
     /// ## How to fix it
     ///

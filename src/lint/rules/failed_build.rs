@@ -5,12 +5,12 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux applies nothing of a directory that kustomize rejects, nor of any directory that includes it. Typical
-    /// errors are a patch without a target, a duplicate object, directories that include each other, an unknown field,
-    /// and an empty kustomization.yaml.
+    /// Flux does not apply a directory that kustomize rejects, or a directory that includes it. Typical errors are a
+    /// patch without a target, a duplicate object, directories that include each other, an unknown field, and an empty
+    /// kustomization.yaml.
     ///
     /// The build omits remote files without a local copy, encrypted files, and Helm charts. The linter does not report
-    /// objects as missing that these may contain. `--verbose` shows the number of omissions.
+    /// missing objects that these inputs may contain. `--verbose` shows the number of omissions.
     ///
     /// ## How to fix it
     ///
@@ -42,8 +42,8 @@ declare! {
     ///
     /// ## Versions
     ///
-    /// Since Flux 2.0, until now. The build is that of kustomize 5.8, which Flux 2.8 and 2.9 contain. Older versions
-    /// differ in details.
+    /// Since Flux 2.0, until now. The build is equal to the build of kustomize 5.8, which Flux 2.8 and 2.9 contain.
+    /// Older versions differ in details.
     ///
     /// ## Source
     ///

@@ -13,13 +13,14 @@ declare! {
     ///
     /// ## Why
     ///
-    /// `latest`, `*`, or a range without an upper bound accepts every new release, including a breaking one. It reaches
-    /// all clusters within the same hour, Git contains no record of the change, and reverting a commit does not restore
-    /// the previous version.
+    /// `latest`, `*`, or a range without an upper bound accepts every new release, including a breaking release. The
+    /// release reaches all clusters within the same hour. Git does not contain a record of the change, and the revert
+    /// of a commit does not restore the previous version.
     ///
-    /// The rule ignores branches of Git repositories and the source of the cluster's root, which are meant to move. It ignores ranges with an upper bound,
-    /// which are a decision. It also ignores OCI tags with a verified artifact, which only the signer can move. The
-    /// severity is warning on production clusters, and pedantic on others.
+    /// The rule ignores branches of Git repositories and the source of the cluster's root, since each commit moves
+    /// them. It ignores ranges with an upper bound, since the author set the bound. It also ignores OCI tags with a
+    /// verified artifact, which only the signer can move. The severity is warning on production clusters, and pedantic
+    /// on others.
     ///
     /// ## How to fix it
     ///
@@ -118,18 +119,18 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
     }
 }
 
-/// Returns whether a source is the one of a root. Each commit moves its tag or branch.
+/// Returns whether a source belongs to a root. Each commit moves the tag or branch of such a source.
 fn is_of_root(applied: &Applied<'_>) -> bool {
     let by = applied.by;
     let is_own = || by.source.as_ref().is_some_and(|source| *source == applied.object.reference());
     matches!(by.kind, ApplierKind::Bootstrap | ApplierKind::FluxInstance) || is_own()
 }
 
-/// A floating version, and the message that follows the name of the object.
+/// A floating version, with the message that follows the reference to the object.
 enum Floating<'a> {
     /// The field that sets the version.
     Set(&'a Node, String),
-    /// The place of a missing field.
+    /// The label for a missing field.
     Unset(Label, String),
 }
 
@@ -140,7 +141,7 @@ fn accepts(range: &Node) -> String {
     format!("accepts any new version: `{}` has no upper bound", range.text().unwrap_or_default())
 }
 
-/// The floating reference of a GitRepository. A commit has precedence over a name, then a range, then a tag.
+/// Returns the floating reference of a GitRepository. The precedence is: commit, name, range, tag.
 fn git(repository: &Object) -> Option<Floating<'_>> {
     let field_of = |field: &str| {
         let node = repository.node.at_keys(&["spec", "ref", field])?;
@@ -156,7 +157,7 @@ fn git(repository: &Object) -> Option<Floating<'_>> {
     Some(Floating::Set(tag, "uses the current commit of tag `latest`".into()))
 }
 
-/// The floating reference of an OCIRepository. A digest has precedence over a range, then a tag. The default is `latest`.
+/// Returns the floating reference of an OCIRepository. The precedence is: digest, range, tag. The default is `latest`.
 fn oci<'a>(applied: &Applied<'a>) -> Option<Floating<'a>> {
     let repository = applied.object;
     let field_of = |field: &str| {
@@ -177,8 +178,9 @@ fn oci<'a>(applied: &Applied<'a>) -> Option<Floating<'a>> {
     }
 }
 
-/// The floating version of a chart from a HelmRepository. The default is the newest version. Charts from Git and buckets
-/// contain their version.
+/// Returns the floating version of a chart from a HelmRepository. The default is the newest version.
+///
+/// Charts from Git and buckets contain their version.
 fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option<Floating<'a>> {
     let chart = object.node.at_keys(path)?;
     let source = chart.at_keys(&["sourceRef", "kind"]).and_then(Node::text);
@@ -193,7 +195,9 @@ fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option
     }
 }
 
-/// Returns whether a version range has no upper bound. A text that Flux cannot parse as a range matches no versions.
+/// Returns whether a version range has no upper bound.
+///
+/// A text that Flux cannot parse as a range does not match any version.
 fn is_unbounded(range: &Node) -> bool {
     range.text().and_then(Range::parse).is_some_and(|range| range.is_unbounded())
 }

@@ -19,24 +19,24 @@ declare! {
     /// ## Why
     ///
     /// All objects of such a Kustomization go to the remote cluster, including HelmReleases and sources. If the remote
-    /// cluster does not have the CRDs of Flux, it rejects them (`no matches for kind`), and Flux applies nothing of the
-    /// Kustomization. Usually the Flux of the hub is meant to install a chart there.
+    /// cluster does not have the CRDs of Flux, it rejects these objects (`no matches for kind`), and Flux does not
+    /// apply the Kustomization. Usually, the author wants Flux on the hub to install a chart on the remote cluster.
     ///
-    /// The rule reports nothing in these cases:
+    /// The rule does not report a Kustomization in these cases:
     ///
     /// - The remote cluster receives Flux: its CRDs or controllers, a `gotk-sync.yaml`, a FluxInstance, or the chart
     ///   that installs them.
-    /// - An input for the remote cluster could not be built.
+    /// - An applier for the remote cluster is not built.
     /// - A cluster of the same repository has its own Flux, and its name matches the Secret of the kubeConfig. A
-    ///   directory of that name with a `gotk-components.yaml` or `gotk-sync.yaml` is enough.
+    ///   directory with that name and a `gotk-components.yaml` or `gotk-sync.yaml` is sufficient.
     ///
-    /// The severity is warning, because another repository or program may install Flux there.
+    /// The severity is warning, because another repository or program may install Flux on the remote cluster.
     ///
     /// ## How to fix it
     ///
-    /// Remove `kubeConfig` from the Kustomization, and set `spec.kubeConfig` in the HelmRelease: the HelmRelease stays
-    /// on the hub, and the objects of the chart go to the remote cluster. Or install Flux there first. If it is installed,
-    /// write an exception in `.fleetwright.yaml`.
+    /// Remove `kubeConfig` from the Kustomization, and set `spec.kubeConfig` in the HelmRelease. The HelmRelease stays
+    /// on the hub, and Flux installs the chart on the remote cluster. Or install Flux on the remote cluster first. If
+    /// Flux is already installed there, add an exception to `.fleetwright.yaml`.
     ///
     /// ## Bad
     ///
@@ -138,7 +138,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
 }
 
-/// Each HelmRelease of a cluster that installs Flux on a remote cluster.
+/// The HelmReleases of a cluster that install Flux on a remote cluster, according to their names.
 fn releases_of_flux(cluster: &Cluster) -> Vec<&Object> {
     let releases = cluster.applied_sets.iter().flat_map(AppliedSet::tenancy_objects).map(|applied| applied.object);
     let releases = releases.filter(|object| object.is(groups::HELM, "HelmRelease"));
@@ -157,7 +157,7 @@ fn installs_on(release: &Object, target: &str) -> bool {
     is_target(config("secretRef")) || is_target(config("configMapRef"))
 }
 
-/// Returns whether the name of a kubeConfig suggests that it belongs to a cluster.
+/// Returns whether a remote cluster is probably the cluster with a name, according to the name of its kubeconfig.
 fn leads_to(target: &str, cluster: &str) -> bool {
     let cluster = cluster.rsplit('/').next().unwrap_or(cluster);
     target.split('/').any(|part| {
@@ -186,7 +186,7 @@ fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() 
     }
 }
 
-/// Returns whether the remote cluster receives Flux, however it is installed.
+/// Returns whether the remote cluster receives Flux, for any method of installation.
 fn receives_flux(view: &View<'_>) -> bool {
     let is_flux_group = |group: &str| groups::is_toolkit(group) || group == groups::FLUX_OPERATOR;
     let mut definitions = view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");

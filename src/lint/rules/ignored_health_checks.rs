@@ -13,18 +13,18 @@ declare! {
     ///
     /// ## Why
     ///
-    /// With `wait: true` Flux checks the objects that the Kustomization itself applies, and does not read
-    /// `healthChecks`. It does not wait for other objects that `healthChecks` references, such as the Deployment of a
-    /// chart or an object on another path.
+    /// With `wait: true`, Flux checks the objects that the Kustomization applies, and does not read `healthChecks`. It
+    /// does not wait for other objects that `healthChecks` references, such as the Deployment of a chart or an object
+    /// on another path.
     ///
-    /// The severity is pedantic if the Kustomization applies all objects in `healthChecks` itself, or may apply them with
-    /// a HelmRelease, because Flux waits for them in any case. It is also pedantic if the objects of the Kustomization
+    /// The severity is pedantic if the Kustomization applies all objects in `healthChecks`, directly or possibly with a
+    /// HelmRelease, because Flux waits for them in any case. It is also pedantic if the objects of the Kustomization
     /// are unknown.
     ///
     /// ## How to fix it
     ///
-    /// Remove `healthChecks`. To wait for other objects too, remove `wait` instead, and list the own objects in
-    /// `healthChecks`.
+    /// Remove `healthChecks`. To also wait for other objects, remove `wait`, and list the Kustomization's own objects
+    /// in `healthChecks`.
     ///
     /// ## Bad
     ///
@@ -126,7 +126,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// The first health check of an object for which the Kustomization does not wait, if its objects are known.
+/// Returns the first health check of an object that the Kustomization does not wait for, if its objects are known.
 fn object_of_another<'a>(view: &View<'a>, kustomization: &Object, checks: &'a Node) -> Option<&'a Node> {
     let reference = kustomization.reference();
     let sets = &view.receiver.cluster.applied_sets;
@@ -144,7 +144,7 @@ fn object_of_another<'a>(view: &View<'a>, kustomization: &Object, checks: &'a No
     checks.items().iter().find(|check| !is_covered(check))
 }
 
-/// The kinds of a chart's objects for which Helm waits.
+/// The kinds of a chart's objects that Helm waits for.
 const AWAITED_BY_HELM: [(&str, &str); 7] = [
     ("apps", "Deployment"),
     ("apps", "StatefulSet"),
@@ -155,7 +155,7 @@ const AWAITED_BY_HELM: [(&str, &str); 7] = [
     ("", "PersistentVolumeClaim"),
 ];
 
-/// Returns whether a release becomes ready only after the objects of its chart do.
+/// Returns whether an object is a HelmRelease that becomes ready only after the objects of its chart.
 fn is_awaited_release(object: &Object) -> bool {
     let is_set = |keys: &[&str]| object.text_at(keys) == Some("true");
     (object.group(), object.kind()) == (groups::HELM, "HelmRelease")

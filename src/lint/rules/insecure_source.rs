@@ -12,10 +12,11 @@ declare! {
     ///
     /// ## Why
     ///
-    /// An attacker between the cluster and the server decides what the cluster runs: Flux applies what it fetches, with
-    /// the permissions of its controllers or of the tenant. The credentials of the source are also sent unencrypted.
+    /// An attacker between the cluster and the server can change the objects on the cluster. Flux applies the fetched
+    /// manifests with the permissions of its controllers or of the tenant. The credentials of the source are also sent
+    /// unencrypted.
     ///
-    /// A host inside the cluster or on the loopback interface is a smaller risk: the severity there is warning.
+    /// For a host inside the cluster or on the loopback interface, the risk is smaller, so the severity is warning.
     ///
     /// ## How to fix it
     ///
@@ -87,7 +88,7 @@ fn address(object: &Object) -> Option<&Node> {
     object.node.at_keys(&["spec", field])
 }
 
-/// The field that disables TLS for a source. A HelmRepository has it only if its type is `oci`.
+/// The field that disables TLS for a source. A HelmRepository has this field only if its type is `oci`.
 fn insecure(object: &Object) -> Option<&Node> {
     if object.kind() == "HelmRepository" && object.text_at(&["spec", "type"]) != Some("oci") {
         return None;
@@ -99,7 +100,7 @@ fn is_plain(address: &str) -> bool {
     address.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"))
 }
 
-/// A URL without the credentials in it.
+/// A URL without its credentials.
 fn without_user(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_string() };
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -118,7 +119,7 @@ fn host(address: &str) -> &str {
     }
 }
 
-/// Returns whether a host is a Service in the cluster or on the loopback interface.
+/// Returns whether a host is a Service in the cluster, or is on the loopback interface.
 fn is_local(host: &str) -> bool {
     let host = host.trim_end_matches('.');
     let has_suffix = |suffix: &str| host.ends_with(suffix);

@@ -13,10 +13,11 @@ declare! {
     ///
     /// A duration is a list of numbers, each with a unit: `h`, `m`, `s` or `ms`. The CRDs of Flux contain this pattern,
     /// so the API server rejects an object with `1d`, with `10` or with `10m0`. The dry run of the Kustomization that
-    /// contains the object fails, and Flux applies nothing of it. A timeout of a source, an ImageRepository or a Provider
-    /// has no unit `h`.
+    /// contains the object fails, and Flux does not apply the Kustomization. A timeout of a source, an ImageRepository
+    /// or a Provider does not accept the unit `h`.
     ///
-    /// A CRD of Flux 0.34 or older has no pattern. The controller then fails to list all objects of the kind.
+    /// A CRD of Flux 0.34 or older does not have this pattern. The controller then fails to list all objects of the
+    /// kind.
     ///
     /// The rule ignores values with variables.
     ///
@@ -136,7 +137,7 @@ enum Fault {
     Other,
 }
 
-/// The fault of a duration according to the pattern `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`, in which `h` may be absent.
+/// Returns the fault of a duration according to the pattern `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`, which may lack `h`.
 fn fault(text: &str, has_hours: bool) -> Option<Fault> {
     let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     if text.is_empty() {

@@ -11,9 +11,9 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Git accepts `git@host:org/repo`, where a path follows the colon. Flux accepts only URLs, where a port follows
-    /// the colon. In `ssh://git@host:org/repo` the port is `org`, which is not valid, and the source never becomes
-    /// ready. The API server rejects a URL without a scheme.
+    /// Git accepts `git@host:org/repo`, in which a path follows the colon. Flux accepts only URLs, in which a port
+    /// follows the colon. In `ssh://git@host:org/repo`, the port is `org`, which is not valid, so the source never
+    /// becomes ready. The API server rejects a URL without a scheme.
     ///
     /// The rule checks the URL after variable substitution. It ignores numeric ports.
     ///

@@ -7,8 +7,8 @@ declare! {
     ///
     /// Flux validates the names of all variables before it substitutes the first one. A valid name contains only
     /// letters, digits and `_`, and does not start with a digit. An invalid name fails the whole Kustomization, even if
-    /// no manifest uses the variable. A ConfigMap that no Kustomization references in `substituteFrom` can have any
-    /// keys.
+    /// no manifest uses the variable. The keys of a ConfigMap are not restricted if no Kustomization references it in
+    /// `substituteFrom`.
     ///
     /// ## How to fix it
     ///

@@ -5,14 +5,14 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux and kustomize reject the whole file, and with it the directory: Flux applies nothing below that path,
-    /// however small the mistake. Clusters keep their current objects, so the error becomes visible only when the next
-    /// change does not arrive.
+    /// Flux and kustomize reject the whole file and its directory. Flux does not apply any object below that path, even
+    /// for a small mistake. Clusters keep their current objects, so the error becomes visible only when the next change
+    /// does not arrive.
     ///
     /// The rule checks files that are manifests or look like manifests: kustomization files, the files that they
-    /// reference, and files with `apiVersion` and `kind` at the top level. It ignores templates of Helm charts and
-    /// files of other programs, and files that `.sourceignore` excludes and no build reads. The severity is warning for
-    /// other files that no kustomization lists and no cluster builds.
+    /// reference, and files with `apiVersion` and `kind` at the top level. It ignores templates of Helm charts, files
+    /// of other programs, and files that `.sourceignore` excludes and no build reads. The severity is warning for other
+    /// files that no kustomization lists and no cluster builds.
     ///
     /// ## How to fix it
     ///

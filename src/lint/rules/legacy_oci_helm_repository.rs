@@ -8,10 +8,10 @@ declare! {
     ///
     /// ## Why
     ///
-    /// This type of HelmRepository is in maintenance mode. Flux does not reconcile it, so it reports no errors. It
-    /// supports neither digests, nor ranges of tags, nor most verification methods. Each HelmRelease pulls the chart
-    /// separately. An OCIRepository supports all of this. Flux pulls its chart once for all HelmReleases that reference
-    /// it in `chartRef`.
+    /// This type of HelmRepository is in maintenance mode. Flux does not reconcile it, so its status does not show
+    /// errors. It does not support digests, ranges of tags, or most verification methods. Flux pulls the chart
+    /// separately for each HelmRelease. An OCIRepository supports these features, and Flux pulls its chart once for all
+    /// HelmReleases that reference it in `chartRef`.
     ///
     /// ## How to fix it
     ///

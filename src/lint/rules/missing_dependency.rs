@@ -17,20 +17,20 @@ declare! {
     ///
     /// ## Why
     ///
-    /// On a running cluster all objects already exist. On a new cluster the order is random. The API server rejects
-    /// custom resources until their CRD exists, and one rejected object stops the whole Kustomization. A HelmRelease
-    /// fails at first if its source or values are applied later, and then waits for its next interval. With `wait:
-    /// true` the Kustomization runs into its timeout.
+    /// On a running cluster, all objects already exist. On a new cluster, the order is random. The API server rejects
+    /// custom resources until their CRD exists, and Flux does not apply a Kustomization with a rejected object. A
+    /// HelmRelease fails at first if Flux applies its source or values later. It then waits for its next interval. With
+    /// `wait: true`, the Kustomization reaches its timeout.
     ///
-    /// The rule checks sources, CRDs, and the ConfigMaps and Secrets that contain values. It knows the API groups of the
-    /// CRDs that well-known charts install. Direct and transitive
-    /// dependencies count, and so do the dependencies of the Kustomizations that apply this one, and the objects that
-    /// those apply themselves. The rule reports nothing if one Kustomization applies both objects, or if the consumer
-    /// applies the provider: a dependency cannot help there. If the two wait for each other,
-    /// [bootstrap-order](bootstrap-order.md) reports them. It reports one finding for each pair of Kustomizations, and one
-    /// finding for more than three consumers of one provider. It ignores children if their parent uses the provider too.
-    /// It ignores the CRDs of Cilium and Calico, since Flux starts only when the network works, and what other programs
-    /// of the repository may create before Flux starts, such as a script, a Taskfile or a helmfile.
+    /// The rule checks sources, CRDs, and the ConfigMaps and Secrets that contain values. It knows the API groups of
+    /// the CRDs that well-known charts install. The rule accepts direct and transitive dependencies. It also accepts
+    /// the dependencies of the Kustomizations above the consumer, and the objects that these apply. The rule does not
+    /// report two objects that one Kustomization applies, or a provider that the consumer applies, since a dependency
+    /// does not help there. If two Kustomizations wait for each other, [bootstrap-order](bootstrap-order.md) reports
+    /// them. The rule reports one finding for each pair of Kustomizations, and one finding for more than three
+    /// consumers of one provider. It ignores children if their parent also uses the provider. It ignores the CRDs of
+    /// Cilium and Calico, since Flux starts only after the pod network works. It also ignores objects that other
+    /// programs of the repository may create before Flux starts, such as a script, a Taskfile or a helmfile.
     ///
     /// ## How to fix it
     ///
@@ -168,8 +168,7 @@ declare! {
     Check::Cluster(check),
 }
 
-/// The largest number of consumers of one Kustomization with separate findings. More of them get one finding at their
-/// parent.
+/// The maximum number of consumers of one Kustomization with separate findings. More consumers have one common finding.
 const MAX_SEPARATE: usize = 3;
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -202,7 +201,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// The finding for one consumer; `followers` is the number of appliers below it that use the provider too.
+/// Returns the finding for one consumer. `followers` is the number of appliers below it that also use the provider.
 fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
     let LateUse { by, thing, custom_resource, at, is_late, .. } = one;
     let consumer = by.object.as_ref()?;
@@ -257,7 +256,7 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
     Some(finding.related(thing.by.place(thing.object.span()), format!("applied by {provider}")))
 }
 
-/// Creates one finding for many consumers, at the parent that applies them.
+/// Returns one finding for many consumers, at the parent that applies them.
 fn finding_at_parent(above: &Arc<Applier>, uses: &[LateUse<'_>]) -> Option<Finding> {
     let (first, parent) = (uses.first()?, above.object.as_ref()?);
     let message = format!(
@@ -276,7 +275,7 @@ fn finding_at_parent(above: &Arc<Applier>, uses: &[LateUse<'_>]) -> Option<Findi
     Some(with_places(finding, first, uses))
 }
 
-/// Creates one finding for many consumers without a common parent that could wait.
+/// Returns one finding for many consumers without a common parent that could wait.
 fn finding_of_all(uses: &[LateUse<'_>]) -> Option<Finding> {
     let first = uses.first()?;
     let (provider, consumer) = (&first.thing.by.reference, first.by.object.as_ref()?);
@@ -299,7 +298,7 @@ fn kinds_of(uses: &[LateUse<'_>]) -> &'static str {
     if is_plain { "Kustomizations" } else { "objects" }
 }
 
-/// The used objects as text for a message.
+/// The used objects, as text for a message.
 fn used_by_all(first: &LateUse<'_>, uses: &[LateUse<'_>]) -> String {
     let (object, provider) = (first.thing.object.reference(), &first.thing.by.reference);
     let is_same = |one: &LateUse<'_>| memory_address(one.thing.object) == memory_address(first.thing.object);
@@ -317,14 +316,14 @@ fn with_places(finding: Finding, first: &LateUse<'_>, uses: &[LateUse<'_>]) -> F
         .related(first.thing.by.place(first.thing.object.span()), format!("applied by {provider}"))
 }
 
-/// The place of `dependsOn` of an applier.
+/// The label for `dependsOn` of an applier, or for the missing field.
 fn place_in(applier: &Applier, object: &Object) -> Label {
     let listed = object.node.get("spec").and_then(|spec| spec.entry("dependsOn")).map(Entry::key_span);
     let place = listed.map_or_else(|| missing_in_spec(object, "dependsOn"), Label::from);
     Label::new(own_position(applier, &place.span), place.message)
 }
 
-/// A provider as text for a message, with the namespace that `dependsOn` of the consumer must set.
+/// A provider, as text for a message, with the namespace if `dependsOn` of the consumer must set it.
 fn in_words(provider: &Applier, consumer: &Object) -> String {
     let reference = &provider.reference;
     match reference.namespace.as_ref().filter(|namespace| Some(&***namespace) != consumer.namespace()) {

@@ -10,7 +10,7 @@ declare! {
     ///
     /// helm-controller compares an installed release with the cluster only if `spec.driftDetection.mode` is `enabled`
     /// or `warn`. Otherwise, if a user scales a Deployment or deletes an object, the change stays until the next
-    /// upgrade, while the release is reported as ready.
+    /// upgrade. The HelmRelease remains ready.
     ///
     /// ## How to fix it
     ///

@@ -11,21 +11,22 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Without retries, helm-controller tries once. If an install fails because a webhook or a volume is not available
-    /// yet, the release stays failed until the HelmRelease or the chart changes. This may be long after the cause is
-    /// gone. All objects that depend on the release wait too.
+    /// Without retries, helm-controller tries once. If an install fails because a webhook or a volume is not yet
+    /// available, the release remains failed until the HelmRelease or the chart changes. This may be long after the end
+    /// of the cause. All objects that depend on the release also wait.
     ///
     /// `remediation.retries` retries after an uninstall or a rollback. The strategy `RetryOnFailure` retries in place,
-    /// without a limit. Flux 2.7 introduced it, for `helm.toolkit.fluxcd.io/v2` only. The rule reports nothing if
+    /// without a limit. Flux 2.7 introduced it, for `helm.toolkit.fluxcd.io/v2` only. The rule does not run if
     /// helm-controller retries by default (`DefaultToRetryOnFailure`, an option since Flux 2.8).
     ///
-    /// Before each retry, `remediation.retries` rolls an upgrade back and uninstalls an install. `retries: 0` is a decision
-    /// against that, so the severity is `pedantic` from Flux 2.7, and the rule reports nothing before.
+    /// Before each retry, `remediation.retries` rolls an upgrade back and uninstalls an install. With `retries: 0`, the
+    /// author decides against that. Therefore, the severity is `pedantic` from Flux 2.7 on, and the rule does not
+    /// report `retries: 0` for older versions.
     ///
     /// ## How to fix it
     ///
-    /// From Flux 2.7, set `install.strategy.name` and `upgrade.strategy.name` to `RetryOnFailure`. Before, set
-    /// `remediation.retries` for both.
+    /// From Flux 2.7 on, set `install.strategy.name` and `upgrade.strategy.name` to `RetryOnFailure`. For older
+    /// versions, set `remediation.retries` for both.
     ///
     /// ## Bad
     ///
@@ -65,8 +66,8 @@ declare! {
     ///
     /// ## Versions
     ///
-    /// Since Flux 2.0, until now. The help proposes `RetryOnFailure` for `v2` from Flux 2.7 on, and
-    /// `remediation.retries` otherwise.
+    /// Since Flux 2.0, until now. The help proposes `RetryOnFailure` for `v2` from Flux 2.7 on, and otherwise
+    /// `remediation.retries`.
     ///
     /// ## Source
     ///
@@ -111,7 +112,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         if is_decision {
             finding.severity = Severity::Pedantic;
         }
-        // Releases of another version have another remedy.
+        // Releases with another API version have another fix.
         let cause = format!("{actions} {has_strategy:?} {is_decision}");
         let finding = finding.caused_by(cause, "", format!(" HelmReleases do not retry a failed {actions}"));
         found.push(finding.related(release.span().clone(), "this HelmRelease"));
@@ -121,7 +122,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
 /// The first release of Flux whose HelmReleases have the field `strategy`.
 const STRATEGY_SINCE: (u64, u64) = (2, 7);
 
-/// The remedy that the Flux of the cluster knows.
+/// The fix that the cluster's version of Flux supports, as help for a finding.
 fn remedy(stuck: &[&str], has_strategy: Option<bool>) -> String {
     let fields = |field: &str| {
         let fields: Vec<String> = stuck.iter().map(|action| format!("`{action}.{field}`")).collect();
@@ -135,7 +136,7 @@ fn remedy(stuck: &[&str], has_strategy: Option<bool>) -> String {
     }
 }
 
-/// The remedy that keeps `retries: 0`: it needs no rollback and no uninstall.
+/// The fix that keeps `retries: 0`, without a rollback or an uninstall, as help for a finding.
 fn remedy_in_place(stuck: &[&str], has_strategy: Option<bool>) -> String {
     let fields: Vec<String> = stuck.iter().map(|action| format!("`{action}.strategy.name`")).collect();
     let since = if has_strategy.is_none() { "from Flux 2.7, " } else { "" };
@@ -143,12 +144,12 @@ fn remedy_in_place(stuck: &[&str], has_strategy: Option<bool>) -> String {
     format!("{since}set {fields} to `RetryOnFailure`, which retries without a rollback or an uninstall")
 }
 
-/// Returns whether a release has a chart. An overlay may complete a release without one.
+/// Returns whether a release has a chart. An overlay may complete a release without a chart.
 fn is_whole(release: &Object) -> bool {
     ["chart", "chartRef"].iter().any(|field| release.node.at_keys(&["spec", field]).is_some())
 }
 
-/// Returns whether a release retries an action. A value that is not known counts as a retry.
+/// Returns whether a release retries an action. The result is `true` for an unknown value.
 fn retries(release: &Object, action: &str) -> bool {
     let text = |keys: &[&str]| release.text_at(keys);
     text(&["spec", action, "strategy", "name"]).is_some_and(|name| name != "RemediateOnFailure")
@@ -160,7 +161,7 @@ fn is_zero(release: &Object, action: &str) -> bool {
     release.text_at(&["spec", action, "remediation", "retries"]) == Some("0")
 }
 
-/// The field that configures the failures of an action.
+/// The field that configures the handling of an action's failures.
 fn field_of<'a>(release: &'a Object, action: &str) -> Option<&'a Node> {
     let at = |keys: &[&str]| release.node.at_keys(keys);
     at(&["spec", action, "strategy", "name"]).or_else(|| at(&["spec", action, "remediation", "retries"]))

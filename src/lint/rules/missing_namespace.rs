@@ -15,21 +15,20 @@ declare! {
     ///
     /// ## Why
     ///
-    /// The API server rejects an object if its namespace does not exist, and Flux applies nothing of a Kustomization as
-    /// long as one object is rejected. A namespace that was created by hand hides the fault until the next cluster is
-    /// set up.
+    /// The API server rejects an object if its namespace does not exist. Flux does not apply a Kustomization with a
+    /// rejected object. A namespace that a user created by hand hides the fault until the setup of the next cluster.
     ///
-    /// The severity is error if another cluster receives the namespace from the repository, and warning otherwise:
-    /// users often create namespaces by hand.
+    /// The severity is error if another cluster receives the namespace from the repository, and otherwise warning,
+    /// since users often create namespaces by hand.
     ///
     /// The rule ignores:
     ///
-    /// - the namespaces of Kubernetes itself and of common platforms
+    /// - the namespaces of Kubernetes and of common platforms
     /// - a namespace that a HelmRelease in another namespace creates with `createNamespace`
     /// - a namespace that a policy, a namespace request or another object creates
     /// - a namespace with the same name as a chart, because the chart may contain it
     /// - a namespace that an unbuilt input may contain
-    /// - remote clusters that Flux reaches with a `kubeConfig`, because other tools may create namespaces there
+    /// - remote clusters that Flux accesses with a `kubeConfig`, because other tools may create namespaces there
     ///
     /// ## How to fix it
     ///
@@ -82,7 +81,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for (missing, of_view) in all {
         found.merge(of_view);
         for (namespace, mut finding) in missing {
-            // If another cluster receives the namespace, this one lacks it by mistake.
+            // If another cluster receives the namespace, this cluster lacks the namespace by mistake.
             if fleet.views.iter().any(|view| view.find("", "Namespace", "", namespace).is_some()) {
                 finding.severity = Severity::Error;
             }

@@ -5,16 +5,16 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux applies nothing of the Kustomization, and its dependents wait. With `prune: true`, the objects that it
-    /// applied before stay, so the fault remains hidden until something else fails. The usual cause is a directory that
-    /// was moved.
+    /// Flux does not apply the Kustomization, and its dependents wait. With `prune: true`, the objects that it applied
+    /// before also remain, so the fault is hidden until another failure. The usual cause is a moved directory.
     ///
     /// The rule checks the path as the cluster receives it: after the patches and variables of the parent, and without
-    /// the files that the source ignores. It reports nothing if the source, or the branch or tag that it references,
-    /// has no local copy.
+    /// the files that the source ignores. It does not report a path in a source without a local copy, or without a
+    /// local copy of the referenced branch or tag.
     ///
-    /// The rule also checks a Kustomization that no cluster reaches if it references the repository itself. The severity
-    /// is then warning: it would fail in the same way as soon as a cluster applies it. The rule ignores such Kustomizations in directories of examples, tests and templates.
+    /// The rule also checks a Kustomization that no cluster reaches if its source is the repository. The severity is
+    /// then warning, since the Kustomization would fail in the same way when a cluster applies it. The rule ignores
+    /// such Kustomizations in directories of examples, tests and templates.
     ///
     /// ## How to fix it
     ///

@@ -9,9 +9,9 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Objects that are removed from the repository stay on the cluster: a renamed Deployment runs twice, a removed
-    /// RoleBinding still grants permissions, and no tool lists the leftovers. Clusters that were set up at different
-    /// times drift apart.
+    /// Objects that are removed from the repository stay on the cluster. A renamed Deployment runs twice, a removed
+    /// RoleBinding still grants permissions, and no tool lists such objects. Clusters that are created at different
+    /// times have different objects.
     ///
     /// `prune` is a required field, so `false` is a deliberate setting. It can protect CRDs, namespaces and volumes.
     /// Therefore, the severity is pedantic.

@@ -5,8 +5,8 @@ declare! {
     ///
     /// ## Why
     ///
-    /// kustomize cannot build the directory, so Flux applies nothing of it, and nothing of a directory that includes
-    /// it. The usual cause is a file that was renamed or removed without its entry.
+    /// kustomize cannot build the directory, so Flux does not apply it, or a directory that includes it. The usual
+    /// cause is a commit that renames or removes a file without its entry.
     ///
     /// ## How to fix it
     ///

@@ -10,21 +10,22 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Without lockdown, Flux applies the object with its own permissions, which are those of a cluster admin: an
-    /// account that can write to the tenant's repository controls the cluster. Under lockdown, Flux uses a default
-    /// account that has no permissions, and the reconciliation fails.
+    /// Without lockdown, Flux applies the object with its own permissions, which are the permissions of a cluster
+    /// admin. An account that can write to the tenant's repository then controls the cluster. Under lockdown, Flux uses
+    /// a default account without permissions, and the reconciliation fails.
     ///
-    /// The severity is error if tenants share the cluster, and pedantic otherwise. Platform namespaces count only under
-    /// lockdown. The rule ignores:
+    /// The severity is error if tenants share the cluster, and otherwise pedantic. In platform namespaces, it is error
+    /// only under lockdown. The rule ignores:
     ///
     /// - a namespace in which the default account of the lockdown has a binding
     /// - an object with an account that a patch sets later
-    /// - an object with `kubeConfig`, because its identity is one of the remote cluster
+    /// - an object with `kubeConfig`, because its identity belongs to the remote cluster
     /// - a ResourceSet of the platform under a lockdown, unless the values of Flux Operator's chart or the arguments of
     ///   its Deployment set its default account
     ///
-    /// The label `toolkit.fluxcd.io/tenant` alone does not define a tenant if the platform writes the releases of the
-    /// namespace and the cluster confines no account: it has neither a lockdown nor an account with a RoleBinding.
+    /// The label `toolkit.fluxcd.io/tenant` alone does not define a tenant if the platform defines the releases of the
+    /// namespace and the cluster does not confine accounts. Such a cluster has no lockdown and no account with a
+    /// RoleBinding.
     ///
     /// ## How to fix it
     ///
@@ -95,10 +96,10 @@ declare! {
 
 fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
     let Some(finding) = judge(applied, context) else { return };
-    // The object that applies this one sets its namespace, and with it the account that Flux uses.
+    // The applier of the object sets the namespace, which determines the account that Flux uses.
     let is_open = applied.by.kind == ApplierKind::Folder && applied.namespace().is_none();
-    // A fleet with a lockdown usually sets a default account for Flux Operator, but only the values of its chart show
-    // it.
+    // A fleet with a lockdown usually sets a default account for Flux Operator, but only the values of its chart
+    // contain the account.
     let is_unknown = matches!(context.tenancy.operator, OperatorAccount::None | OperatorAccount::Unknown);
     let is_of_operator = is_resource_set(applied.object) && context.tenancy.lockdown.is_some() && is_unknown;
     let is_pedantic = finding.severity == Severity::Pedantic;
@@ -129,12 +130,12 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let is_tenant = namespace.is_some_and(|namespace| tenancy.tenants.contains_key(namespace));
     let default = tenancy.default_account(controller).filter(|_| namespace.is_some());
     let locked = default.is_some();
-    // The objects that `flux bootstrap` and a FluxInstance write for the cluster itself use the account of the
-    // controller, unless a lockdown forbids it.
+    // The objects that `flux bootstrap` and a FluxInstance create for the cluster use the account of the controller,
+    // unless a lockdown prevents this.
     if !locked && (is_of_bootstrap(object) || applied.by.kind == ApplierKind::FluxInstance) {
         return None;
     }
-    // The default account of the operator is a lockdown of its own.
+    // The default account of the operator restricts ResourceSets as a lockdown does.
     let fails = locked && is_resource_set(object);
     let is_fault = fails || (tenancy.multi_tenant && (is_tenant || locked));
     let severity = if is_fault { Severity::Error } else { Severity::Pedantic };
@@ -161,14 +162,14 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     if let Some(namespace) = namespace {
         let kind = object.kind();
         let summary = format!(" {kind}s of namespace `{namespace}` have no `spec.serviceAccountName`");
-        // A namespace of the same name may have another owner or default on another cluster.
+        // A namespace with the same name may have another owner or default account on another cluster.
         finding = finding.caused_by(format!("{namespace} {controller} {why}{owner}"), "", summary);
     }
     finding.severity = severity;
     Some(finding)
 }
 
-/// The controller that applies an object. Flux Operator does not apply the lockdown of a FluxInstance to itself.
+/// The controller that applies an object. The lockdown of a FluxInstance does not restrict Flux Operator.
 fn controller(object: &Object) -> &'static str {
     match object.kind() {
         "Kustomization" => "kustomize-controller",
@@ -177,7 +178,9 @@ fn controller(object: &Object) -> &'static str {
     }
 }
 
-/// Whether an object is complete and of a kind that uses an account. A parent may complete an object without a source.
+/// Returns whether an object is complete and has a kind that uses an account.
+///
+/// A parent may complete an object without a source.
 fn is_judged(object: &Object) -> bool {
     let has = |field: &str| object.node.at_keys(&["spec", field]).is_some();
     (is_kustomization(object) && has("sourceRef"))

@@ -10,15 +10,16 @@ declare! {
     /// ## Why
     ///
     /// helm-controller stores the history of a release in the namespace of the HelmRelease, not in the target
-    /// namespace. `helm list -n` and `helm history -n` find nothing in the target namespace. A second HelmRelease with
-    /// the same release name in the same namespace shares the history. Each of the two then treats the release of the
-    /// other as its own.
+    /// namespace. `helm list -n` and `helm history -n` do not find the release in the target namespace. A second
+    /// HelmRelease with the same release name in the same namespace shares the history. Each HelmRelease then treats
+    /// the release of the other HelmRelease as its own.
     ///
     /// ## How to fix it
     ///
     /// For a new release, set `spec.storageNamespace` to the target namespace. Do not change a live release: if its
-    /// storage namespace, its target namespace or its name changes, helm-controller uninstalls it and installs it again.
-    /// This deletes its volumes unless the chart keeps them. Use `helm history -n <namespace of the HelmRelease>` there.
+    /// storage namespace, its target namespace or its name changes, helm-controller uninstalls the release and installs
+    /// it again. This deletes its volumes unless the chart keeps them. For a live release, use `helm history -n
+    /// <namespace of the HelmRelease>`.
     ///
     /// ## Bad
     ///
@@ -74,7 +75,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     };
     let Some(target) = text("targetNamespace").filter(|target| target.text() != applied.namespace()) else { return };
     let name = target.text().unwrap_or_default();
-    // An unknown namespace may be the one of the HelmRelease.
+    // An unknown namespace may be the namespace of the HelmRelease.
     if text("storageNamespace").is_some() || name.contains("${") {
         return;
     }

@@ -11,10 +11,10 @@ declare! {
     ///
     /// Without `timeout`, the timeout of a Kustomization is its interval, which is often an hour. If an API server or a
     /// webhook does not answer, the Kustomization occupies a worker of kustomize-controller for that time. Flux reports
-    /// the failure only afterwards. Without `wait`, a Kustomization is ready as soon as its objects are applied, even
-    /// if no pod runs.
+    /// the failure only after that time. Without `wait`, a Kustomization is ready as soon as Flux applies its objects,
+    /// even if no pod runs.
     ///
-    /// The rule ignores the Kustomization that `flux bootstrap` or a FluxInstance writes for the cluster itself.
+    /// The rule ignores the Kustomization that `flux bootstrap` or a FluxInstance creates for the root of the cluster.
     ///
     /// ## How to fix it
     ///
@@ -70,10 +70,10 @@ declare! {
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let has = |field: &str| object.node.at_keys(&["spec", field]).is_some_and(|node| !node.is_null());
-    // Flux and Flux Operator write the Kustomization of the cluster itself, and a FluxInstance has no field for a
-    // timeout.
+    // Flux and Flux Operator create the Kustomization of the cluster's root, and a FluxInstance does not have a field
+    // for a timeout.
     let is_generated = || is_of_bootstrap(object) || applied.by.kind == ApplierKind::FluxInstance;
-    // A parent may set further fields of a fragment.
+    // A parent may complete an object without a source.
     if !is_kustomization(object) || !has("sourceRef") || is_generated() {
         return;
     }

@@ -1,4 +1,4 @@
-//! The rules, in alphabetical order of their ids, with one file and one line for each.
+//! The rules, in alphabetical order of their ids. Each rule has one line here and one file or directory.
 
 use crate::lint::rule::Rule;
 
@@ -83,7 +83,7 @@ rules! {
     mod watch_label_missing;
 }
 
-/// The id of the rule whose findings point at private values. Output masks them.
+/// The id of the rule whose findings are at private values. Output masks these values.
 pub const PLAINTEXT_SECRET: &str = plaintext_secret::RULE.id;
 
 /// The rule with an id.

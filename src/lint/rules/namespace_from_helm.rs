@@ -11,11 +11,11 @@ declare! {
     /// ## Why
     ///
     /// A namespace that Helm creates has no labels, no Pod Security level, no quota and no network policy. It also has
-    /// no owner: it stays after the release is removed. All other objects of the namespace must wait until the release
-    /// is installed.
+    /// no owner, so it remains after the removal of the release. All other objects of the namespace must wait until
+    /// Flux installs the release.
     ///
-    /// The rule ignores a namespace if the cluster also receives the Namespace object, if it exists already, or if an
-    /// unknown input may create it.
+    /// The rule ignores a namespace if the cluster also receives the Namespace object, if the namespace already exists,
+    /// or if an unknown input may create it.
     ///
     /// ## How to fix it
     ///

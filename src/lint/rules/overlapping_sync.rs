@@ -6,16 +6,16 @@ declare! {
     /// ## Why
     ///
     /// `flux bootstrap --path clusters/demo` writes `path: ./clusters/demo` into the directory `clusters/demo`. If a
-    /// directory is copied for a new cluster and its path is not changed, the new cluster runs everything of the other
-    /// one, and nothing of its own directory. A path above the directories of several clusters, such as `./`, applies
-    /// the objects of all of them to one cluster.
+    /// user copies a directory for a new cluster and does not change the path, the new cluster receives all objects of
+    /// the other cluster, and no object of its own directory. A path above the directories of several clusters, such as
+    /// `./`, applies the objects of all these clusters to one cluster.
     ///
-    /// The linter does not follow such a root. It reports it once, and not what follows from it. Roots in other
-    /// directories that deliberately sync the same path count as one cluster.
+    /// The linter does not follow such a root. It reports the root once, without its consequences. Roots in other
+    /// directories that deliberately sync the same path are one cluster.
     ///
     /// ## How to fix it
     ///
-    /// Set the directory of the cluster itself. Delete the file if no cluster uses it.
+    /// Set the path to the directory of the cluster. Delete the file if no cluster uses it.
     ///
     /// ## Bad
     ///

@@ -15,18 +15,19 @@ declare! {
     ///
     /// ## Why
     ///
-    /// A committed value stays in the history, in every clone, in CI logs and in the artifact that Flux pushes: treat
-    /// it as disclosed. The rule never shows the value.
+    /// A committed value stays in the history, in every clone, in CI logs and in the artifacts of Flux. Treat the value
+    /// as disclosed. The rule never shows the value.
     ///
     /// The rule checks Secrets and ConfigMaps with their generators, the values of charts, environment variables of
-    /// pods, the addresses of Providers, and the URLs of sources. It also checks YAML, JSON
-    /// and other files in these values. If a variable sets a value, the finding points at the value of the variable.
+    /// pods, the addresses of Providers, and the URLs of sources. It also checks YAML, JSON and other files in these
+    /// values. If a variable sets a value, the finding is at the value of the variable.
     ///
-    /// The severity is error for a value that is private because of its form: a private key, a token with a known
-    /// prefix, a URL with a password, or the URL of a webhook. It is also error for a value of a Secret with a
-    /// key such as `password`. It is warning where only the name indicates that a value is private: a password in a
-    /// ConfigMap, in chart values or in an environment variable, and a random value in a Secret. It is pedantic for a
-    /// well-known password such as `changeme`: nothing is disclosed, but if nothing replaces it, it is the password.
+    /// The severity is error for a value that is private because of its shape: a private key, a token with a known
+    /// prefix, a URL with a password, or the URL of a webhook. It is also error for a value of a Secret with a key such
+    /// as `password`. It is warning if only the name or a random text indicates that a value is private: a password in
+    /// a ConfigMap, in chart values or in an environment variable, and a random value in a Secret. It is pedantic for a
+    /// well-known password such as `changeme`. Such a value does not disclose a secret, but without a replacement, it
+    /// is the password.
     ///
     /// These values are not private: public keys, certificates, addresses, user names, identifiers, empty values,
     /// variables, templates, references to a vault, SOPS-encrypted values, and placeholders such as `<token>` and
@@ -35,7 +36,7 @@ declare! {
     /// ## How to fix it
     ///
     /// Change the value first. Then encrypt the file with SOPS, seal it, or fetch the value with External Secrets. Let
-    /// charts, pods, variables and Providers read it from the Secret.
+    /// charts, pods, variables and Providers read the value from the Secret.
     ///
     /// ## Bad
     ///
@@ -105,7 +106,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     }
 }
 
-/// Creates one finding for each private value. One Secret takes all of an object that are equally private.
+/// Creates one finding for each private value.
+///
+/// The findings of an object with the same severity have one cause, since one Secret can contain all its values.
 fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, found: &mut Findings) {
     let object = applied.object;
     for one in private {
@@ -118,7 +121,7 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
             Evidence::Name | Evidence::Secret => format!("{} has `{name}` in plain text{place}", object.reference()),
         };
         let finding = finding(applied, one, severity(one.evidence), message, help);
-        // The owner of a variable changes another file.
+        // The value of a variable is in another file.
         let is_alone = one.variable.is_some();
         let (kind, what) = match one.evidence {
             Evidence::Guessable => ("well-known", format!(" well-known values{place}")),
@@ -136,7 +139,7 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
     let all = in_secret(object);
     let severity_of_all = all.iter().map(|one| severity(one.evidence)).max();
     let Some(severity_of_all) = severity_of_all else { return };
-    // If a Secret has a private value, its well-known passwords are not listed.
+    // If a Secret has a private value, the finding does not list its well-known passwords.
     let counts = |one: &&Private| severity(one.evidence) >= severity_of_all.min(Severity::Warning);
     let Some(first) = all.iter().find(|one| severity(one.evidence) == severity_of_all) else { return };
     let keys: Vec<String> = all.iter().filter(counts).map(|one| format!("`{}`", one.name)).collect();
@@ -155,7 +158,8 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
     for other in all.iter().filter(counts).filter(|one| one.span != first.span) {
         finding = finding.related(other.span.clone(), format!("`{}`", other.name));
     }
-    // SOPS encrypts files, and a rendered file is the output of one command.
+    // The findings of one file have one cause, since SOPS encrypts files, and a rendered file is the output of one
+    // command.
     let file = finding.at.span.file().path();
     let (key, summary) = match first.evidence {
         Evidence::Guessable => (format!("{file} well-known"), format!(" Secrets of `{file}` have well-known values")),
@@ -172,7 +176,7 @@ fn severity(evidence: Evidence) -> Severity {
     }
 }
 
-/// A finding at the place of a value: if a variable sets it, at the value of the variable.
+/// Returns a finding at a value, or at the value of the variable that sets it.
 fn finding(applied: &Applied<'_>, one: &Private, severity: Severity, message: String, help: &str) -> Finding {
     let variable = one.variable.as_ref().and_then(|name| applied.by.variables.values.get(name));
     let place = variable.map_or(&one.span, |variable| &variable.place);

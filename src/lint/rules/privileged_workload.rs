@@ -16,17 +16,16 @@ declare! {
     ///
     /// ## Why
     ///
-    /// A privileged container, or a container in the namespaces or directories of its node, gives an attacker control
-    /// over the node and over the Secrets of all its pods. Root and a writable root filesystem make each further step
-    /// easier.
+    /// With a privileged container, or a container in the namespaces or directories of its node, an attacker can
+    /// control the node and read the Secrets of all its pods. Root and a writable root filesystem make each further
+    /// step easier.
     ///
     /// The severity is warning for a permission that the manifest adds: `privileged: true`, `hostNetwork`, `hostPID`,
-    /// `hostIPC`, a volume of type `hostPath`, and each capability that the baseline of the Pod Security
-    /// Standards does not allow, such as `NET_ADMIN`, `NET_RAW` and `SYS_ADMIN`. It is pedantic for a restriction that
-    /// the manifest does not set, because the image may run as another user, and for `runAsUser: 0` alone, because most
-    /// images run as root anyway and the baseline allows it. `runAsNonRoot: false` and
-    /// `readOnlyRootFilesystem: false` are the defaults of Kubernetes, so they count as not set. The time zone of the
-    /// node does not count.
+    /// `hostIPC`, a volume of type `hostPath`, and each capability that the baseline of the Pod Security Standards does
+    /// not allow, such as `NET_ADMIN`, `NET_RAW` and `SYS_ADMIN`. It is pedantic for a restriction that the manifest
+    /// does not set, because the image may run as another user, and for `runAsUser: 0` alone, because most images run
+    /// as root and the baseline allows this. `runAsNonRoot: false` and `readOnlyRootFilesystem: false` are the defaults
+    /// of Kubernetes, so the rule treats them as not set. The rule ignores host paths with the time zone of the node.
     ///
     /// The severity is `pedantic` for a read-only mount of the public certificates of the node.
     ///
@@ -99,7 +98,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let Some(pod) = pod(object) else { return };
     let mut faults: Vec<(&Node, String)> = Vec::new();
-    // The baseline forbids them, but nothing of the node can be read that is not public.
+    // The baseline forbids these mounts, but they contain only public files of the node.
     let mut public: Vec<(&Node, String)> = Vec::new();
     for field in ["hostNetwork", "hostPID", "hostIPC"] {
         faults.extend(
@@ -142,7 +141,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
             faults.extend(fault);
         }
     }
-    // A root user alone has no access to the node, and most images have one.
+    // A root user alone does not have access to the node, and most images run as root.
     if faults.is_empty() {
         open.extend(roots.first().map(|_| "runs as root"));
     } else {
@@ -203,12 +202,12 @@ fn is_beyond_baseline(capability: &str) -> bool {
     !name.is_empty() && !name.contains('$') && !BASELINE.contains(&name)
 }
 
-/// Returns whether a host path gives access to the node. Files of its time zone do not.
+/// Returns whether a host path gives access to the node. The files of the time zone do not.
 fn is_of_node(path: &str) -> bool {
     !matches!(path, "/etc/localtime" | "/etc/timezone") && !path.starts_with("/usr/share/zoneinfo")
 }
 
-/// Returns whether a host path contains the public certificates of the node, and no private key.
+/// Returns whether a host path contains only public certificates of the node.
 fn is_public(path: &str) -> bool {
     let known = ["/etc/ssl/certs", "/etc/ca-certificates", "/usr/share/ca-certificates"];
     known.iter().any(|known| is_inside(path.trim_end_matches('/'), known))
@@ -224,12 +223,12 @@ fn is_read_only(object: &Object, volume: &Node) -> bool {
     })
 }
 
-/// A field of the security context of a container, or else of its pod.
+/// A field of the security context of a container, or of its pod if the container does not set the field.
 fn field_of<'a>(own: Option<&'a Node>, of_pod: Option<&'a Node>, field: &str) -> Option<&'a Node> {
     [own, of_pod].into_iter().flatten().find_map(|context| context.get(field))
 }
 
-/// The field that makes a container run as root. Fields of the container override those of its pod.
+/// The field that sets root as the user of a container. Fields of the container override the fields of its pod.
 fn root<'a>(own: Option<&'a Node>, of_pod: Option<&'a Node>) -> Option<(&'a Node, String)> {
     let user = field_of(own, of_pod, "runAsUser").filter(|user| user.text() == Some("0"))?;
     Some((user, "`runAsUser: 0`".to_string()))

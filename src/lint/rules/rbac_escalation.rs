@@ -18,13 +18,13 @@ declare! {
     /// Kubernetes prevents an account from granting permissions that it does not have, unless a role contains
     /// `escalate` or `bind`. An account with `impersonate`, or with `create` on `serviceaccounts/token`, can act as
     /// other accounts. An account that can write webhooks or admission policies can read and change the objects of
-    /// others. A wildcard grants all of these permissions. It also grants access to the quotas of the tenant, to the
-    /// Secrets of others, and to every resource type that is added later.
+    /// other accounts. A wildcard grants all of these permissions. It also grants access to the quotas of the tenant,
+    /// to the Secrets of other accounts, and to each new resource type.
     ///
     /// The rule ignores the permission to act as an account of the tenant's own namespaces, which the built-in role
-    /// `admin` contains, and `impersonate` for names that are the tenant's own. In another namespace, `admin` allows its
-    /// holder to act as the accounts of others. If these accounts have further permissions, `tenant-escape` reports the
-    /// binding. The rule `tenant-cluster-admin` reports bindings to `cluster-admin`.
+    /// `admin` contains, and `impersonate` for the tenant's own names. In another namespace, `admin` allows its holder
+    /// to act as other accounts. If these accounts have further permissions, `tenant-escape` reports the binding. The
+    /// rule `tenant-cluster-admin` reports bindings to `cluster-admin`.
     ///
     /// ## How to fix it
     ///
@@ -163,7 +163,7 @@ struct Fault<'a> {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let tenants = view.tenants();
-    // Without tenants, the rights are not needed.
+    // Without tenants, the rule does not need the rights, which are expensive to compute.
     if tenants.is_empty() {
         return;
     }
@@ -171,8 +171,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for (binding, _, tenant) in tenants.bindings(view.rbac()) {
         for (rule, role) in view.rbac().rules(binding) {
             let is_shipped = rule.place.is_none();
-            // A built-in role has no place, so its finding is at the binding. `tenant-cluster-admin` reports roles with
-            // all permissions.
+            // A built-in role has no position, so its finding is at the binding. `tenant-cluster-admin` reports roles
+            // with all permissions.
             let Some(at) = rule.place.as_ref().or(binding.role.place.written()) else { continue };
             let powers = powers(rule, binding, tenant);
             if powers.is_empty() || (is_shipped && rule.is_everything()) {
@@ -200,7 +200,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// The bindings with which the chains start that `tenant-escape` reports.
+/// The bindings at the start of the chains that `tenant-escape` reports.
 fn chain_starts<'a>(view: &'a View<'_>, tenants: &Tenants) -> Vec<&'a Binding> {
     let escapes = tenants.iter().flat_map(|tenant| tenant.escapes(view.rbac()));
     let certain = escapes.filter(|escape| escape.doubt.is_none());
@@ -232,7 +232,7 @@ fn finding(fault: &Fault<'_>) -> Finding {
     finding.about(role.object()).caused_by(role.reference(), before, " rules")
 }
 
-/// The permissions of a rule that allow escalation. Those of `admin` in the tenant's own namespace do not count.
+/// The permissions of a rule that allow escalation, without the rights over the tenant's own accounts.
 fn powers(rule: &Rule, binding: &Binding, tenant: &Tenant) -> Vec<&'static str> {
     let is_own = tenant.namespaces.contains(&binding.namespace);
     if rule.is_everything() {
@@ -243,7 +243,7 @@ fn powers(rule: &Rule, binding: &Binding, tenant: &Tenant) -> Vec<&'static str> 
         rule.allows(&request) || rule.names.iter().any(|name| rule.allows(&request.named(name)))
     };
     let powers = POWERS.iter().filter(|(verbs, group, resources, _)| {
-        // Webhooks are cluster-scoped: a RoleBinding does not grant access to them.
+        // Webhooks are cluster-scoped, so a RoleBinding does not grant access to them.
         let is_possible = binding.namespace.is_empty() || *group != "admissionregistration.k8s.io";
         is_possible && verbs.iter().any(|verb| resources.iter().any(|resource| allows(verb, group, resource)))
     });
@@ -265,7 +265,7 @@ fn powers(rule: &Rule, binding: &Binding, tenant: &Tenant) -> Vec<&'static str> 
     powers
 }
 
-/// Returns whether an identity belongs to a tenant anyway: its own accounts, and those of its namespaces.
+/// Returns whether an identity belongs to a tenant: one of its accounts, or the accounts of its namespaces.
 fn is_of_tenant(identity: &Actor, tenant: &Tenant) -> bool {
     match identity {
         Actor::Account(account) => tenant.namespaces.contains(&account.namespace) || tenant.users.contains(account),

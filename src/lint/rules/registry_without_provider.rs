@@ -13,14 +13,13 @@ declare! {
     /// ## Why
     ///
     /// The registries of AWS, Azure and Google expect a token that is valid for hours. If `provider` is set, Flux
-    /// requests such a token from the cloud that it runs on. Otherwise it sends an anonymous request, which the
-    /// registry rejects.
+    /// requests such a token from its cloud. Otherwise, Flux sends an anonymous request, which the registry rejects.
     ///
     /// The rule ignores objects with a `secretRef` or a `serviceAccountName`, which may contain credentials, and public
     /// registries.
     ///
-    /// A registry of Azure or Google Cloud may be public, so the severity is `pedantic` for these. A registry of AWS
-    /// rejects all anonymous requests.
+    /// A registry of Azure or Google Cloud may be public, so the severity for these registries is `pedantic`. A
+    /// registry of AWS rejects all anonymous requests.
     ///
     /// ## How to fix it
     ///
@@ -105,7 +104,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     }
     let has = |field: &str| spec(field).is_some_and(|node| !node.is_null());
     let provider = spec("provider").filter(|node| !node.is_null());
-    // An unknown provider may be the right one.
+    // An unknown provider may be correct.
     if provider.is_some_and(|node| node.text() != Some("generic") && node.text() != Some(""))
         || has("secretRef")
         || has("serviceAccountName")
@@ -135,7 +134,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     found.push(finding.caused_by(cloud, "", summary));
 }
 
-/// The registry and path of an OCI address.
+/// The registry and path of an OCI address; `None` if the address is unknown.
 fn address<'a>(kind: &str, node: &'a Node) -> Option<&'a str> {
     let Value::Scalar(text, style) = &node.value else { return None };
     if *style == Style::Unknown || mentions(node, "${") {
@@ -147,7 +146,7 @@ fn address<'a>(kind: &str, node: &'a Node) -> Option<&'a str> {
     }
 }
 
-/// The value of `provider` for a registry, and the name of that cloud.
+/// The value of `provider` for a registry, and the name of the cloud.
 ///
 /// Source: the patterns of `auth/{aws,azure,gcp}/provider.go` of fluxcd/pkg.
 fn cloud(address: &str) -> Option<(&'static str, &'static str)> {

@@ -8,14 +8,14 @@ declare! {
     ///
     /// ## Why
     ///
-    /// The content of the URL can change without a commit, and Flux does not verify it. If its host is down, Flux
-    /// reconciles nothing. Under lockdown, kustomize-controller does not clone repositories, and the whole
-    /// Kustomization fails. It still loads single files over HTTP, from any address that a tenant sets.
+    /// The content of the URL can change without a commit, and Flux does not verify it. If the host is not available,
+    /// the Kustomization fails. Under lockdown, kustomize-controller does not clone repositories, and the whole
+    /// Kustomization fails. kustomize-controller still loads single files over HTTP, from any address that a tenant
+    /// sets.
     ///
-    /// The severity is error if kustomize-controller has `--no-remote-bases` and must clone a repository, and warning
-    /// otherwise. With a copy from
-    /// `--source`, Fleetwright also checks the content; Flux still loads it from the URL. The rule ignores directories
-    /// that no cluster reaches.
+    /// The severity is error if kustomize-controller has `--no-remote-bases` and must clone a repository, and otherwise
+    /// warning. With a copy from `--source`, Fleetwright also checks the content, but Flux still loads the content from
+    /// the URL. The rule ignores directories that no cluster reaches.
     ///
     /// ## How to fix it
     ///
@@ -87,7 +87,7 @@ declare! {
 fn check(view: &View<'_>, found: &mut Findings) {
     let lockdown = view.tenancy().lockdown.as_ref();
     let locked = lockdown.and_then(|all| all.locks("kustomize-controller")).is_some_and(|locks| locks.remote_bases);
-    // Inputs of remote clusters are built on this cluster.
+    // The cluster with Flux builds the inputs of its remote clusters.
     if view.receiver.target.is_some() {
         return;
     }

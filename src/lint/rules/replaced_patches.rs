@@ -14,17 +14,19 @@ declare! {
     ///
     /// ## Why
     ///
-    /// kustomize does not know the lists of Flux objects. A strategic merge patch that sets `spec.patches` therefore
-    /// replaces the whole list: the Kustomization loses its own patches, and Flux reports nothing. The usual patch of
-    /// this kind has a `target` that selects many Kustomizations, and one of them has patches of its own.
+    /// kustomize does not know the merge keys of lists in Flux objects. Therefore, a strategic merge patch that sets
+    /// `spec.patches` replaces the whole list. The Kustomization loses its own patches, and Flux does not report the
+    /// loss. Usually, such a patch has a `target` that selects many Kustomizations, and one of them has patches of its
+    /// own.
     ///
-    /// The rule reports nothing if the new list contains all patches of the old one, or if the Kustomization has no
-    /// object of the kinds of the lost patches.
+    /// The rule does not report a new list that contains all patches of the old list. It also does not report a
+    /// Kustomization without objects of the kinds that the lost patches select.
     ///
     /// ## How to fix it
     ///
-    /// Add to the list with a JSON patch: `op: add` and `path: /spec/patches/-`. It needs a list to add to, so keep the
-    /// strategic merge patch for the Kustomizations without patches. Otherwise, repeat the lost patches in the new list.
+    /// Add to the list with a JSON patch: `op: add` and `path: /spec/patches/-`. The JSON patch requires an existing
+    /// list, so keep the strategic merge patch for the Kustomizations without patches. Otherwise, repeat the lost
+    /// patches in the new list.
     ///
     /// ## Bad
     ///
@@ -129,7 +131,7 @@ declare! {
     "replaced-patches", Warning, "a patch replaces the patches of a Kustomization", Check::Cluster(check),
 }
 
-/// The Kustomizations whose patches one patch replaces.
+/// A patch, with the Kustomizations whose patches it replaces.
 struct Replaced<'a> {
     place: Span,
     lost: Vec<(Applied<'a>, Span)>,
@@ -140,7 +142,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization") {
         let Some(patches) = applied.object.node.at_keys(&["spec", "patches"]) else { continue };
         let Some((by, lost, lost_patches)) = lost_patches(patches) else { continue };
-        // A Kustomization without the objects of a patch does not lose it.
+        // A patch without effect on the objects of a Kustomization is not a loss.
         let set = view.applied_by(applied.object).filter(|set| set.is_complete());
         let is_needed = |patch: &Node| set.is_none_or(|set| set.objects.iter().any(|object| may_select(patch, object)));
         if !lost_patches.iter().any(is_needed) {
@@ -183,19 +185,20 @@ fn may_select(patch: &Node, object: &Object) -> bool {
         return parsed.documents.is_empty() || kinds.any(|kind| kind.is_none_or(|kind| kind == object.kind()));
     };
     let kind = target.get("kind").and_then(Node::text).unwrap_or_default();
-    // Another text is a regular expression.
+    // A kind with other characters is a regular expression.
     kind.is_empty() || !kind.chars().all(char::is_alphanumeric) || kind == object.kind()
 }
 
-/// The position of the patch that replaces a list of patches, that of the list, and the patches that the new list lacks,
-/// if there are any.
+/// Returns the position of the patch that replaces a list of patches, the position of the list, and the lost patches.
+///
+/// The result is `None` without lost patches.
 fn lost_patches(patches: &Node) -> Option<(&Span, &Span, Vec<Node>)> {
     let Origin::Via(step) = &patches.origin else { return None };
     let (ChangedBy::Patch(by), Some(previous)) = (&step.by, &step.previous) else { return None };
     let written = previous.written();
     let text = |item: &Node| item.get("patch").and_then(Node::text).map(|text| text.trim().to_owned());
     let kept: Vec<String> = patches.items().iter().filter_map(text).collect();
-    // The list alone, at its indentation.
+    // The parser reads only the text of the list, with its indentation.
     let indent = written.position().column.saturating_sub(1) as usize;
     let parsed = parse(&File::new(written.file().path(), format!("{}{}", " ".repeat(indent), written.text())));
     let old = parsed.documents.first().map_or(&[][..], |document| document.node.items());

@@ -6,13 +6,13 @@ declare! {
     /// ## Why
     ///
     /// Shells, Grafana and other tools use the same syntax for variables as Flux. If a Kustomization has `postBuild`,
-    /// Flux treats all variables as its own. From version 2.9 on, it does not build objects with a variable that it
-    /// does not know. Older versions replace the variable with an empty string, and the script runs without its value.
-    /// Flux cannot parse some shell expansions, such as `${list[@]}`, in any version.
+    /// Flux substitutes all variables. From version 2.9 on, it does not build objects with an undefined variable. Older
+    /// versions replace the variable with an empty string, and the script runs without its value. Flux cannot parse
+    /// some shell expansions, such as `${list[@]}`, in any version.
     ///
     /// The severity is error if Flux fails, as in [undefined-variable](undefined-variable.md). It is warning if Flux
-    /// inserts a default. It is also warning if Flux defines a variable of the same name, and the script sets it before
-    /// it reads it.
+    /// inserts a default. It is also warning if Flux defines a variable with the same name, and the script sets its
+    /// variable before it reads it.
     ///
     /// A variable belongs to the text in these cases:
     ///
@@ -93,8 +93,8 @@ declare! {
     ///
     /// ## Versions
     ///
-    /// Since Flux 2.0, until now. It is an error from Flux 2.9 on. Older versions substitute an empty text, so it is a
-    /// warning.
+    /// Since Flux 2.0, until now. An undefined variable is an error from Flux 2.9 on. Older versions substitute an
+    /// empty string, so the severity is warning.
     ///
     /// ## Source
     ///

@@ -11,17 +11,17 @@ declare! {
     ///
     /// ## Why
     ///
-    /// The API server receives the object as it is in the repository. Either the encrypted text becomes the password,
-    /// or the API server rejects the unknown field `sops`, and Flux applies nothing of the Kustomization.
+    /// The API server receives the object as it is in the repository. Either the encrypted text is then the password,
+    /// or the API server rejects the unknown field `sops`, and Flux does not apply the Kustomization.
     ///
     /// Without a root, the applier of a directory is unknown. So is its decryption. The rule ignores objects that stay
     /// encrypted on the cluster: objects with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled`, and a
     /// `SopsSecret`, which an operator decrypts.
     ///
     /// kustomize-controller decrypts an object after the build. If the build sets a field that SOPS encrypted, such as
-    /// `metadata.namespace` with `namespace`, the decryption fails, and Flux applies nothing of the Kustomization. A file
-    /// without such a change works. Its `kind`, name and namespace are unknown to kustomize nevertheless, so the rule
-    /// reports it with the severity `pedantic`.
+    /// `metadata.namespace` with `namespace`, the decryption fails, and Flux does not apply the Kustomization. A file
+    /// without such a change works. If SOPS encrypted the `kind`, name or namespace, kustomize does not know the
+    /// identity of the object, so the rule reports it with the severity `pedantic`.
     ///
     /// ## How to fix it
     ///
@@ -158,8 +158,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Whether an object stays encrypted on the cluster: an annotation disables decryption, or an operator decrypts it
-/// there.
+/// Returns whether an object stays encrypted on the cluster.
+///
+/// An annotation disables its decryption, or an operator decrypts it on the cluster.
 fn stays_encrypted(object: &Object) -> bool {
     let decrypt = object.text_at(&["metadata", "annotations", "kustomize.toolkit.fluxcd.io/decrypt"]);
     object.kind() == "SopsSecret" || decrypt.is_some_and(|value| value.eq_ignore_ascii_case("disabled"))

@@ -17,14 +17,15 @@ declare! {
     /// suspends the object again.
     ///
     /// kustomize-controller does not apply an object with the label or annotation
-    /// `kustomize.toolkit.fluxcd.io/reconcile: disabled`. It does not update the object, and on a new cluster it does not
-    /// create it. For objects of Flux Operator, `fluxcd.controlplane.io/reconcile: disabled` has the effect of `suspend`,
-    /// and for an ArtifactGenerator, `source.extensions.fluxcd.io/reconcile: disabled`.
+    /// `kustomize.toolkit.fluxcd.io/reconcile: disabled`. kustomize-controller does not update such an object, and does
+    /// not create it on a new cluster. Two annotations have the effect of `suspend`: `fluxcd.controlplane.io/reconcile:
+    /// disabled` for objects of Flux Operator, and `source.extensions.fluxcd.io/reconcile: disabled` for an
+    /// ArtifactGenerator.
     ///
     /// ## How to fix it
     ///
-    /// Remove the field, label or annotation. To work on the cluster, use `flux suspend`, or annotate the object on the
-    /// cluster, instead of a commit.
+    /// Remove the field, label or annotation. To work on the cluster, use `flux suspend` or annotate the object on the
+    /// cluster, without a commit.
     ///
     /// ## Bad
     ///
@@ -73,7 +74,7 @@ declare! {
     Check::Object(check),
 }
 
-/// The label or annotation that excludes an object from the apply of kustomize-controller.
+/// The label or annotation with which kustomize-controller does not apply an object.
 const EXCLUDED: &str = "kustomize.toolkit.fluxcd.io/reconcile";
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -107,7 +108,7 @@ fn suspension<'a>(applied: &Applied<'a>) -> Option<&'a Node> {
     disabled(object.node.at_keys(&["metadata", "annotations", field]))
 }
 
-/// The label or annotation by which kustomize-controller excludes an object.
+/// The label or annotation with which kustomize-controller does not apply an object.
 fn exclusion<'a>(applied: &Applied<'a>) -> Option<&'a Node> {
     if applied.apply_mode() != ApplyMode::Ignored || applied.completion.mentions(EXCLUDED) {
         return None;
@@ -117,7 +118,7 @@ fn exclusion<'a>(applied: &Applied<'a>) -> Option<&'a Node> {
         .find_map(|field| disabled(applied.object.node.at_keys(&["metadata", field, EXCLUDED])))
 }
 
-/// The value, if it is `disabled`. The controllers ignore the case.
+/// Returns the value if it is `disabled`. The controllers ignore the case.
 fn disabled(value: Option<&Node>) -> Option<&Node> {
     value.filter(|node| node.text().is_some_and(|text| text.eq_ignore_ascii_case("disabled")))
 }

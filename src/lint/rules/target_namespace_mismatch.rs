@@ -14,19 +14,20 @@ declare! {
     /// ## Why
     ///
     /// Without `targetNamespace`, the repository of the tenant selects the namespaces of its objects. Flux rejects an
-    /// object without a namespace. Flux tries to apply an object in another namespace, with the permissions that the
-    /// account has there. With `targetNamespace`, Flux puts all objects into the namespace of the tenant. The message
-    /// states whether the rights of the account prevent objects in other namespaces. `targetNamespace` does not replace
-    /// these rights, so the rule ignores a Kustomization without an account (`missing-service-account`), and one whose
-    /// account has all rights on the cluster (`tenant-cluster-admin`).
+    /// object without a namespace. For an object in another namespace, Flux uses the permissions of the account in that
+    /// namespace. With `targetNamespace`, Flux applies all objects to the namespace of the tenant. The message states
+    /// whether the rights of the account prevent objects in other namespaces. `targetNamespace` does not replace these
+    /// rights, so the rule ignores a Kustomization without an account (`missing-service-account`). It also ignores a
+    /// Kustomization with an account that has all rights on the cluster (`tenant-cluster-admin`).
     ///
     /// Several namespaces may belong to one tenant. The rule also reports a Kustomization or HelmRelease with a
-    /// `targetNamespace` in which its account has no rights: the API server rejects the objects.
+    /// `targetNamespace` in which its account has no rights, since the API server rejects the objects.
     ///
-    /// The severity is error, and pedantic if no tenants share the cluster. The configuration declares a tenant, or the rule detects it: a namespace with Flux
-    /// objects, other than the namespace of Flux, that has the label `toolkit.fluxcd.io/tenant` or an account with a
-    /// RoleBinding there. The rule ignores namespaces from which a hub reconciles remote clusters (`kubeConfig`), and
-    /// platform namespaces, whose account has a ClusterRoleBinding.
+    /// The severity is error if tenants share the cluster, and otherwise pedantic. The configuration declares a tenant,
+    /// or the rule detects it. A tenant namespace contains Flux objects, is not the namespace of Flux, and has the
+    /// label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding in the namespace. The rule ignores namespaces
+    /// from which a hub reconciles remote clusters (`kubeConfig`). It also ignores platform namespaces, in which the
+    /// account has a ClusterRoleBinding.
     ///
     /// ## How to fix it
     ///
@@ -177,14 +178,15 @@ fn denied_account(view: &View<'_>, applied: &Applied<'_>, namespace: &str) -> Op
     is_denied.then_some(account)
 }
 
-/// What the rights of the account prevent without `targetNamespace`, as a part of a message; `None` if nothing confines
-/// the Kustomization, which other rules report.
+/// The effect of the account's rights without `targetNamespace`, as a part of a message.
+///
+/// The result is `None` if no rights confine the Kustomization, which other rules report.
 fn rights(view: &View<'_>, applied: &Applied<'_>, own: &str) -> Option<String> {
     let named = applied.object.text_at(&["spec", "serviceAccountName"]);
     let Some(account) = acts_as(applied.object, applied.namespace(), view.tenancy()) else {
         return named.filter(|name| !name.is_empty()).map(|_| String::new());
     };
-    // The rights in the whole cluster are unknown if any binding of the account may be unknown.
+    // The rights in the whole cluster are unknown if the account may have an unknown binding.
     Some(match view.rbac().can_create_in(&account, "") {
         _ if view.rbac().may_do_everything(&account) => return None,
         Answer::Allowed(_) => format!(", and ServiceAccount `{account}` can write to every namespace"),

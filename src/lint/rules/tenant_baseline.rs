@@ -17,7 +17,7 @@ declare! {
     /// shared node, use all of its memory, and connect to every other pod.
     ///
     /// The rule ignores settings that a policy or an operator may create in the namespaces of tenants, and namespaces
-    /// into which the platform installs a chart. It reports nothing if an input of the platform could not be built.
+    /// into which the platform installs a chart. It does not run if an input of the platform is not built.
     ///
     /// ## How to fix it
     ///
@@ -118,10 +118,10 @@ declare! {
     Check::Cluster(check),
 }
 
-/// The label with which Kubernetes restricts the pods of a namespace.
+/// The label by which Kubernetes restricts the pods of a namespace.
 const POD_SECURITY: &str = "pod-security.kubernetes.io/enforce";
 
-/// The kinds of network policies for all namespaces, and the kinds for one namespace that are not from Kubernetes.
+/// The kinds of network policies for all namespaces.
 const WIDE: [(&str, &str); 6] = [
     ("cilium.io", "CiliumClusterwideNetworkPolicy"),
     ("crd.projectcalico.org", "GlobalNetworkPolicy"),
@@ -130,6 +130,7 @@ const WIDE: [(&str, &str); 6] = [
     ("policy.networking.k8s.io", "ClusterNetworkPolicy"),
     ("projectcalico.org", "GlobalNetworkPolicy"),
 ];
+/// The kinds of network policies for one namespace that are not from Kubernetes.
 const OTHERS: [(&str, &str); 3] = [
     ("cilium.io", "CiliumNetworkPolicy"),
     ("crd.projectcalico.org", "NetworkPolicy"),
@@ -161,8 +162,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// The settings of the namespaces of a cluster. A field is `None` if a generator or another kind of policy may create
-/// the setting.
+/// The settings of the namespaces of a cluster.
+///
+/// A field is `None` if a generator or another kind of policy may create the setting.
 struct Baseline<'a> {
     has_label: bool,
     quotas: Option<BTreeSet<&'a str>>,
@@ -217,7 +219,7 @@ fn is_empty(node: &Node) -> bool {
     node.is_null() || (node.text().is_none() && node.entries().is_empty() && node.items().is_empty())
 }
 
-/// The namespaces into which releases of the platform install charts. A chart may contain any of the settings.
+/// The namespaces into which releases of the platform install charts. A chart may contain each of the settings.
 fn installed<'a>(view: &View<'a>) -> BTreeSet<&'a str> {
     let tenants = &view.tenancy().tenants;
     let releases = view.of_kind(groups::HELM, "HelmRelease");
@@ -225,8 +227,9 @@ fn installed<'a>(view: &View<'a>) -> BTreeSet<&'a str> {
     releases.filter_map(|applied| applied.object.text_at(&["spec", "targetNamespace"])).collect()
 }
 
-/// The reason why an input of the platform is unknown. Inputs of tenants do not count, because a tenant does not
-/// protect others from itself.
+/// The reason why an input of the platform is unknown.
+///
+/// The function ignores inputs of tenants, because a tenant does not protect others from itself.
 fn unbuilt(view: &View<'_>) -> Option<String> {
     let is_tenants = |namespace: Option<&str>| namespace.is_some_and(|own| view.tenancy().tenants.contains_key(own));
     let mut unbuilt = view.appliers().filter(|applier| !is_tenants(applier.reference.namespace.as_deref()));

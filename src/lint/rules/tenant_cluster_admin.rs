@@ -5,19 +5,19 @@ use crate::lint::view::View;
 use crate::rbac::{Binding, BoundSubject, Role, Tenant};
 
 declare! {
-    /// An account of a tenant has all permissions: it is bound to `cluster-admin` or to an equivalent role.
+    /// An account of a tenant has all permissions, through `cluster-admin` or an equivalent role.
     ///
     /// ## Why
     ///
-    /// The severity is error for a ClusterRoleBinding, and for a RoleBinding in a namespace of others. An account that
-    /// can write to the tenant's repository then controls the Secrets of others, the policies, and Flux itself. The
-    /// severity is warning for a RoleBinding in its own namespace: the tenant can change its own quota, network
-    /// policies and limits.
+    /// The severity is error for a ClusterRoleBinding, and for a RoleBinding outside the tenant's own namespaces. An
+    /// account that can write to the tenant's repository then controls the Secrets of other tenants, the policies, and
+    /// Flux. The severity is warning for a RoleBinding in the tenant's own namespace, since the tenant can change its
+    /// own quota, network policies and limits.
     ///
-    /// The configuration declares a tenant, or the rule detects it: a namespace with Flux objects, other than the
-    /// namespace of Flux, that has the label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding there. An
-    /// account that has only a ClusterRoleBinding belongs to the platform. It belongs to a tenant if the configuration
-    /// declares its namespace or the account itself (`tenancy.tenants.NAME.accounts`).
+    /// The configuration declares a tenant, or the rule detects it. A tenant namespace contains Flux objects, is not
+    /// the namespace of Flux, and has the label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding in the
+    /// namespace. An account with only a ClusterRoleBinding belongs to the platform. It belongs to a tenant if the
+    /// configuration declares its namespace or the account (`tenancy.tenants.NAME.accounts`).
     ///
     /// ## How to fix it
     ///
@@ -124,7 +124,7 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let tenants = view.tenants();
-    // Without tenants, the rights are not needed.
+    // Without tenants, the rule does not need the rights, which are expensive to compute.
     if tenants.is_empty() {
         return;
     }
@@ -159,7 +159,7 @@ fn finding(binding: &Binding, bound: &BoundSubject, tenant: &Tenant, from: &Role
     }
     if let Some(place) = binding.role.place.written() {
         finding = finding.related(place.clone(), "this role");
-        // A template has one reference for all of its tenants.
+        // The bindings of all tenants that use a template have one position.
         let key = format!("{}:{} {is_own}", place.file().path(), place.range().start);
         let where_ = if is_own { " in their own namespaces" } else { "" };
         let after =

@@ -16,13 +16,13 @@ declare! {
     /// ## Why
     ///
     /// Flux applies a Kustomization, HelmRelease or ResourceSet as the account in `serviceAccountName`, which can be
-    /// any account of the namespace. An account that can create or change such an object in a namespace can therefore
-    /// act as every account there, with all of its rights. One of them may be the account of an operator.
+    /// any account of the namespace. Therefore, an account that can create or change such an object in a namespace can
+    /// act as every account of that namespace, with all of its rights. One of these may be the account of an operator.
     ///
-    /// Lockdown does not prevent this: it only sets the account of an object without `serviceAccountName`. Without
-    /// lockdown, Flux applies such an object with the rights of the controller, which are those of a cluster admin.
-    /// Workloads can also run as any account of their namespace. `impersonate`, tokens, `bind` and `escalate` allow
-    /// further steps.
+    /// Lockdown does not prevent this, since it only sets the account of an object without `serviceAccountName`.
+    /// Without lockdown, Flux applies an object without `serviceAccountName` with the rights of the controller, which
+    /// are the rights of a cluster admin. Workloads can also run as any account of their namespace. `impersonate`,
+    /// tokens, `bind` and `escalate` allow further steps.
     ///
     /// The finding shows each step with its binding and its role. The rule ignores:
     ///
@@ -30,23 +30,23 @@ declare! {
     /// - rights that the account of the tenant already has
     /// - a step that an admission policy of the cluster may forbid because it checks `serviceAccountName`
     /// - a step that a policy in an unbuilt input or in a chart of policies may forbid
-    /// - the missing lockdown of Flux's controllers, which `lockdown-missing` reports, or for which `tenancy.lockdown` has
-    ///   a reason
-    /// - the identity of a controller, if the repository does not define how Flux is installed: an extension of a cloud
-    ///   provider may lock Flux down
+    /// - the missing lockdown of Flux's controllers, which `lockdown-missing` reports, or that the configuration
+    ///   accepts with a reason in `tenancy.lockdown`
+    /// - the identity of a controller, if the repository does not contain the installation of Flux, since an extension
+    ///   of a cloud provider may lock Flux down
     ///
-    /// The accounts of a tenant's own namespaces are one finding for each binding that grants access to them. A namespace
-    /// of Kubernetes or Flux, such as `kube-system`, contains accounts with all rights: a tenant that owns it owns the
-    /// cluster.
+    /// The rule reports the accounts of a tenant's own namespaces in one finding for each binding that grants access to
+    /// them. A namespace of Kubernetes or Flux, such as `kube-system`, contains accounts with all rights. A tenant with
+    /// such a namespace controls the cluster.
     ///
-    /// The severity is warning if the chain only gives read access, except to Secrets, or only access to authentication
+    /// The severity is warning if the chain gives only read access, except to Secrets, or only access to authentication
     /// and authorization reviews.
     ///
     /// ## How to fix it
     ///
-    /// Move the account with the wide rights to a namespace of the platform. Or remove the right to create such
-    /// objects, or add an admission policy that restricts `serviceAccountName`. Enable the multi-tenancy lockdown of
-    /// Flux.
+    /// Move the account with the wide rights to a namespace of the platform. Alternatively, remove the right to create
+    /// such objects, or add an admission policy that restricts `serviceAccountName`. Enable the multi-tenancy lockdown
+    /// of Flux.
     ///
     /// ## Bad
     ///
@@ -193,7 +193,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
     let rbac = view.rbac();
     let is_lockdown_known = view.shows_controllers();
-    // The rule for the missing lockdown reports the controllers once for all tenants.
+    // `lockdown-missing` reports the controllers once for all tenants.
     let has_tenant = |namespace: &String| !view.namespace(namespace).is_missing();
     let is_told =
         view.tenancy().multi_tenant && view.receiver.target.is_none() && view.tenancy().tenants.keys().any(has_tenant);
@@ -206,7 +206,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
             let chain = escape.chain;
             if chain.steps.iter().any(is_unnamed) {
-                // The configuration accepts Flux without lockdown, with a reason.
+                // The configuration accepts the missing lockdown with a reason.
                 if view.tenancy().unlocked.is_some() {
                     continue;
                 }
@@ -233,7 +233,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// The rank of a chain among those with the same cause: the chain with the most rights comes first.
+/// The rank of a chain among the chains with the same cause. The chain with the most rights comes first.
 fn rank(rbac: &Rbac, chain: &EscapeChain<'_>) -> u8 {
     if is_everything(rbac, &chain.end) {
         return 0;
@@ -257,21 +257,24 @@ fn is_unnamed(step: &ChainStep<'_>) -> bool {
     matches!(step.by.method, Method::Controller(_))
 }
 
-/// Whether a step uses the account of a controller that the lockdown of Flux restricts. Flux Operator has a lockdown of
-/// its own.
+/// Returns whether a step uses the account of a controller that the lockdown of Flux restricts.
+///
+/// The lockdown does not restrict Flux Operator.
 fn is_of_flux(step: &ChainStep<'_>) -> bool {
     matches!(step.by.method, Method::Controller("Kustomization" | "HelmRelease"))
 }
 
-/// The place where a chain starts: the binding that allows its first step.
+/// The position of the start of a chain: the binding that allows its first step.
 fn place_of(escape: &EscapeChain<'_>) -> Option<Span> {
     let grants = &escape.steps.first()?.by.grants;
     grants.iter().find_map(|grant| grant.binding.place.written()).cloned()
 }
 
-/// The key that separates the faults of one binding. The accounts of the tenant's own namespaces are one fault: the
-/// tenant can act as all of them. In other namespaces it is the namespace. All controllers that use their own account
-/// are one fault: Flux is not locked down.
+/// The key that separates the faults of one binding.
+///
+/// The accounts of the tenant's own namespaces have one key, since the tenant can act as all of them. For accounts of
+/// other namespaces, the key is the namespace. All controllers that use their own account have one key, since Flux is
+/// not locked down.
 fn cause(escape: &EscapeChain<'_>, tenant: &Tenant) -> Option<String> {
     let last = escape.steps.last()?;
     Some(match (last.by.method, &last.to) {
@@ -282,13 +285,13 @@ fn cause(escape: &EscapeChain<'_>, tenant: &Tenant) -> Option<String> {
     })
 }
 
-/// The maximum number of further accounts that are listed.
+/// The maximum number of further accounts that a finding shows.
 const MAX_SHOWN: usize = 3;
 
-/// The finding for the chains with one cause, of which the first one has the most rights.
+/// Returns the finding for the chains with one cause. The first chain has the most rights.
 fn finding(rbac: &Rbac, tenant: &Tenant, chains: &[EscapeChain<'_>], at: &Span) -> Option<Finding> {
     let (escape, others) = chains.split_first()?;
-    // Of the accounts of other namespaces, one is an example.
+    // For accounts of other namespaces, the finding shows only one account as an example.
     let is_own = |chain: &&EscapeChain<'_>| cause(chain, tenant).is_some_and(|cause| cause.is_empty());
     let others: Vec<&EscapeChain<'_>> = others.iter().filter(is_own).collect();
     let reach = reach(rbac, &escape.end);
@@ -445,8 +448,7 @@ fn advice(escape: &EscapeChain<'_>, tenant: &Tenant) -> &'static str {
     }
 }
 
-/// Whether a chain only gives read access, except to Secrets, or only access to authentication and authorization
-/// reviews.
+/// Returns whether a chain gives only read access, except to Secrets, or only access to API groups for reviews.
 fn is_harmless(rbac: &Rbac, reach: &ChainEnd<'_>) -> bool {
     let ChainEnd::Bindings(bindings) = reach else { return false };
     bindings.iter().flat_map(|binding| rbac.rules(binding)).all(|(rule, _)| {

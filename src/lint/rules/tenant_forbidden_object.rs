@@ -16,16 +16,16 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux applies with the permissions of the account in `serviceAccountName`. If this account has no permission to
-    /// `create` and `patch` an object, the API server rejects the object, and Flux applies nothing of the
-    /// Kustomization: all other changes of the tenant wait. The API server also rejects a role or binding that grants
-    /// more permissions than the account has.
+    /// Flux applies objects with the permissions of the account in `serviceAccountName`. If this account does not have
+    /// the permission to `create` and `patch` an object, the API server rejects the object. Flux then does not apply
+    /// the Kustomization, so all other changes of the tenant wait. The API server also rejects a role or binding that
+    /// grants more permissions than the account has.
     ///
     /// The rule reads the roles and bindings that the cluster receives, and the built-in roles of Kubernetes and Flux,
-    /// including the permissions that are aggregated into `admin`, `edit` and `view`. It does not report an object if a
-    /// chart or an unbuilt input may grant more permissions, or if the definition of its kind is unknown. The summary
-    /// counts these objects. An object that another Kustomization also contains already exists, so the account only
-    /// needs to change it, or nothing at all with `ssa: IfNotPresent`.
+    /// including the permissions that Kubernetes aggregates into `admin`, `edit` and `view`. It does not report an
+    /// object if a chart or an unbuilt input may grant more permissions, or if the CRD of its kind is unknown. The
+    /// summary counts these objects. An object that another Kustomization also contains already exists. Therefore, the
+    /// account only needs the permission to change it, or no permission with `ssa: IfNotPresent`.
     ///
     /// ## How to fix it
     ///
@@ -181,13 +181,13 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// The account that applies, and its tenant.
+/// An account that applies objects, with its tenant.
 struct Actor<'a> {
     account: &'a Account,
     tenant: &'a Tenant,
 }
 
-/// The addresses of the objects that several appliers contain: each applier may find such an object on the cluster.
+/// The memory addresses of the objects that several appliers contain. Such an object may already exist on the cluster.
 struct Shared(BTreeSet<usize>);
 
 impl Shared {
@@ -212,7 +212,9 @@ fn is_home(applied: &Applied<'_>) -> bool {
     object.is("", "Namespace") && applied.by.reference.namespace.as_deref() == Some(object.name())
 }
 
-/// The account that Flux uses for an applier. `None` if Flux uses its own account, or applies to a remote cluster.
+/// The account that Flux uses for an applier.
+///
+/// The result is `None` if Flux uses its own account, or applies objects to a remote cluster.
 fn account(view: &View<'_>, applier: &Applier) -> Option<Account> {
     let object = applier.object.as_ref()?;
     acts_as(object, object.namespace(), view.tenancy())
@@ -228,7 +230,7 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, exists: impl
         return;
     }
     let namespace = if kind.is_namespaced() { applied.namespace().unwrap_or("default") } else { "" };
-    // For the API server, a Namespace is in itself, so a RoleBinding in it is enough.
+    // The API server authorizes a request for a Namespace in that namespace, so a RoleBinding there is sufficient.
     let own = if object.is("", "Namespace") { object.name() } else { namespace };
     let mut missing = Vec::new();
     let mut unknown = None;
@@ -251,7 +253,7 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, exists: impl
         };
         let why = format!("it is not allowed to {} {place}", verbs.join(" or "));
         let help = if kind.is_namespaced() && applied.namespace().is_none() {
-            // Flux rejects an object without a namespace. In `default`, the account does not have the permissions.
+            // Flux rejects an object without a namespace. The account does not have the permissions in `default`.
             format!(
                 "set a namespace of the tenant in the object or in `spec.targetNamespace`: Flux rejects an object \
                  without a namespace, and {why}"
@@ -293,7 +295,8 @@ fn finding(actor: &Actor<'_>, applied: &Applied<'_>, namespace: &str, why: &str,
         tenant.called(),
         object.reference()
     );
-    // If an object is in a namespace of others, the cause is an overlay, a patch or the Kustomization.
+    // If an object is in a namespace that does not belong to the tenant, the cause is an overlay, a patch or the
+    // Kustomization.
     let is_elsewhere = !namespace.is_empty() && !tenant.namespaces.contains(namespace);
     let elsewhere = object.node.at_keys(&["metadata", "namespace"]).filter(|_| is_elsewhere);
     let place = |span: &Span| applied.by.place(span);

@@ -9,14 +9,14 @@ declare! {
     ///
     /// ## Why
     ///
-    /// A Receiver of type `generic` checks neither a signature nor a token. Its path is the only protection, and it
-    /// appears in the settings of the sender and in the logs of proxies. With the path, an attacker can make Flux fetch
-    /// at any rate.
+    /// Flux does not check a signature or a token for a Receiver of type `generic`. The path of the Receiver is its
+    /// only protection, and the path is visible in the settings of the sender and in the logs of proxies. An attacker
+    /// who knows the path can trigger reconciliations at any rate.
     ///
     /// ## How to fix it
     ///
-    /// Use the type of the sender, `generic-hmac`, which requires a body that is signed with the token, or
-    /// `generic-oidc`.
+    /// Use the type of the sender, `generic-hmac` or `generic-oidc`. With `generic-hmac`, the sender must sign the body
+    /// with the token.
     ///
     /// ## Bad
     ///

@@ -6,13 +6,12 @@ declare! {
     /// ## Why
     ///
     /// Flux replaces `${VAR}` with the value from `postBuild`. From version 2.9 on, Flux does not build objects with an
-    /// undefined variable, so it applies nothing of that Kustomization. Older versions insert an empty string: a host
-    /// without its domain, a path without its directory.
+    /// undefined variable, so it does not apply the Kustomization. Older versions insert an empty string, so that a
+    /// host lacks its domain or a path lacks its directory.
     ///
-    /// The severity is error if Flux is strict: in version 2.9 or newer, or with the feature gate
-    /// `StrictPostBuildSubstitutions`. It is warning otherwise, and also if the version is unknown. The rule ignores
-    /// `$VAR` and `$${VAR}`, objects without substitution, and variables that an unknown object may define, such as a
-    /// Secret that another tool creates.
+    /// The severity is error in Flux 2.9 or newer, or with the feature gate `StrictPostBuildSubstitutions`. Otherwise,
+    /// or if the version is unknown, it is warning. The rule ignores `$VAR` and `$${VAR}`, objects without
+    /// substitution, and variables that an unknown object may define, such as a Secret that another tool creates.
     ///
     /// ## How to fix it
     ///
@@ -77,8 +76,8 @@ declare! {
     ///
     /// ## Versions
     ///
-    /// Since Flux 2.0, until now. It is an error from Flux 2.9 on, and with the feature gate from Flux 2.3 on.
-    /// Otherwise, it is a warning.
+    /// Since Flux 2.0, until now. The severity is error from Flux 2.9 on, and with the feature gate from Flux 2.3 on.
+    /// Otherwise, it is warning.
     ///
     /// ## Source
     ///

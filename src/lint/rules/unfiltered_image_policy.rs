@@ -15,12 +15,12 @@ declare! {
     ///
     /// ## Why
     ///
-    /// The policy sorts all tags of the repository and selects the last one. In alphabetical or numerical order, a tag
-    /// such as `latest`, `main` or `test` also counts, so a tag of an experiment may win. A range without an upper
-    /// bound, such as `>=2.0.0`, also includes the next major release.
+    /// The policy sorts all tags of the repository and selects the last tag. With alphabetical or numerical order, the
+    /// policy also considers tags such as `latest`, `main` or `test`, so it may select the tag of an experiment. A
+    /// range without an upper bound, such as `>=2.0.0`, also includes the next major release.
     ///
     /// The severity is warning if an automation pushes the result to a branch that a production cluster reconciles, so
-    /// that the tag is deployed without review. It is pedantic otherwise.
+    /// that production deploys the tag without review. Otherwise, it is pedantic.
     ///
     /// ## How to fix it
     ///
@@ -151,8 +151,9 @@ fn pushing_to_production<'a>(fleet: &Fleet<'a>, view: &View<'a>) -> Vec<&'a Obje
     pushes.map(|automation| automation.object).collect()
 }
 
-/// Returns whether an automation updates the images of a policy: the policy is in its namespace and has the labels of its
-/// `policySelector`.
+/// Returns whether an automation updates the images of a policy.
+///
+/// The policy must be in the namespace of the automation and have the labels of the automation's `policySelector`.
 ///
 /// Source: `getPolicies` of image-automation-controller.
 fn updates(automation: &Object, policy: &Object) -> bool {
@@ -161,7 +162,7 @@ fn updates(automation: &Object, policy: &Object) -> bool {
     automation.namespace() == policy.namespace() && labels.all(|label| policy.label(&label.key) == label.node.text())
 }
 
-/// Returns whether a pattern matches every tag: `.*`, or a group of it.
+/// Returns whether a pattern matches every tag, such as `.*` or a group that contains `.*`.
 fn matches_every_tag(pattern: &str) -> bool {
     let inner = pattern.trim_start_matches('^').trim_end_matches('$');
     let group = inner.strip_prefix('(').and_then(|group| group.strip_suffix(')')).unwrap_or(inner);

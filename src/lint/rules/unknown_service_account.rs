@@ -13,14 +13,14 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux uses the account of that name in the namespace of the object. An account that does not exist has no
-    /// permissions, so Flux applies nothing. If the object is deleted, the objects that it applied stay, because Flux
-    /// skips the deletion if the account does not exist. Sources, image repositories and providers cannot use the
-    /// credentials of the account.
+    /// Flux uses the account with that name in the namespace of the object. A missing account does not have
+    /// permissions, so Flux does not apply any object. If a user deletes the object, the objects that it applied
+    /// remain, because Flux skips their deletion without the account. Sources, image repositories and providers cannot
+    /// use the credentials of the account.
     ///
     /// The rule ignores the accounts of Kubernetes, Flux and Flux Operator. It also ignores an account that a chart, a
-    /// policy or an unbuilt input may create. With `kubeConfig`, the account is one of the remote cluster, so the rule
-    /// ignores it too.
+    /// policy or an unbuilt input may create. With `kubeConfig`, the account belongs to the remote cluster, so the rule
+    /// also ignores it.
     ///
     /// ## How to fix it
     ///
@@ -86,7 +86,7 @@ declare! {
     Check::Cluster(check),
 }
 
-/// The kinds that reference an account of their own namespace, and the path of the reference.
+/// The kinds that reference an account of their own namespace, with the path of the reference.
 const NAMING: [(&str, &str, &[&str]); 10] = [
     (groups::KUSTOMIZE, "Kustomization", &["spec", "serviceAccountName"]),
     (groups::KUSTOMIZE, "Kustomization", &["spec", "decryption", "serviceAccountName"]),
@@ -111,8 +111,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
             let Some(node) = object.node.at_keys(path) else { continue };
             let Some(name) = node.text().filter(|name| !name.is_empty() && !name.contains('$')) else { continue };
             let Some(namespace) = applied.namespace() else { continue };
-            // With `kubeConfig`, only the account that applies is one of the remote cluster. Flux fetches the key on
-            // this one.
+            // With `kubeConfig`, only the account that applies objects belongs to the remote cluster. Flux fetches the
+            // decryption key on this cluster.
             let acts = path == ["spec", "serviceAccountName"];
             let is_remote = acts && object.node.at_keys(&["spec", "kubeConfig"]).is_some_and(Node::is_map);
             let id = ObjectId { group: "", kind: "ServiceAccount", namespace, name };
@@ -145,7 +145,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Returns whether a producer belongs to another tenant, which cannot create accounts in a namespace of others.
+/// Returns whether a producer belongs to another tenant, which cannot create accounts in the namespace.
 fn is_of_other_tenant(view: &View<'_>, producer: &Producer<'_>, namespace: &str) -> bool {
     let tenant = |namespace: &str| view.tenancy().tenants.get(namespace);
     tenant(producer.home)

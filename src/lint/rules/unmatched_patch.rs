@@ -1,28 +1,29 @@
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// The target of a patch matches no object.
+    /// The target of a patch does not match any object.
     ///
     /// ## Why
     ///
-    /// kustomize and Flux silently skip a patch if its `target` selects no object. The intended setting is then
-    /// missing. The usual cause is a changed name, namespace or API version.
+    /// kustomize and Flux silently skip a patch if its `target` does not select any object. The intended setting is
+    /// then missing. The usual cause is a changed name, namespace or API version.
     ///
-    /// The patches of a FluxInstance select the objects that Flux Operator generates: those of the listed components, the
-    /// roles and network policies of Flux, and the objects of `sync`. The operator sets the namespace after the patches,
-    /// so a `namespace` in the target matches only the objects of `sync`.
+    /// The patches of a FluxInstance select the objects that Flux Operator generates: the objects of the listed
+    /// components, the roles and network policies of Flux, and the objects of `sync`. The operator sets the namespace
+    /// after the patches, so a `namespace` in the target matches only the objects of `sync`.
     ///
-    /// A target with a kind, but no name, that selects a label or annotation is pedantic, because objects may opt in later.
+    /// The severity is pedantic for a target with a kind and a label or annotation selector, but without a name,
+    /// because later objects may have the label or annotation.
     ///
-    /// The rule reports nothing if the same patch matches on another cluster, or for another Kustomization. It also
-    /// reports nothing if objects may be missing because an input was not built: a remote base, an inflated chart, or a
+    /// The rule does not report a patch that matches on another cluster, or for another Kustomization. It also does not
+    /// report a patch if objects may be missing because an input is not built: a remote base, an inflated chart, or a
     /// `gotk-components.yaml` that does not exist yet.
     ///
     /// ## How to fix it
     ///
     /// Correct the target, or remove the patch. Every field of a target is a regular expression that must match the
-    /// whole value. `version` is the version in the manifest of the object. Flux substitutes variables after the patches:
-    /// the target of an object `${APP}` has no `name`, or `name: \$\{APP\}`.
+    /// whole value. `version` is the version in the manifest of the object. Flux substitutes variables after it applies
+    /// the patches. Therefore, the target for an object `${APP}` has no `name`, or `name: \$\{APP\}`.
     ///
     /// ## Bad
     ///

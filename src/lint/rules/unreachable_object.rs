@@ -14,7 +14,7 @@ use crate::text::{Index, folder_of, is_inside, normalize};
 /// The number of further objects of a directory that a finding shows.
 const MAX_SHOWN: usize = 10;
 
-/// The API groups of tools that read their own files. Such files have the form of objects, but Flux never applies them.
+/// The API groups of the files of tools. These files have the form of objects, but Flux never applies them.
 const OF_TOOLS: &[&str] = &[
     "backstage.io",
     "chainsaw.kyverno.io",
@@ -37,24 +37,25 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux never reconciles a Kustomization that no root leads to, and its objects do not exist, although the
-    /// repository contains them. The same is true for a file in a directory if the `resources` of the
-    /// kustomization.yaml do not list it. Flux reports nothing, because it does not know either of them.
+    /// Flux never reconciles a Kustomization that no root reaches, so its objects do not exist, although the repository
+    /// contains them. The same is true for a file in a directory if the `resources` of the kustomization.yaml do not
+    /// list the file. Flux does not report such objects and files, because it does not read them.
     ///
-    /// An object without the fields that its kind requires is a patch: list it below `patches`, not `resources`.
+    /// An object without the fields that its kind requires is a patch. List it below `patches`, not `resources`.
     ///
-    /// There is one finding for each directory, and none for objects that only an unreached object would apply. The
-    /// rule ignores:
+    /// The rule reports one finding for each directory, and does not report objects that only an unreached object would
+    /// apply. The rule ignores:
     ///
-    /// - files that a kustomization.yaml references in a commented line, and the path of a Flux Kustomization in one
-    /// - directories whose name shows that they are not applied: examples, tests, templates, charts, documentation,
+    /// - files that a commented line of a kustomization.yaml references, and the paths of Flux Kustomizations in
+    ///   commented lines
+    /// - directories that are set aside according to their name: examples, tests, templates, charts, documentation,
     ///   archives and hidden directories
-    /// - directories named `base` or `bases`, which others build upon: a library may contain more than is in use
+    /// - directories named `base` or `bases`, since a library may contain unused objects
     /// - the directories of clusters that `--cluster` does not select
     /// - Components
     /// - files of other tools
     /// - objects that an unbuilt input may reach
-    /// - all objects, if an artifact that may contain this repository is applied as a whole
+    /// - all objects, if an applier applies a complete artifact that may contain this repository
     /// - a repository without a root
     ///
     /// ## How to fix it
@@ -136,9 +137,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         let (root, path, _) = written_position(object);
         is_fluxs(object) || (!OF_TOOLS.contains(&object.group()) && reached.reaches_folder(root, folder_of(path)))
     });
-    // By directory and place: an object that several directories build is a single object.
+    // The keys are the directory and the position, since an object that several directories build is a single object.
     let mut folders: BTreeMap<&str, BTreeMap<(&str, usize), &Object>> = BTreeMap::new();
-    // Objects that only an unreached object would apply are not reported.
+    // The rule does not report objects that only an unreached object would apply.
     let mut led_to: Index<String, &str> = Index::default();
     for object in built.chain(aside).filter(|object| !reached.may_reach(object)) {
         let (root, path, offset) = written_position(object);
@@ -180,20 +181,20 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
 }
 
-/// The topmost directory above a directory, or the directory itself, whose own objects are not reached.
+/// The topmost directory with unreached objects: a directory above another directory, or that directory.
 fn top<'a, T>(folder: &'a str, folders: &BTreeMap<&str, T>) -> &'a str {
     let above = prefixes(folder).filter(|above| !above.is_empty() && folders.contains_key(above));
     above.min_by_key(|above| above.len()).unwrap_or(folder)
 }
 
-/// The directories that Kustomizations apply and that do not exist.
+/// The directories of the appliers whose build fails, such as directories that do not exist, each with its applier.
 fn missing_folders<'a>(fleet: &Fleet<'a>) -> Vec<(&'a str, &'a ObjectRef)> {
     let appliers = fleet.repo.clusters.iter().flat_map(|cluster| &cluster.appliers);
     let failed = appliers.filter(|applier| applier.state == State::Failed);
     failed.map(|applier| (applier.folder.as_ref(), &applier.reference)).collect()
 }
 
-/// Returns whether a Kustomization whose directory does not exist probably means a directory or one above it.
+/// Returns whether a missing directory is probably a typing error for a directory, or for a directory above it.
 fn is_meant(folder: &str, missing: &str) -> bool {
     let depth = missing.split('/').count();
     let Some((above, name)) = missing.rsplit_once('/').or(Some(("", missing))) else { return false };
@@ -204,12 +205,12 @@ fn is_meant(folder: &str, missing: &str) -> bool {
     })
 }
 
-/// Returns whether a file is in a directory that others build upon, according to its name.
+/// Returns whether a file is in a base directory, according to the name of the directory.
 fn is_library(path: &str) -> bool {
     folder_of(path).split('/').any(|segment| matches!(segment, "base" | "bases"))
 }
 
-/// Returns whether a file is in the directory of a cluster that is not checked, and not in that of a checked one.
+/// Returns whether a file is in the directory of an unchecked cluster, and not in the directory of a checked cluster.
 fn is_of_unchecked_cluster(fleet: &Fleet<'_>, path: &str) -> bool {
     let is_in = |cluster: &Cluster| !cluster.folder.is_empty() && is_inside(path, &cluster.folder);
     let mut checked = fleet.views.iter().map(|view| view.receiver.cluster);
@@ -220,8 +221,9 @@ fn is_fluxs(object: &Object) -> bool {
     is_flux(object) || object.is(groups::FLUX_OPERATOR, "ResourceSetInputProvider")
 }
 
-/// Returns whether an object is the patch of another one: it lacks a field that the API server requires, or its file has
-/// the name of a patch.
+/// Returns whether an object is a patch.
+///
+/// A patch lacks a field that the API server requires, or its file has the word `patch` in its name.
 fn is_patch(object: &Object) -> bool {
     let lacks = |fields: &[&str]| fields.iter().any(|field| object.node.at_keys(&["spec", field]).is_none());
     let is_incomplete = match (object.group(), object.kind()) {
@@ -235,7 +237,7 @@ fn is_patch(object: &Object) -> bool {
     is_incomplete || words.any(|word| word.eq_ignore_ascii_case("patch"))
 }
 
-/// The finding for the patches of one directory that no kustomization lists.
+/// Returns the finding for the patches of one directory that no kustomization lists.
 fn unused_patches(patches: &[&Object]) -> Option<Finding> {
     let (first, rest) = patches.split_first()?;
     let place = |object: &Object| object.node.get("kind").unwrap_or(&object.node).origin.written().clone();
@@ -250,7 +252,7 @@ fn unused_patches(patches: &[&Object]) -> Option<Finding> {
                 incomplete or a duplicate";
     let finding =
         Finding::warning(RULE.id, Label::new(place(first), "not used"), message).help(help).about(first.reference());
-    // The environments of an application have patches of the same objects.
+    // The environments of an application often have patches of the same objects.
     let references: Vec<String> = patches.iter().map(|object| object.reference().to_string()).collect();
     let before = format!("no kustomization uses the patches of {} in ", first.reference());
     let finding =
@@ -273,7 +275,7 @@ fn finding(folder: &str, objects: &[&Object], top: Option<&str>) -> Option<Findi
         let summary = format!(" directories in `{top}`");
         finding.caused_by(format!("below {top}"), "no cluster reaches the objects of ", summary)
     } else {
-        // The environments of an application have the same objects.
+        // The environments of an application often have the same objects.
         let references: Vec<String> = objects.iter().map(|object| object.reference().to_string()).collect();
         finding.caused_by(references.join(" "), format!("no cluster reaches {what} in "), " directories")
     };

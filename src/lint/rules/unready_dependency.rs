@@ -15,22 +15,23 @@ use crate::text::{Index, Span};
 use crate::yaml::Node;
 
 declare! {
-    /// Objects depend on a Kustomization that checks no health, so "ready" only means that it was applied.
+    /// Objects depend on a Kustomization without health checks, which is ready as soon as Flux applies it.
     ///
     /// ## Why
     ///
     /// A Kustomization without `wait` and `healthChecks` is ready as soon as the API server accepts its objects. Its
-    /// dependents start before its controllers run: webhooks reject requests, custom resources are unknown, and the first
-    /// installation fails and is retried with increasing delays. The fault is hidden on an existing cluster and appears
-    /// when a new one is set up. The same is true for a ResourceSet without `wait`. `healthCheckExprs` define the health
-    /// of a kind. Without `wait` and `healthChecks`, they have no effect.
+    /// dependents start before its controllers run. Webhooks reject requests, custom resources are unknown, and the
+    /// first installation fails, with retries after increasing delays. The fault is hidden on an existing cluster and
+    /// appears on a new cluster. The same is true for a ResourceSet without `wait`. `healthCheckExprs` define the
+    /// health of a kind. Without `wait` and `healthChecks`, they have no effect.
     ///
-    /// The same is true if `healthChecks` list only objects of other Kustomizations, such as those of the stage before.
+    /// The same is true if `healthChecks` list only objects of other Kustomizations, such as the objects of the
+    /// previous stage.
     ///
-    /// The rule ignores a dependent that defines readiness with `readyExpr`, and a dependent that the object applies
-    /// itself, directly or not: the object comes first in any case, and with `wait` the two would wait for each other.
-    /// HelmReleases always wait. It also ignores a Kustomization of which no object becomes healthy later, such as one
-    /// with definitions, for which Flux always waits, or with ConfigMaps only.
+    /// The rule ignores a dependent that defines readiness with `readyExpr`. It ignores a dependent that the object
+    /// applies, directly or indirectly, since the object comes first in any case, and with `wait`, the two would wait
+    /// for each other. It ignores HelmReleases, which always wait. It also ignores a Kustomization without objects that
+    /// become healthy later, such as a Kustomization with only ConfigMaps, or with CRDs, which Flux always waits for.
     ///
     /// ## How to fix it
     ///
@@ -156,7 +157,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
         }
     }
-    // Without a root, objects of one name may belong to different clusters.
+    // Without a root, objects with the same name may belong to different clusters.
     let twice = view.duplicates().filter(|_| !view.is_whole());
     let ambiguous: BTreeSet<ObjectId<'_>> = twice.filter_map(|(first, _)| identity(first.object)).collect();
     let unready = awaited.iter().filter(|(wanted, _)| !ambiguous.contains(wanted));
@@ -164,7 +165,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     found.extend(unready.map(|awaited| finding(awaited, own_appliers().child_that_waits_for(awaited.applied.object))));
 }
 
-/// The appliers of a cluster by their objects, with their tree and order.
+/// The appliers of a cluster by their objects, with the applier tree and the apply order.
 struct OwnAppliers<'a> {
     positions: Index<ObjectId<'a>, usize>,
     appliers: &'a [std::sync::Arc<Applier>],
@@ -185,12 +186,12 @@ impl<'a> OwnAppliers<'a> {
         self.positions.get(&identity(object)?).copied()
     }
 
-    /// Returns whether the applier of an object is another one or its ancestor.
+    /// Returns whether the applier that an object defines is the applier `by`, or an ancestor of it.
     fn applies(&self, object: &Object, by: &Applier) -> bool {
         self.position(object).is_some_and(|at| at == by.at || self.tree.is_ancestor(at, by.at))
     }
 
-    /// An applier that the one of an object applies, and that is ready only after it.
+    /// A child of the applier that an object defines, if the child becomes ready only after that applier.
     fn child_that_waits_for(&self, object: &Object) -> Option<&'a Applier> {
         let child = self.order.child_that_waits_for(self.position(object)?, &self.tree)?;
         self.appliers.get(child).map(|child| &**child)
@@ -270,8 +271,9 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
     })
 }
 
-/// Whether an object is ready as soon as it is applied. Unknown values, and missing fields of a fragment, may enable a
-/// check.
+/// Returns whether an object may be ready as soon as Flux applies it.
+///
+/// Unknown values, and the missing fields of an incomplete object, may enable a check.
 fn may_be_unready(applied: &Applied<'_>) -> bool {
     let (object, completion) = (applied.object, applied.completion);
     let is_whole = ["sourceRef", "resources", "resourcesTemplate", "steps"]
@@ -288,7 +290,7 @@ fn has_checks(object: &Object) -> bool {
     checks.is_some_and(|list| !list.is_null() && !is_empty(list))
 }
 
-/// Returns whether all health checks of a Kustomization name objects that certainly other ones apply.
+/// Returns whether all health checks of a Kustomization reference objects that certainly other appliers apply.
 fn checks_only_others(view: &View<'_>, kustomization: &Object, appliers: &OwnAppliers<'_>) -> bool {
     let checks = kustomization.node.at_keys(&["spec", "healthChecks"]).map_or(&[][..], Node::items);
     let is_of_another = |check: &Node| {
@@ -298,8 +300,9 @@ fn checks_only_others(view: &View<'_>, kustomization: &Object, appliers: &OwnApp
     view.is_whole() && !checks.is_empty() && checks.iter().all(is_of_another)
 }
 
-/// The kinds whose objects are healthy as soon as they exist, or for which Flux always waits: it applies definitions and
-/// Namespaces in a stage of their own.
+/// The kinds of objects that are healthy as soon as they exist, or that Flux always waits for.
+///
+/// Flux applies CRDs and Namespaces in a separate stage, and waits for them.
 ///
 /// Source: `ApplyAllStaged` of `fluxcd/pkg/ssa`, and the generic status of `kstatus`.
 const WITHOUT_HEALTH: [(&str, &str); 17] = [
@@ -322,8 +325,9 @@ const WITHOUT_HEALTH: [(&str, &str); 17] = [
     ("storage.k8s.io", "StorageClass"),
 ];
 
-/// Returns whether a Kustomization applies, or may apply, an object that becomes healthy later. With `wait: false` or
-/// `healthCheckExprs`, its author expects such objects.
+/// Returns whether a Kustomization applies or may apply an object that becomes healthy later.
+///
+/// An author who sets `wait` or `healthCheckExprs` expects such objects.
 fn has_health(view: &View<'_>, object: &Object) -> bool {
     if ["wait", "healthCheckExprs"].iter().any(|field| object.node.at_keys(&["spec", field]).is_some()) {
         return true;

@@ -11,9 +11,9 @@ declare! {
     ///
     /// ## Why
     ///
-    /// The size sets the concurrency and the memory limits of the controllers. The default suits a small cluster. On a
-    /// cluster with hundreds of Kustomizations or HelmReleases, changes take a long time, and a controller that exceeds
-    /// its memory limit restarts its work.
+    /// The size determines the concurrency and the memory limits of the controllers. The default is intended for a
+    /// small cluster. On a cluster with hundreds of Kustomizations or HelmReleases, reconciliations are slow, and
+    /// Kubernetes restarts a controller that exceeds its memory limit.
     ///
     /// ## How to fix it
     ///

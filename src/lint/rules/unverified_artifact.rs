@@ -9,9 +9,9 @@ declare! {
     ///
     /// ## Why
     ///
-    /// An account that can push to the registry decides what the cluster runs, and it can move a tag to other content
-    /// at any time. A signature proves who built the artifact. With `verify`, Flux rejects an artifact without a valid
-    /// signature.
+    /// An account that can push to the registry can change the objects on the cluster, since it can move a tag to other
+    /// content at any time. A signature proves the identity of the builder of the artifact. With `verify`, Flux rejects
+    /// an artifact without a valid signature.
     ///
     /// ## How to fix it
     ///

@@ -8,15 +8,14 @@ use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {
-    /// A ConfigMap or Secret with values does not have the label with which Flux watches it.
+    /// A ConfigMap or Secret with values does not have the label that enables a watch by Flux.
     ///
     /// ## Why
     ///
     /// Flux reads the objects of `valuesFrom` and `substituteFrom` when it reconciles the object that references them.
-    /// A changed value waits for the interval, or for the next change of the other object, and then takes effect
-    /// together with it.
+    /// A changed value takes effect only after the interval, or with the next change of the referencing object.
     ///
-    /// The rule reports nothing if the controllers have `--watch-configs-label-selector`, which selects the watched
+    /// The rule does not run if the controllers have `--watch-configs-label-selector`, which selects the watched
     /// objects.
     ///
     /// ## How to fix it
@@ -89,10 +88,10 @@ declare! {
     "watch-label-missing", Pedantic, "a change of values does not take effect immediately", Check::Cluster(check),
 }
 
-/// The label, and its value.
+/// The label that enables a watch, and its value.
 const WATCH: (&str, &str) = ("reconcile.fluxcd.io/watch", "Enabled");
 
-/// The argument that changes the watched labels of the controllers.
+/// The argument that selects the watched objects of the controllers.
 const SELECTOR: &str = "--watch-configs-label-selector";
 
 /// The first release of Flux that watches ConfigMaps and Secrets with the label.
@@ -133,7 +132,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Returns whether the controllers of a cluster watch other labels, such as all objects that Helm does not own.
+/// Returns whether the controllers of a cluster select the watched objects with another label selector.
 fn selects_others(view: &View<'_>) -> bool {
     let is_controller = |name: &str| matches!(name, "kustomize-controller" | "helm-controller");
     let controllers = view.of_kind("apps", "Deployment").filter(|applied| is_controller(applied.object.name()));
@@ -141,8 +140,10 @@ fn selects_others(view: &View<'_>) -> bool {
     controllers.chain(instances).any(|applied| mentions(&applied.object.node, SELECTOR))
 }
 
-/// Whether a name ends with the hash of a generator. A change of the values changes this name, and with it the object
-/// that references it. An unknown hash is written as `x`.
+/// Returns whether a name ends with the hash of a generator.
+///
+/// A change of the values changes this name, and therefore the object that references it. An unknown hash consists of
+/// `x`.
 ///
 /// Source: the characters that kustomize uses for hashes.
 fn is_hashed(name: &str) -> bool {

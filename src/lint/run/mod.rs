@@ -1,4 +1,4 @@
-//! A run of the linter: load, run the rules, group and suppress findings.
+//! A run of the linter: it loads a repository, runs the rules, and suppresses and groups findings.
 
 pub(super) mod settings;
 pub(super) mod options;

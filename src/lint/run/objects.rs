@@ -1,4 +1,4 @@
-//! Rules on single objects. An object that clusters share is checked once per context.
+//! The checks of single objects. An object that clusters share is checked once for each context.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::text::Index;
 /// An object by its address in memory, and the number of its context.
 type Key = (usize, usize);
 
-/// A list of objects by the addresses of its shared and its own objects, and the number of its context.
+/// A list of objects by the addresses of its shared objects and its own objects, and the number of its context.
 type ListKey = (usize, usize, usize);
 
-/// A list of objects to check, and the clusters that receive it.
+/// A list of objects to check, with the clusters that receive it.
 struct CheckedList<'a> {
     brought: &'a AppliedSet,
     context: Context<'a>,
@@ -30,7 +30,7 @@ struct CheckedList<'a> {
     clusters: Vec<(Arc<str>, &'a AppliedSet)>,
 }
 
-/// Checks the objects of all clusters. The time is linear in the number of distinct objects and of lists.
+/// Checks the objects of all clusters. The time is linear in the numbers of distinct objects and lists.
 pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Options) -> Findings {
     let mut contexts = Contexts::default();
     let mut positions: Index<ListKey, usize> = Index::default();
@@ -99,7 +99,7 @@ pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Optio
     all
 }
 
-/// Numbers contexts: equal contexts have the same number.
+/// The numbers of contexts. Equal contexts have the same number.
 #[derive(Default)]
 struct Contexts<'a> {
     views: BTreeMap<(&'a crate::flux::Tenancy, bool), usize>,
@@ -128,7 +128,7 @@ fn check(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Findin
     found
 }
 
-/// Adds a finding for its clusters: clusters with the same positions share one finding.
+/// Adds a finding for its clusters. Clusters with the same positions share one finding.
 fn add(finding: &Finding, clusters: &[(Arc<str>, &AppliedSet)], all: &mut Findings) {
     let mut shared: Option<usize> = None;
     for (cluster, brought) in clusters {
@@ -144,7 +144,7 @@ fn add(finding: &Finding, clusters: &[(Arc<str>, &AppliedSet)], all: &mut Findin
     }
 }
 
-/// The finding of one cluster: an applier that shares its build with others has its own positions.
+/// The finding on one cluster. An applier that shares its build with other appliers has its own positions.
 fn on_cluster(finding: &Finding, cluster: &Arc<str>, brought: &AppliedSet) -> Finding {
     let mut finding = finding.clone();
     if !brought.by.shares_with.is_empty() {

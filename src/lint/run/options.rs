@@ -8,33 +8,33 @@ use crate::config::{Level, Lint};
 use crate::flux::{Governance, Settings};
 use crate::lint::rule::Rule;
 
-/// The options of a run: what is checked, and by which rules.
+/// The options of a run, such as the clusters to check and the rules to run.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The ids of the rules to run; all rules if empty.
     pub only: Vec<String>,
     /// The `lint` section of the configuration.
     pub lint: Lint,
-    /// The settings with which the repository is read.
+    /// The settings for loading the repository.
     pub settings: Settings,
     /// The names of the receivers to check; all receivers if empty.
     pub clusters: Vec<String>,
-    /// Whether a fleet.yaml governs the repository.
+    /// The governance of the repository, such as by a fleet.yaml.
     pub governance: Governance,
-    /// The namespaces of tenants with their tenants, if they are declared.
+    /// The tenant of each tenant namespace, if the tenants are declared.
     pub tenants: Option<BTreeMap<String, String>>,
     /// Whether to show pedantic findings.
     pub pedantic: bool,
 }
 
 impl Options {
-    /// Returns whether a finding of a rule may be shown, or may match an exception.
+    /// Returns whether a run may show a finding of a rule, or may match it with an exception.
     pub(super) fn shows(&self, rule: &Rule) -> bool {
         let severity = self.lint.rules.level(rule.id).and_then(Level::severity).unwrap_or(rule.severity);
         self.pedantic || severity > Severity::Pedantic || self.has_exception(rule.id)
     }
 
-    /// Returns whether a finding is neither shown nor counted, regardless of the configuration of its path.
+    /// Returns whether a run neither shows nor counts a finding.
     pub(super) fn hides(&self, finding: &Finding) -> bool {
         let is_configured = || self.lint.rules.level(finding.rule).and_then(Level::severity).is_some();
         let is_shown = self.pedantic || finding.severity > Severity::Pedantic || !self.lint.skip.is_empty();

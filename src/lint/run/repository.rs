@@ -25,28 +25,28 @@ use crate::lint::rules::RULES;
 use crate::lint::view::View;
 use crate::text::{Index, Tree};
 
-/// The result of a run.
+/// The result of a run of the linter.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// The findings, sorted by position.
     pub findings: Vec<Finding>,
-    /// The number of findings that an exception accepted.
+    /// The number of findings that exceptions accepted.
     pub excepted: usize,
-    /// The number of findings in paths that the configuration skips.
+    /// The number of findings in the paths that the configuration skips.
     pub unwanted: usize,
-    /// The exceptions that matched no finding.
+    /// The exceptions that did not match a finding.
     pub unused: Vec<Exception>,
     /// The number of facts that rules could not check, by reason.
     pub unchecked: BTreeMap<String, usize>,
-    /// The files that were not checked.
+    /// The files that the run did not check.
     pub skipped: Skipped,
-    /// The number of fields in kustomizations that have no effect here, by field.
+    /// The number of fields in kustomizations that the build omits, by field.
     pub not_done: BTreeMap<String, usize>,
-    /// The number of appliers that were not built, by reason. The reason is not a fault: a source without a copy, for example.
+    /// The number of appliers that were not built, by reason. A reason is not a fault, such as a source without a copy.
     pub not_built: BTreeMap<NotBuiltReason, usize>,
     /// The number of objects that no cluster receives; zero in a repository without a root.
     pub unreached: usize,
-    /// The number of distinct objects that were checked.
+    /// The number of distinct objects that clusters receive.
     pub objects: usize,
 }
 
@@ -78,7 +78,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     findings.retain(|finding| !exceptions.accept(finding));
     let excepted = before - findings.len();
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
-    // Exceptions are applied before, since an exception may match only one of the places.
+    // Grouping follows the exceptions, since an exception may match only one of the places.
     let findings = group(findings);
     Outcome {
         findings,
@@ -100,7 +100,7 @@ pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) ->
     receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect()
 }
 
-/// The clusters as rules see them.
+/// The views of the clusters, for the rules.
 fn views<'a>(
     repo: &'a Repo,
     receivers: &[&Receiver<'a>],
@@ -119,7 +119,7 @@ fn views<'a>(
             if objects.own().is_empty() {
                 return (brought, shared.entry_or(objects.shared().as_ptr().addr(), listing).clone());
             }
-            // The listing of the first receiver serves every receiver whose own objects do not change it.
+            // All receivers use the listing of the shared objects, unless their own objects change it.
             let known =
                 shared.entry_or(objects.shared().as_ptr().addr(), || Arc::new(Listing::index(&objects.alike())));
             if known.holds(objects.shared(), objects.own()) {
@@ -140,7 +140,7 @@ fn views<'a>(
 
 fn check_clusters(views: &[View<'_>], rules: &[&Rule]) -> Findings {
     let check = |view: &View<'_>| {
-        // Rules run in parallel, too: a repository may have a single cluster.
+        // Rules also run in parallel, since a repository may have a single cluster.
         let of_rules = rules.par_iter().filter_map(|rule| match rule.check {
             Check::Cluster(check) => {
                 let mut found = Findings::default();
@@ -178,7 +178,7 @@ fn check_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Findings {
     found
 }
 
-/// The problems of files and builds that concern the selected clusters.
+/// The problems of files and builds that affect the selected clusters.
 fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Finding> {
     let names: BTreeSet<&Arc<str>> = receivers.iter().map(|receiver| &receiver.cluster.name).collect();
     let problems = repo.problems.iter().filter(|problem| options.runs(problem.rule));
@@ -200,7 +200,7 @@ fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: 
     tenancy
 }
 
-/// Counts the distinct objects by position and identity, as clusters share objects.
+/// Counts the distinct objects by position and identity, since clusters share objects.
 fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
     let clusters = receivers.iter().flat_map(|receiver| &receiver.cluster.applied_sets);
     let objects = distinct(clusters.map(|brought| &brought.objects));

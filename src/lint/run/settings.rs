@@ -1,4 +1,4 @@
-//! The effect of the configuration on findings: levels, skipped paths, and unknown names.
+//! The effect of the configuration on findings: severities, skipped paths, and findings for unknown names.
 
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,7 @@ pub(crate) fn apply_levels(findings: &mut Vec<Finding>, lint: &Lint, only: &[Str
     before - findings.len()
 }
 
-/// Findings for unknown rule ids in a section; `mistake` is the rule that reports mistakes in its file.
+/// Findings for unknown rule ids in a `lint` section. `mistake` is the rule that reports mistakes in the file.
 pub fn unknown_rules(lint: &Lint, mistake: &'static str) -> Vec<Finding> {
     let unknown = lint.named_rules().filter(|(id, _)| rule(id).is_none());
     let findings = unknown.map(|(id, at)| {
@@ -47,9 +47,9 @@ pub fn unknown_rules(lint: &Lint, mistake: &'static str) -> Vec<Finding> {
     findings.collect()
 }
 
-/// Findings for entries of `skip` that match no file of a tree.
+/// Findings for entries of `skip` that do not match a file of a tree.
 ///
-/// Entries are ignored if the tree is only a part of the repository with the configuration.
+/// The function ignores the entries of a configuration above the tree, since the tree is only a part of the repository.
 pub fn unused_skips(lint: &Lint, tree: &Tree) -> Vec<Finding> {
     let whole = lint.skip.iter().filter(|skip| skip.bearings.folder.is_empty());
     // A path outside the tree may belong to a copy of another repository, and `**` may be a precaution.
@@ -66,7 +66,7 @@ pub fn unused_skips(lint: &Lint, tree: &Tree) -> Vec<Finding> {
     findings.collect()
 }
 
-/// Findings for names and globs that match no cluster.
+/// Findings for names and globs that do not match a cluster.
 pub fn unknown_clusters<'a>(named: impl IntoIterator<Item = &'a NamedCluster>, clusters: &[String]) -> Vec<Finding> {
     let fits = |named: &NamedCluster| {
         let globs = glob::clusters(std::slice::from_ref(&named.glob));
@@ -84,7 +84,7 @@ pub fn unknown_clusters<'a>(named: impl IntoIterator<Item = &'a NamedCluster>, c
     findings.collect()
 }
 
-/// A schema with a `lint` section, with the ids of all rules added: editors complete and explain them.
+/// Adds the ids of all rules to a schema with a `lint` section, so that editors complete and explain the ids.
 #[must_use]
 pub fn with_rules(mut schema: Value) -> Value {
     let Some(rules) = schema.pointer_mut("/definitions/Lint/properties/rules").and_then(Value::as_object_mut) else {

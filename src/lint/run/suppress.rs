@@ -1,4 +1,4 @@
-//! Exceptions: findings that the configuration accepts, with a reason.
+//! Exceptions, by which the configuration accepts findings with a reason.
 
 use globset::GlobSet;
 
@@ -28,13 +28,13 @@ impl<'a> Exceptions<'a> {
         Self { list: exceptions.iter().map(matcher).collect() }
     }
 
-    /// Returns whether an exception accepts a finding; the first one that does counts it.
+    /// Returns whether an exception accepts a finding. The first such exception counts it.
     pub(super) fn accept(&mut self, finding: &Finding) -> bool {
         let found = self.list.iter_mut().find(|matcher| matcher.matches(finding));
         found.map(|matcher| matcher.used += 1).is_some()
     }
 
-    /// The exceptions for rules that ran which accepted no finding.
+    /// The exceptions for rules of the run that did not accept a finding.
     pub(crate) fn unused(&self, ran: impl Fn(&str) -> bool) -> Vec<Exception> {
         let unused = self.list.iter().filter(|matcher| matcher.used == 0 && ran(&matcher.exception.rule));
         unused.map(|matcher| matcher.exception.clone()).collect()
@@ -61,7 +61,7 @@ fn names(object: &ObjectRef) -> Vec<String> {
     names
 }
 
-/// The globs of a list; `None` if it is empty.
+/// The globs of a list; `None` if the list is empty.
 fn globs(globs: &[String], build: fn(&[String]) -> GlobSet) -> Option<GlobSet> {
     (!globs.is_empty()).then(|| build(globs))
 }

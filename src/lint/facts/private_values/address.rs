@@ -1,4 +1,4 @@
-//! The credentials in addresses.
+//! Credentials in addresses.
 
 use super::private::{Evidence, Private};
 use super::shape;
@@ -10,7 +10,7 @@ pub(crate) fn in_address(node: &Node, field: &str) -> Option<Private> {
     Some(Private::new(node, field, Evidence::Shape(shape.what)))
 }
 
-/// The credentials in the address of a webhook, whose last segment may be one.
+/// The credentials in the address of a webhook, whose last segment may be a credential.
 pub(crate) fn in_webhook(node: &Node, field: &str) -> Option<Private> {
     let is_token = shape::ends_with_token(node.text()?);
     in_address(node, field).or_else(|| is_token.then(|| Private::new(node, field, Evidence::Name)))

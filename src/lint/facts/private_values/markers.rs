@@ -1,10 +1,10 @@
-//! The words that private values contain, and the search for all of them at once.
+//! The markers in private values, and the search for all markers at once.
 
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-/// A word that a private value contains.
+/// A text that private values contain.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Marker {
     /// The start of a key in PEM format.
@@ -76,7 +76,7 @@ pub(super) fn markers(text: &str) -> impl Iterator<Item = (usize, Marker)> {
     })
 }
 
-/// A fast check for texts that may be or contain names of private values. Most texts do not.
+/// Returns whether a text may be or contain the name of a private value: a fast check that excludes most texts.
 pub(super) fn may_name_secrets(text: &str) -> bool {
     static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
         let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(NAMES);

@@ -9,7 +9,7 @@ pub(super) enum Name {
     Private,
     /// The value is private if it looks random. The names `token`, `secret` and `auth` also denote references.
     Ambiguous,
-    /// The name does not indicate it.
+    /// The name does not indicate that the value is private.
     Neutral,
 }
 
@@ -38,10 +38,10 @@ const PRIVATE_ENDS: [&str; 18] = [
     "webhooksecret",
 ];
 
-/// The last words of names whose values are private or reference something private.
+/// The last words of names whose values are private or reference a private value.
 const AMBIGUOUS: [&str; 7] = ["token", "secret", "auth", "credential", "credentials", "key", "jwt"];
 
-/// The words of names that denote the place or a property of a secret, wherever they occur.
+/// The words that denote the place or a property of a secret, at any position in a name.
 const OF_PLACE: [&str; 10] =
     ["existing", "ref", "file", "path", "name", "public", "env", "pull", "location", "template"];
 
@@ -150,8 +150,9 @@ const PUBLIC: [&str; 71] = [
     "username",
 ];
 
-/// Returns whether a key of a Secret indicates that its value is private. More keys do so than in chart values, since
-/// the author stored the value in a Secret.
+/// Returns whether a key of a Secret indicates that its value is private.
+///
+/// More keys indicate this than in chart values, since the author stored the value in a Secret.
 pub(super) fn of_secret(key: &str) -> bool {
     let words = words(key);
     let tells = |word: &String| {
@@ -170,14 +171,15 @@ pub(super) fn is_public(key: &str) -> bool {
     is_identifier(&words) || words.last().is_some_and(|last| PUBLIC.contains(&last.as_str()))
 }
 
-/// Whether a key contains the identifier of a client, a tenant or a subscription. The identifiers of secrets and
-/// sessions are private.
+/// Returns whether a key denotes an identifier, such as a client id.
+///
+/// The identifiers of secrets and sessions are private.
 fn is_identifier(words: &[String]) -> bool {
     let is_id = words.last().is_some_and(|last| last == "id" || last == "ids");
     is_id && !words.iter().any(|word| word == "secret" || word == "session")
 }
 
-/// The words of a name in lower case: `adminPassword`, `ADMIN_PASSWORD` and `admin.password` have two.
+/// The words of a name in lower case: `adminPassword`, `ADMIN_PASSWORD` and `admin.password` have two words.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut is_start = true;

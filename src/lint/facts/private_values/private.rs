@@ -32,12 +32,12 @@ impl Private {
 /// The reason why a value is private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
-    /// Its name denotes a secret, but it is a well-known password such as `changeme`.
+    /// The name denotes a secret, and the value is a well-known password such as `changeme`.
     Guessable,
-    /// Its name denotes a secret.
+    /// The name denotes a secret.
     Name,
-    /// The author put it into a Secret, under a name that denotes a secret.
+    /// The value is in a Secret, under a key that denotes a secret.
     Secret,
-    /// Its shape, as a noun with its article.
+    /// The value has the shape of a credential: a noun with its article, such as `a GitHub token`.
     Shape(&'static str),
 }

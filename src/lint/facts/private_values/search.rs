@@ -1,4 +1,4 @@
-//! The search for private values in nodes and in texts, with the places of the values.
+//! The search for private values in nodes and texts, with the positions of the values.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::shape;
 use crate::text::{File, Span};
 use crate::yaml::{Embedded, Node, Parsed, Reader, Scalar, Style, Value, parse};
 
-/// The maximum depth at which values are searched.
+/// The maximum depth of the search.
 const MAX_DEPTH: usize = 32;
 
 /// The private values of a node and of the texts in it.
@@ -20,7 +20,7 @@ pub fn private_values(node: &Node) -> Vec<Private> {
     search.found
 }
 
-/// The private parts of the text of a scalar. The text may be the decoded one, or that of a generator's file.
+/// The private parts of the text of a scalar. The text may also be decoded, or come from a generator's file.
 pub(super) fn in_text(scalar: &Node, text: &str) -> Vec<Private> {
     let mut search = Search { found: Vec::new() };
     search.text(&Place::of(scalar, text), text, 0);
@@ -38,13 +38,13 @@ pub(super) fn is_mapping(text: &str) -> bool {
     parsed.findings.is_empty() && parsed.documents.iter().all(|document| document.node.is_map())
 }
 
-/// The place of a text, for the places of its parts.
+/// The place of a text, from which the positions of its parts follow.
 enum Place {
     /// The text is a file.
     File(File),
     /// The text is a scalar.
     Scalar(Box<Embedded>),
-    /// The text is encoded, so its parts have no place of their own.
+    /// The text is encoded, so its parts have no positions of their own.
     Whole(Span),
 }
 
@@ -68,7 +68,7 @@ impl Place {
         }
     }
 
-    /// The position of a range of the text; `None` if only that of the whole text is known.
+    /// The position of a range of the text; `None` if only the position of the whole text is known.
     fn span(&self, range: Range<usize>) -> Option<Span> {
         match self {
             Self::File(file) => Some(file.span(range)),
@@ -150,8 +150,9 @@ impl Search {
         }
     }
 
-    /// Searches the lines `name = value` and `name: value` of a text in another format. Only random values count, since
-    /// a program has such lines too.
+    /// Searches the lines `name = value` and `name: value` of a text in another format.
+    ///
+    /// The search accepts only random values, since programs also contain such lines.
     fn lines(&mut self, place: &Place, text: &str) {
         let mut start = 0;
         for line in text.split_inclusive('\n') {
@@ -179,7 +180,7 @@ impl Search {
     }
 }
 
-/// The place of a whole text.
+/// The position of a whole text.
 fn whole(place: &Place) -> Span {
     match place {
         Place::File(file) => file.first_line(),
@@ -188,7 +189,7 @@ fn whole(place: &Place) -> Span {
     }
 }
 
-/// The reason why a value outside of a Secret is private; `None` if it is not.
+/// The reason why a value outside of a Secret is private; `None` if the value is not private.
 fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evidence> {
     if let Some(shape) = shape::find(value) {
         return Some(Evidence::Shape(shape.what));
@@ -217,8 +218,8 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     if shape::is_guessable(value) {
         return Some(Evidence::Guessable);
     }
-    // A password may be any word, except the name of a key of a Secret, which has several words: `password:
-    // admin-password`. Other values may be names: `clientSecret: web-client`, `apiKey: unused`.
+    // A password may be any word, except a key of a Secret with several words, such as `password: admin-password`.
+    // Other values may be names: `clientSecret: web-client`, `apiKey: unused`.
     let has_digit = value.contains(|letter: char| letter.is_ascii_digit());
     let is_private = if name::is_password(name) {
         has_digit || name::words(value).len() < 2 || name::of_value(value) == Name::Neutral
@@ -233,7 +234,7 @@ fn is_query_id(name: &str, among: &Node) -> bool {
     name == "key" && among.get("refId").is_some()
 }
 
-/// Returns whether a value is a key of a Secret that a sibling entry names, such as `secretKey` beside `existingSecret`.
+/// Returns whether a value is a key of a Secret in a sibling field, such as `secretKey` beside `existingSecret`.
 fn is_key_of_secret(name: &str, among: &Node) -> bool {
     let is_key = name.to_ascii_lowercase().ends_with("key");
     is_key

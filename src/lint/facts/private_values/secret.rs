@@ -6,7 +6,7 @@ use super::{name, search, shape};
 use crate::kube::Object;
 use crate::yaml::{Entry, Node, Style, Value};
 
-/// The private values of a Secret: those of `stringData`, and those of `data` as far as they are readable.
+/// The private values of a Secret, in `stringData` and in the decoded `data`.
 pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
     // SOPS adds a field `sops` to the objects that it encrypts.
     if object.node.get("sops").is_some() {
@@ -15,7 +15,7 @@ pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
     let entries = |field: &str| object.node.get(field).map(Node::entries).unwrap_or_default();
     let plain = entries("stringData").iter().flat_map(|entry| in_entry(entry, entry.node.text()));
     let encoded = entries("data").iter().flat_map(|entry| {
-        // A placeholder for a value that is set later is not encoded.
+        // A placeholder for a later value is not encoded.
         if entry.node.text().is_some_and(|text| text.is_empty() || shape::is_placeholder(text)) {
             return Vec::new();
         }

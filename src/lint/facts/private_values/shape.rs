@@ -1,4 +1,4 @@
-//! The shapes of values: those that are private under any name, and those that are private under none.
+//! The shapes of values: some are private under any name, and others are not private under any name.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use super::markers::{Marker, markers};
 use super::name::words;
 use crate::yaml::decode_base64;
 
-/// A part of a text that is private whatever its name is.
+/// A part of a text that is private under any name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// The range in the text.
+    /// The range of the part in the text.
     pub(super) range: Range<usize>,
-    /// A noun with its article.
+    /// The description of the part: a noun with its article.
     pub(super) what: &'static str,
 }
 
@@ -32,7 +32,7 @@ const WEBHOOKS: [(&str, &str); 13] = [
     ("hc-ping.com/", "a ping URL"),
 ];
 
-/// The parameters of addresses whose value is a credential.
+/// The query parameters of addresses whose values are credentials.
 const PARAMETERS: [&str; 9] =
     ["token", "access_token", "key", "api_key", "apikey", "sig", "secret", "password", "private_token"];
 
@@ -62,11 +62,11 @@ fn private_key(text: &str) -> Option<Shape> {
     let line_end = |at: usize| rest.get(at..)?.find('\n').map(|end| at + end);
     let end = rest.find("-----END ").and_then(line_end).unwrap_or(rest.len());
     let body = rest.get(..end)?.split("-----").nth(2).unwrap_or_default();
-    // A script may contain the frame of a key without a key. In JSON, a line break may be escaped.
+    // A script may contain the first and last line of a key without the key. In JSON, a line break may be escaped.
     let first = body.trim_start().trim_start_matches("\\n").split(['\n', '\\']).next().unwrap_or_default().trim();
     let is_header = ["Proc-Type:", "Version:", "Comment:"].iter().any(|header| first.starts_with(header));
     let is_encoded = first.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
-    // Each line of a key mixes capitals with small letters; `FAKEPRIVATEKEY` is the name of one.
+    // Each line of a key mixes uppercase and lowercase letters; `FAKEPRIVATEKEY` is a placeholder.
     let is_word = first.len() > 6 && first.bytes().all(|byte| byte.is_ascii_uppercase());
     let is_key = !first.is_empty() && (is_header || is_encoded) && !is_word && !is_placeholder(first);
     is_key.then(|| Shape { range: start..start + end, what: "a private key" })
@@ -96,7 +96,7 @@ fn addresses(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// An address that contains a password, or that is a credential itself.
+/// An address in a range of a text, if the address contains a password or is a credential.
 fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
     let address = text.get(range.clone())?;
     let (_, rest) = address.split_once("://")?;
@@ -135,7 +135,7 @@ pub(super) fn ends_with_token(address: &str) -> bool {
     !contains_placeholder(rest) && last.len() >= 16 && looks_random(last)
 }
 
-/// Returns whether a text has the distinct letters and digits of a random text, not those of an example.
+/// Returns whether a text has at least six distinct letters and digits, and is not an example.
 fn is_random(text: &str) -> bool {
     let mut letters: Vec<char> = text.chars().filter(char::is_ascii_alphanumeric).collect();
     let lower = text.to_ascii_lowercase();
@@ -160,7 +160,9 @@ pub(super) fn looks_random(text: &str) -> bool {
     length >= 8 && is_random(text)
 }
 
-/// Returns whether a text is a host or an image: words with dots and without capitals.
+/// Returns whether a text starts with a host: an IP address, or lowercase labels with dots.
+///
+/// The name of an image may also start with a host.
 fn is_host(text: &str) -> bool {
     let host = text.split([':', '/']).next().unwrap_or_default();
     let is_label = |label: &str| {
@@ -227,7 +229,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || is_reference(text)
 }
 
-/// Returns whether a text contains a variable, a template or an encrypted part.
+/// Returns whether a text contains a variable, a template, a tag or an encrypted part.
 fn contains_placeholder(text: &str) -> bool {
     let in_brackets = text.split_once('<').is_some_and(|(_, rest)| rest.contains('>'));
     let templates = ["${", "$(", "{{", "<<", "((", "[[", "%(", "#{", "ENC["];
@@ -242,7 +244,7 @@ fn contains_placeholder(text: &str) -> bool {
         || templates.iter().any(|template| text.contains(template))
 }
 
-/// Returns whether a value refers to the secret instead of containing it: a path, a reference to a vault, `$NAME`.
+/// Returns whether a value references a secret and does not contain it: a path, a reference to a vault, or `$NAME`.
 fn is_reference(text: &str) -> bool {
     let stores = [
         "ref+",
@@ -269,7 +271,9 @@ fn is_reference(text: &str) -> bool {
         || stores.iter().any(|store| text.starts_with(store))
 }
 
-/// Returns whether a value is a password that attackers try first. Examples contain such values, and some stay in use.
+/// Returns whether a value is a password that attackers try first.
+///
+/// Examples contain such values, and users may keep them.
 pub(super) fn is_guessable(text: &str) -> bool {
     let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     let known = [
@@ -312,7 +316,7 @@ pub(super) fn is_guessable(text: &str) -> bool {
         || (!words.is_empty() && words.iter().all(|word| vocabulary.contains(&word.as_str())))
 }
 
-/// Returns whether a value is a number, a period, a switch or a limit.
+/// Returns whether a value is a number, a duration, a size or a switch.
 pub(super) fn is_setting(text: &str) -> bool {
     let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-'));
     let is_number =
@@ -350,8 +354,9 @@ pub(super) fn is_public(text: &str) -> bool {
     is_pem || public.iter().any(|start| text.starts_with(start)) || is_sealed(text)
 }
 
-/// Returns whether a value is the output of `kubeseal --raw`: the length of an RSA part of 4096 bits, that part, and an
-/// AES-GCM part.
+/// Returns whether a value is the output of `kubeseal --raw`.
+///
+/// The output consists of the length of an RSA part of 4096 bits, the RSA part, and an AES-GCM part.
 ///
 /// Source: `HybridEncrypt` of sealed-secrets.
 fn is_sealed(text: &str) -> bool {
@@ -361,7 +366,7 @@ fn is_sealed(text: &str) -> bool {
         && decode_base64(text).is_some_and(|bytes| bytes.starts_with(&RSA_LENGTH) && bytes.len() > 2 + 512)
 }
 
-/// The noun of a value that is private because of its name and its form together.
+/// The description of a value that is private because of its name together with its shape.
 pub(super) fn of_named(name: &str, value: &str) -> Option<&'static str> {
     let is_aws = name.eq_ignore_ascii_case("aws_secret_access_key")
         && value.len() == 40

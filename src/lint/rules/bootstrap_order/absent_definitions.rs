@@ -7,7 +7,7 @@ use crate::kube::{ObjectId, groups};
 use crate::lint::view::View;
 use crate::yaml::{Entry, Node};
 
-/// The findings of the rule for ResourceSets that wait for CRDs that the FluxInstance does not install.
+/// Returns the findings for ResourceSets that wait for CRDs that the FluxInstance does not install.
 pub(super) fn absent_definitions(rule: &'static str, view: &View<'_>) -> Vec<Finding> {
     let mut sets = view.of_kind(groups::FLUX_OPERATOR, "ResourceSet").peekable();
     if sets.peek().is_none() {
@@ -57,7 +57,7 @@ pub(super) fn absent_definitions(rule: &'static str, view: &View<'_>) -> Vec<Fin
     findings
 }
 
-/// The Flux controller that a CRD is installed with.
+/// The Flux controller that users install together with a CRD.
 fn controller_of(name: &str) -> Option<&'static str> {
     let (plural, group) = name.split_once('.')?;
     let controller = match (group, plural) {

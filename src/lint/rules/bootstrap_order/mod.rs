@@ -31,21 +31,22 @@ declare! {
     /// exists, and tries again after its `retryInterval` or `interval`. Some waits never end:
     ///
     /// - A parent waits for a child that depends on the parent.
-    /// - A Kustomization contains custom resources, and one of its own children applies their CRD. Flux applies nothing
-    ///   but CRDs, Namespaces and ClusterRoles of a Kustomization as long as the API server rejects one of its objects.
+    /// - A Kustomization contains custom resources, and one of its own children applies their CRD. While the API server
+    ///   rejects an object of a Kustomization, Flux applies only its CRDs, Namespaces and ClusterRoles.
     /// - A Kustomization contains custom resources and the release of the chart that installs their CRDs.
     /// - A Kustomization applies its own variables or its own source.
     ///
-    /// The severity is error if the wait certainly never ends, and warning if it ends by itself, or if an unknown object
-    /// may end it: a chart, an expression in `readyExpr`, an applier without a copy, or a Secret, since users often create
-    /// these by hand. If a Kustomization waits for pods whose Secret is applied later, the severity is pedantic, because
-    /// the pods start as soon as the Secret exists.
+    /// The severity is error if the wait certainly never ends. It is warning if the wait ends without a change, or if
+    /// an unknown fact may end it: a chart, an expression in `readyExpr`, an applier without a copy, or a Secret, since
+    /// users often create Secrets by hand. If a Kustomization waits for pods whose Secret is applied later, the
+    /// severity is pedantic, because the pods start as soon as the Secret exists.
     ///
-    /// A Kustomization comes after the object that applies it, after its dependencies, and after the objects that those
-    /// wait for. Within one Kustomization, Flux applies CRDs, Namespaces and ClusterRoles first. The rule ignores cycles
-    /// of `dependsOn` alone, which [dependency-cycle](dependency-cycle.md) reports, and pairs of Kustomizations that
-    /// [missing-dependency](missing-dependency.md) reports. It also ignores what another program of the repository may
-    /// create before Flux starts: a script, a Taskfile, a helmfile, Ansible, Terraform, or Talos.
+    /// A Kustomization comes after the object that applies it, after its dependencies, and after the objects that these
+    /// dependencies wait for. Within one Kustomization, Flux applies CRDs, Namespaces and ClusterRoles first. The rule
+    /// ignores cycles of `dependsOn` alone, which [dependency-cycle](dependency-cycle.md) reports, and pairs of
+    /// Kustomizations that [missing-dependency](missing-dependency.md) reports. It also ignores objects that another
+    /// program of the repository may create before Flux starts: a script, a Taskfile, a helmfile, Ansible, Terraform,
+    /// or Talos.
     ///
     /// ## How to fix it
     ///
@@ -171,7 +172,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let of_charts = uses_of_charts(view);
     found.extend(beside_their_chart(&of_charts, &tree));
     let appliers = &view.receiver.cluster.appliers;
-    // An applier with unknown contents may apply anything that a cycle waits for.
+    // An applier with unknown contents may apply any object that a cycle waits for.
     let severity = if view.unknown_sources().may_contain_namespaces() { Severity::Warning } else { Severity::Error };
     let mut open: BTreeMap<(usize, usize), Vec<Need<'_>>> = BTreeMap::new();
     for need in needs(view, &tree) {
@@ -219,7 +220,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
             continue;
         }
-        // The kubelet retries: without a wait, nothing fails.
+        // The kubelet retries, so without a wait, the applier does not fail.
         let gated: Vec<&Need<'_>> = others.into_iter().filter(|need| is_gated(appliers, *at, need)).collect();
         found.extend(too_early(view, *provider, &gated, is_after));
     }
@@ -231,21 +232,21 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Returns whether the applier of an object is ready only after the object is.
+/// Returns whether the applier of an object becomes ready only after the object is ready.
 fn is_gated(appliers: &[Arc<Applier>], at: usize, need: &Need<'_>) -> bool {
     let object = need.object.object;
-    // A CronJob is always ready, and so is a workload without pods.
+    // A CronJob and a workload without pods are always ready.
     let has_pods = object.kind() != "CronJob" && object.text_at(&["spec", "replicas"]) != Some("0");
     has_pods && appliers.get(at).is_some_and(|applier| waits_for(applier, object))
 }
 
-/// The findings for custom resources that one Kustomization applies together with the chart that installs their CRDs.
+/// Returns findings for custom resources that a Kustomization applies together with the chart that installs their CRDs.
 ///
-/// They are warnings: the program that bootstraps the cluster may have installed the CRDs.
+/// The findings are warnings, since the program that bootstraps the cluster may have installed the CRDs.
 fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding> {
     let mut findings: BTreeMap<(usize, usize), (Finding, usize)> = BTreeMap::new();
     for ChartUse { user, charts } in uses {
-        // A child is not applied before all kinds of its parent are known.
+        // Flux does not apply a child before the API server serves all kinds of its parent.
         let is_below = |chart: &&Applied<'_>| tree.lineage(chart.by.at).any(|at| at == user.by.at);
         let Some(chart) = charts.iter().find(is_below) else { continue };
         if !charts.iter().all(|chart| is_below(&chart)) || makes_roots(user.by) {
@@ -282,7 +283,9 @@ fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding>
     findings.into_values().map(|(finding, count)| finding.help(help(count))).collect()
 }
 
-/// Adds the custom resources whose appliers come before all releases whose charts install their CRDs to the order.
+/// Adds needs to the order for custom resources.
+///
+/// Their appliers come before all releases with charts that install the CRDs.
 fn add_charts_after(uses: &[ChartUse<'_>], tree: &ApplierTree, order: &mut ApplyOrder<'_>) {
     for ChartUse { user, charts } in uses.iter().filter(|one| !makes_roots(one.user.by)) {
         let at = user.by.at;
@@ -297,10 +300,11 @@ fn add_charts_after(uses: &[ChartUse<'_>], tree: &ApplierTree, order: &mut Apply
     }
 }
 
-/// Adds the inputs that Kustomizations and releases read from other appliers to the order. Returns the findings for
-/// appliers that apply their own inputs.
+/// Adds needs to the order for the inputs that Kustomizations and releases read from other appliers.
 ///
-/// Only inputs that never arrive are reported here: `missing-dependency` reports inputs that arrive late.
+/// Returns the findings for appliers that apply their own inputs.
+///
+/// The function reports only inputs that never arrive. `missing-dependency` reports inputs that arrive late.
 fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, severity: Severity) -> Vec<Finding> {
     let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
     let mut own: BTreeMap<(usize, bool), Vec<&Input<'_>>> = BTreeMap::new();
@@ -313,7 +317,7 @@ fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, s
             continue;
         }
         let what = || format!("{} needs {}", user.reference(), thing.object.reference());
-        // Users often create Secrets by hand, and so the key of SOPS.
+        // Users often create Secrets by hand, such as the key of SOPS.
         let certainty = if thing.object.kind() == "Secret" { Certainty::Likely } else { Certainty::Certain };
         if !*is_itself {
             if provider != by.at && waits_for(by, user) && !view.may_exist_before_flux(thing.object) {
@@ -322,7 +326,7 @@ fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, s
         } else if by.parent_applier.as_ref().is_none_or(|parent| makes_roots(parent)) {
             // The user that applies a root by hand also applies its inputs.
         } else if view.may_exist_before_flux(thing.object) {
-            // A script creates it first.
+            // Another program may create the input first.
         } else if provider == by.at {
             own.entry((by.at, is_flux(thing.object))).or_default().push(input);
         } else {
@@ -337,7 +341,7 @@ fn makes_roots(applier: &Applier) -> bool {
     matches!(applier.kind, ApplierKind::Bootstrap | ApplierKind::FluxInstance)
 }
 
-/// The finding for an applier that applies its own inputs: its source, or its variables.
+/// Returns the finding for an applier that applies its own inputs: its source or its variables.
 fn own_inputs(inputs: &[&Input<'_>], severity: Severity) -> Option<Finding> {
     let is_secret = |input: &Input<'_>| input.thing.object.kind() == "Secret";
     let first = inputs.iter().find(|input| !is_secret(input)).or(inputs.first())?;
@@ -378,7 +382,7 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
     let (first, rest) = needs.split_first()?;
     let provider = view.receiver.cluster.appliers.get(provider)?;
     let (object, user) = (first.object.object.reference(), &first.object.by);
-    // A list has one need for each kind, namespace and Secret.
+    // A list has one need for each kind, each namespace and each Secret.
     let key = |need: &Need<'_>| {
         let kind = (need.what == ITS_DEFINITION).then(|| need.object.object.kind().to_owned());
         (need.what.clone(), kind)
@@ -438,7 +442,9 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
     Some(finding)
 }
 
-/// The finding for an applier that must wait for several others: one list of dependencies is incomplete.
+/// Returns the finding for an applier that must wait for several other appliers.
+///
+/// The finding has one cause: an incomplete list of dependencies.
 fn earlier_than_several(view: &View<'_>, several: &[(usize, Vec<&Need<'_>>)]) -> Option<Finding> {
     let first = several.first()?.1.first()?;
     let user = first.object.by;
@@ -478,7 +484,7 @@ fn earlier_than_several(view: &View<'_>, several: &[(usize, Vec<&Need<'_>>)]) ->
     Some(finding)
 }
 
-/// The dependency of an object as text for a message about several objects.
+/// The dependency of an object, as text for a message about several objects.
 fn missing_thing(need: &Need<'_>) -> String {
     match need.what.as_str() {
         ITS_DEFINITION => format!("the CRD of {}", need.object.object.kind()),
@@ -486,7 +492,7 @@ fn missing_thing(need: &Need<'_>) -> String {
     }
 }
 
-/// The first items of a list as text for a message. `noun` may be the first word of all items.
+/// The first items of a list, as text for a message. `noun` may be the first word of all items.
 fn listed(items: &[String], noun: &str) -> String {
     let names: Option<Vec<&str>> = items.iter().map(|item| item.strip_prefix(noun)?.strip_prefix(' ')).collect();
     let (start, items) = match names.filter(|names| names.len() > 1) {
@@ -502,7 +508,7 @@ fn listed(items: &[String], noun: &str) -> String {
     format!("{start}{list}")
 }
 
-/// When Flux tries to apply a Kustomization again, as text for a message.
+/// The interval after which Flux tries to apply a Kustomization again, as text for a message.
 fn retry_of(user: &Applier) -> String {
     match user.object.as_ref().and_then(|object| object.text_at(&["spec", "retryInterval"])) {
         Some(interval) if !interval.contains('$') => format!("{interval} (`retryInterval`)"),

@@ -12,21 +12,23 @@ use crate::yaml::{Name, Node};
 /// The text for a CRD in a message.
 pub(super) const ITS_DEFINITION: &str = "its CRD";
 
-/// A dependency of an object: a CRD, a Namespace or a Secret that must exist before it.
+/// A dependency of an object: a CRD, a Namespace or a Secret that must exist before the object.
 pub(super) struct Need<'a> {
     /// The object that has the dependency.
     pub(super) object: Applied<'a>,
-    /// The place of the reference to the dependency.
+    /// The position of the reference to the dependency.
     pub(super) place: Span,
-    /// The dependency as text for a message.
+    /// The dependency, as text for a message.
     pub(super) what: String,
-    /// Whether the API server rejects the object without the dependency. Otherwise the object only stays unready.
+    /// Whether the API server rejects the object without the dependency.
+    ///
+    /// Otherwise, the object is applied but not ready.
     pub(super) refused: bool,
     /// The appliers that apply the dependency.
     pub(super) providers: Vec<usize>,
 }
 
-/// The dependencies of objects that neither their own applier nor one of its ancestors applies.
+/// The dependencies that neither the applier of their object nor one of its ancestors applies.
 pub(super) fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
     let mut defined: Index<u64, Vec<usize>> = Index::default();
     let mut namespaces: Index<Name, Vec<usize>> = Index::default();
@@ -95,7 +97,7 @@ fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<us
     }
 }
 
-/// Whether an object never becomes ready, as text for a message.
+/// The verb for an object that never becomes ready, as text for a message.
 pub(super) fn never(severity: Severity) -> &'static str {
     if severity == Severity::Error { "never becomes ready" } else { "may never become ready" }
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crate::yaml::{Node, Style, Value};
 
-/// A duration as Go writes it: `1h30m`, `1.5h`, `250ms`. `None` for text that Go rejects and for an unknown value.
+/// Returns a duration in the syntax of Go, such as `1h30m`, `1.5h` or `250ms`.
+///
+/// The result is `None` for invalid text and unknown values.
 ///
 /// Source: `time.ParseDuration`.
 pub(super) fn go_duration(node: &Node) -> Option<Duration> {

@@ -15,12 +15,12 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Each interval sends requests to a server: the Git host, the registry, or the API server. With intervals below a
-    /// minute, a few clusters are enough for a Git host to throttle them, and changes no longer arrive. A Receiver
-    /// delivers a push immediately, whatever the interval.
+    /// After each interval, Flux sends requests to a server: the Git host, the registry, or the API server. With
+    /// intervals below a minute, a Git host may throttle a few clusters, so that they no longer receive changes. A
+    /// Receiver delivers a push immediately, regardless of the interval.
     ///
-    /// An interval below the `timeout` is valid: Flux starts the next interval when a reconciliation has ended, and never
-    /// reconciles an object twice at the same time.
+    /// An interval below the `timeout` is valid: Flux starts the next interval at the end of a reconciliation, and
+    /// never reconciles an object twice at the same time.
     ///
     /// ## How to fix it
     ///

@@ -22,29 +22,30 @@ declare! {
     /// ## Why
     ///
     /// A tenant that can create Flux objects in its namespace can omit `serviceAccountName`. Flux then applies the
-    /// tenant's repository with the permissions of a cluster admin. Or the tenant references a source of another
-    /// namespace, and Flux reads it with the credentials of that namespace.
+    /// tenant's repository with the permissions of a cluster admin. The tenant can also reference a source of another
+    /// namespace. Flux then reads the source with the credentials of that namespace.
     ///
     /// A FluxInstance enables the lockdown with `multitenant: true`. Without the operator, the lockdown consists of
     /// three flags: `--no-cross-namespace-refs` on all controllers except source-controller, `--no-remote-bases` on
     /// kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller.
     ///
-    /// Flux Operator applies the patches of a FluxInstance after those for `multitenant: true`, and the last of two flags
-    /// counts. So a patch can revert the lockdown, and the rule reports the argument.
+    /// Flux Operator applies the patches of a FluxInstance after the patches for `multitenant: true`, and the last of
+    /// two flags takes effect. Therefore, a patch can revert the lockdown. The rule reports the argument of such a
+    /// patch.
     ///
     /// The severity is warning if only `--no-remote-bases` is missing, or if an admission policy of the cluster that checks
     /// `serviceAccountName` may restrict the tenants. Flux has `--no-remote-bases` since version 0.30.
     ///
-    /// The rule reports nothing if no tenants are known, or if the configuration contains a reason for the missing
-    /// lockdown: `lint.tenancy.lockdown: {mode: none, reason: …}`. If the repository does not define how Flux is
-    /// installed, the rule cannot check the lockdown.
+    /// The rule does not run if no tenants are known, or if the configuration contains a reason for the missing
+    /// lockdown: `lint.tenancy.lockdown: {mode: none, reason: …}`. If the repository does not contain the installation
+    /// of Flux, the rule cannot check the lockdown.
     ///
     /// ## How to fix it
     ///
-    /// Prepare the platform first. Set a `serviceAccountName` with the rights of Flux in its own Kustomizations and
-    /// HelmReleases: the default account has no rights, and the sync of a cluster without an account can no longer
-    /// reconcile the commit that would repair it. Copy remote bases into the repository, and add a source in each
-    /// namespace that uses one of another namespace.
+    /// Prepare the platform first. Set a `serviceAccountName` with the rights of Flux in the Kustomizations and
+    /// HelmReleases of the platform. The default account does not have any rights, and without an account, the sync of
+    /// a cluster can no longer reconcile the commit that repairs it. Copy remote bases into the repository, and add a
+    /// source to each namespace that uses a source of another namespace.
     ///
     /// Then set `spec.cluster.multitenant: true`, or patch the flags into the controllers.
     ///
@@ -144,7 +145,7 @@ declare! {
     Check::Cluster(check),
 }
 
-/// The missing flags, each with the controllers that lack it.
+/// The missing flags, each with the controllers that lack the flag.
 type Lacking = BTreeMap<&'static str, Vec<String>>;
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -168,7 +169,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let place = brought.map(|installation| installation.place.clone());
         Some((lacking_of(lacking), place.unwrap_or_else(|| arguments(first))))
     } else {
-        // The image controllers are optional, and no Deployment shows whether they are installed.
+        // The image controllers are optional, and without Deployments, it is unknown whether they are installed.
         let names = DEFAULT_CONTROLLERS.iter().copied();
         brought.map(|brought| (lacking_of(names.map(|name| (name, brought.locks(name)))), brought.place.clone()))
     };
@@ -212,7 +213,7 @@ fn judge_instance(view: &View<'_>, tenants: &[&str], applied: &Applied<'_>) -> O
     Some(Finding::error(RULE.id, label, message).help(help).about(instance.reference()))
 }
 
-/// The finding for patches of a FluxInstance that revert its lockdown.
+/// Returns the finding for patches of a FluxInstance that revert its lockdown.
 fn reverted(tenants: &[&str], applied: &Applied<'_>, names: &[&str], lacking: &Lacking) -> Finding {
     let instance = applied.object;
     let mut places: Vec<Span> =
@@ -230,13 +231,13 @@ fn reverted(tenants: &[&str], applied: &Applied<'_>, names: &[&str], lacking: &L
     places.fold(finding, |finding, place| finding.related(place, "here too"))
 }
 
-/// The missing flags as text for a message, each with its controllers.
+/// The missing flags, each with its controllers, as text for a message.
 fn in_flags(lacking: &Lacking) -> String {
     let flags = lacking.iter().map(|(flag, names)| format!("`{flag}` ({})", names.join(", ")));
     flags.collect::<Vec<_>>().join(", ")
 }
 
-/// The missing flags that the controllers of the cluster know: an unknown flag prevents their start.
+/// The missing flags that the controllers of the cluster support. A controller does not start with an unknown flag.
 ///
 /// Source: the change log of kustomize-controller, 0.25.0, which is part of Flux 0.30.0.
 fn known_flags(view: &View<'_>, mut lacking: Lacking) -> Lacking {
@@ -275,7 +276,9 @@ fn finding(view: &View<'_>, tenants: &[&str], place: Span, lacking: &Lacking) ->
     finding
 }
 
-/// The admission policy that may prevent tenants from using the rights of Flux, if none of them can do so without it.
+/// The admission policy that may prevent tenants from using the rights of Flux.
+///
+/// The result is `None` if policies do not restrict all tenants.
 fn policy(view: &View<'_>) -> Option<ObjectRef> {
     let is_unnamed =
         |escape: &Escape<'_>| escape.chain.steps.iter().any(|step| matches!(step.by.method, Method::Controller(_)));
@@ -285,7 +288,7 @@ fn policy(view: &View<'_>) -> Option<ObjectRef> {
     policies?.first().map(|policy| policy.reference.clone())
 }
 
-/// The namespaces of tenants that exist on the cluster. The configuration lists the tenants of all clusters.
+/// The namespaces of tenants that exist on the cluster. The configuration may also list tenants of other clusters.
 fn tenants<'a>(view: &View<'a>) -> Vec<&'a str> {
     let namespaces = view.tenancy().tenants.keys();
     namespaces.map(String::as_str).filter(|namespace| !view.namespace(namespace).is_missing()).collect()
@@ -301,7 +304,7 @@ fn in_words(tenants: &[&str]) -> String {
     }
 }
 
-/// The Deployments of Flux controllers that the cluster receives, including their shards, in order of the controllers.
+/// The Deployments of Flux controllers on the cluster, including shards, in the order of the controllers.
 fn deployments<'a>(view: &View<'a>) -> Vec<Applied<'a>> {
     let homes = &view.tenancy().flux_namespaces;
     let is_home = |applied: &Applied<'_>| applied.namespace().is_some_and(|namespace| homes.contains(namespace));
@@ -314,7 +317,9 @@ fn deployments<'a>(view: &View<'a>) -> Vec<Applied<'a>> {
     found.into_iter().map(|(_, applied)| applied).collect()
 }
 
-/// Whether a Deployment is a controller or a shard of it. The name of a shard starts with the name of the controller.
+/// Returns whether a Deployment is a controller or a shard of it.
+///
+/// The name of a shard starts with the controller's name.
 fn is_of(deployment: &str, controller: &str) -> bool {
     deployment.strip_prefix(controller).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
@@ -330,7 +335,7 @@ fn lacking_of<'a>(controllers: impl Iterator<Item = (&'a str, Locks)>) -> Lackin
     lacking
 }
 
-/// The place of the arguments of a controller.
+/// The position of the arguments of a controller.
 fn arguments(applied: &Applied<'_>) -> Span {
     let object: &Object = applied.object;
     let containers = object.node.at_keys(&["spec", "template", "spec", "containers"]).map_or(&[][..], Node::items);

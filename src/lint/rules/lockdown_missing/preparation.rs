@@ -1,4 +1,4 @@
-//! The objects of the platform that fail under lockdown, unless they are changed before.
+//! The changes of the platform's objects that must come before a lockdown.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use crate::kube::groups;
 use crate::lint::refs::source_reference::source_of;
 use crate::lint::view::View;
 
-/// The changes that must come before some flags of the lockdown, as the start of a help; empty if there are none.
+/// The changes that must come before some flags of the lockdown, as the start of a help text; empty without changes.
 ///
-/// Source: kustomize-controller impersonates the default account in the namespace of the object, refuses a source of
-/// another namespace, and refuses a remote base.
+/// Under lockdown, kustomize-controller impersonates the default account in the namespace of the object, and rejects a
+/// source of another namespace and a remote base.
 pub(super) fn preparation(view: &View<'_>, is_missing: impl Fn(&str) -> bool) -> String {
     let tenants = &view.tenancy().tenants;
     let is_of_platform = |applied: &Applied<'_>| applied.namespace().is_none_or(|name| !tenants.contains_key(name));
@@ -49,7 +49,7 @@ pub(super) fn preparation(view: &View<'_>, is_missing: impl Fn(&str) -> bool) ->
     format!("first {}: they fail otherwise; then ", changes.join(", and "))
 }
 
-/// The first of some objects, with the number of others.
+/// The first of several objects, with the number of other objects, as text for a message.
 fn names<T: fmt::Display>(mut objects: impl Iterator<Item = T>) -> Option<String> {
     let first = objects.next()?;
     Some(match objects.count() {

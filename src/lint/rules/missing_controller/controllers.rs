@@ -11,7 +11,7 @@ use crate::yaml::{Entry, Node};
 /// The default label that assigns objects to shards of a controller.
 const SHARD: &str = "sharding.fluxcd.io/key";
 
-/// The Flux kinds: group, kind, and the controller that reconciles it.
+/// The Flux kinds: group, kind, and the controller that reconciles the kind.
 pub(super) const KINDS: [(&str, &str, &str); 14] = [
     (groups::HELM, "HelmRelease", "helm-controller"),
     (groups::IMAGE, "ImagePolicy", "image-reflector-controller"),
@@ -32,7 +32,7 @@ pub(super) const KINDS: [(&str, &str, &str); 14] = [
 /// The installed controllers of a cluster.
 pub(super) struct Installed {
     names: BTreeSet<String>,
-    /// The place that defines the controllers.
+    /// The position of the definition of the controllers.
     pub(crate) place: Span,
     /// The labels that assign objects to shards.
     shards: BTreeSet<String>,
@@ -52,7 +52,7 @@ impl Installed {
         self.names.contains(controller)
     }
 
-    /// Returns whether a shard of a controller reconciles an object. Shards have other names than the controller.
+    /// Returns whether a shard of a controller reconciles an object. The installed controllers do not include shards.
     pub(super) fn is_of_shard(&self, object: &Object) -> bool {
         self.shards.iter().any(|key| object.label(key).is_some())
     }
@@ -76,8 +76,9 @@ impl Installed {
         found
     }
 
-    /// Reads the controllers from the Deployments of `gotk-components.yaml`. The flux CLI always installs
-    /// source-controller.
+    /// Reads the controllers from the Deployments of `gotk-components.yaml`.
+    ///
+    /// Without source-controller, which the flux CLI always installs, the controllers are unknown.
     fn of_deployments(view: &View<'_>) -> Option<Self> {
         let homes = &view.tenancy().flux_namespaces;
         let mut found: Option<Self> = None;

@@ -15,14 +15,14 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Each Flux kind has a controller, and not all controllers are installed by default: the image controllers and
+    /// Each Flux kind has a controller. Not all controllers are installed by default: the image controllers and
     /// `source-watcher` are optional. The CRDs are installed together with the controller. Without the CRD, the API
-    /// server rejects the object, and with it the whole Kustomization that contains it. With the CRD alone, no
-    /// controller reconciles the object.
+    /// server rejects the object, and Flux does not apply the Kustomization that contains the object. With only the
+    /// CRD, no controller reconciles the object.
     ///
-    /// The FluxInstance defines the installed controllers; if it lists none, these are the four default ones. Without a
-    /// FluxInstance, the Deployments of `gotk-components.yaml` define them. The rule reports nothing if neither is
-    /// known, and ignores objects of a shard.
+    /// The FluxInstance defines the installed controllers. The default is four controllers. Without a FluxInstance, the
+    /// Deployments of `gotk-components.yaml` define the controllers. The rule does not run if the controllers are
+    /// unknown. It ignores objects of a shard.
     ///
     /// ## How to fix it
     ///
@@ -129,13 +129,13 @@ fn check(view: &View<'_>, found: &mut Findings) {
         );
         let summary = format!(" objects have no controller: {names} {verb} not installed");
         let finding = Finding::error(RULE.id, object.span().clone(), message).help(help).about(object.reference());
-        // One change of the components removes all of them.
+        // One change of the components removes all findings.
         let key = format!("{}:{}", place.file().path(), place.range().start);
         found.push(finding.related(place.clone(), "installed controllers").caused_by(key, "", summary));
     }
 }
 
-/// Names in backticks, as text.
+/// Names in backticks, as text for a message.
 fn listed(names: &BTreeSet<&str>) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.as_slice() {
@@ -144,7 +144,7 @@ fn listed(names: &BTreeSet<&str>) -> String {
     }
 }
 
-/// Returns whether a ResourceSet applies an object only after its CRD exists, because of an entry in `dependsOn`.
+/// Returns whether `dependsOn` lets a ResourceSet apply an object only after a CRD of the object's group exists.
 fn waits_for_crd(applied: &Applied<'_>, group: &str) -> bool {
     let set = applied.by.object.as_ref().filter(|object| is_resource_set(object));
     let dependencies = set.and_then(|set| set.node.at_keys(&["spec", "dependsOn"])).map_or(&[][..], Node::items);

@@ -21,42 +21,44 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux reports no conflict, because all Kustomizations apply as the same field manager. If they define the object
-    /// differently, each one reverts the changes of the other at every interval. This is an error.
+    /// Flux does not report a conflict, because all Kustomizations use the same field manager. If they define the
+    /// object differently, each Kustomization reverts the changes of the other at every interval. This is an error.
     ///
-    /// It is a warning if they define the object equally, because nothing breaks yet. At each interval, only the labels
-    /// with the name of the owner change: the object belongs to the Kustomization that applied it last. If that one no
-    /// longer contains the object, or is deleted, it prunes the object, and the object is missing until the other one
-    /// applies it again. What Kubernetes deletes with the object, such as the data of a volume, is lost.
+    /// It is a warning if they define the object equally, because the cluster still works. At each interval, only the
+    /// labels with the name of the owner change, since the last Kustomization that applied the object owns it. If the
+    /// owner no longer contains the object, or is deleted, Flux prunes the object. The object is then missing until the
+    /// other Kustomization applies it again. Data that Kubernetes deletes with the object, such as the data of a
+    /// volume, is lost.
     ///
-    /// The comparison ignores the labels and annotations of `commonMetadata`, and those that only describe an object,
-    /// such as `app.kubernetes.io/name`.
+    /// The comparison ignores the labels and annotations of `commonMetadata`. It also ignores labels and annotations
+    /// that only describe an object, such as `app.kubernetes.io/name`.
     ///
-    /// Two objects are the same even if their API versions differ. This includes two objects of one build: each
-    /// reconciliation applies the one that differs from the cluster. It is pedantic if they are equal.
-    /// Objects of a Kustomization with `kubeConfig` belong to the cluster that it references. A ResourceSet counts like
-    /// a Kustomization.
+    /// Two objects are the same even if their API versions differ. This includes two objects of one build, since each
+    /// reconciliation applies the object that differs from the cluster. The severity is pedantic if they are equal.
+    /// Objects of a Kustomization with `kubeConfig` belong to the cluster that it references. The rule treats a
+    /// ResourceSet as a Kustomization.
     ///
     /// The rule ignores:
     ///
     /// - equal objects that every owner annotates with `kustomize.toolkit.fluxcd.io/prune: disabled`; Flux's own
     ///   Namespace needs the annotation only in its copies
-    /// - an object that all owners but one annotate with `kustomize.toolkit.fluxcd.io/ssa: IfNotPresent`, `Ignore` or
-    ///   `Merge`, or with `reconcile: disabled`; ResourceSets do not support these annotations
+    /// - an object that all owners except one annotate with `kustomize.toolkit.fluxcd.io/ssa: IfNotPresent`, `Ignore`
+    ///   or `Merge`, or with `reconcile: disabled`; ResourceSets do not support these annotations
     /// - suspended Kustomizations
     /// - a namespaced object without a namespace, which Flux rejects ([default-namespace](default-namespace.md))
-    /// - the objects that bootstrap Flux: a `gotk-sync.yaml` that is first applied by hand and then by Flux, and the
-    ///   objects that Flux Operator creates and excludes from reconciliation
+    /// - the objects that bootstrap Flux: a `gotk-sync.yaml` that a user first applies by hand and that Flux applies
+    ///   later, and the objects that Flux Operator creates and excludes from reconciliation
     ///
-    /// If the path of one Kustomization contains the path of another one, both apply the same files. The rule reports
-    /// the outer path once. It is a warning if both apply the objects unchanged, and an error if they change them
-    /// differently, for example with patches or labels.
+    /// If the path of one Kustomization contains the path of another Kustomization, both apply the same files. The rule
+    /// reports the outer path once. The severity is warning if both apply the objects unchanged. It is error if they
+    /// change the objects differently, for example with patches or labels.
     ///
     /// ## How to fix it
     ///
-    /// Let one Kustomization own the object, and let the others depend on that one. First set `prune: false` in a
-    /// Kustomization that gives an object up, and let it reconcile: otherwise, it deletes the object if it was the last
-    /// one to apply it. Before you remove a Kustomization with a `deletionPolicy`, set that to `Orphan` too.
+    /// Let one Kustomization own the object, and let the others depend on it. Before you remove the object from a
+    /// Kustomization, set `prune: false` in that Kustomization and wait for its reconciliation. Otherwise, Flux deletes
+    /// the object if that Kustomization applied it last. Before you remove a Kustomization with a `deletionPolicy`,
+    /// also set the `deletionPolicy` to `Orphan`.
     ///
     /// If several Kustomizations must contain the same Namespace, annotate it with
     /// `kustomize.toolkit.fluxcd.io/prune: disabled` in all of them.
@@ -196,7 +198,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let nested: Vec<Option<Nested<'_>>> = owned.values().map(|owners| Nested::of(owners)).collect();
     let overlapping: BTreeSet<(usize, usize)> =
         nested.iter().flatten().filter(|nested| nested.is_of_inner_folder()).map(Nested::appliers).collect();
-    // Kustomizations whose directories overlap own the same files; the overlap is the fault.
+    // Kustomizations with overlapping directories own the same files, so the overlap is the fault.
     let mut overlaps: BTreeMap<usize, Vec<Nested<'_>>> = BTreeMap::new();
     let mut judged: Vec<(Names, Finding)> = Vec::new();
     for (owners, nested) in owned.into_values().zip(nested) {
@@ -208,7 +210,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
     }
     found.extend(overlaps.into_values().filter_map(|nested| overlap(RULE.id, &nested)));
-    // A line whose objects have different owners is the cause. Otherwise it is the group of owners.
+    // If the objects of one line have different owners, the line is the cause. Otherwise, the group of owners is the
+    // cause.
     let mut owners_of: BTreeMap<(String, usize), BTreeSet<&Names>> = BTreeMap::new();
     for (owners, finding) in &judged {
         owners_of.entry(line(finding)).or_default().insert(owners);
@@ -250,12 +253,12 @@ fn judge(mut owners: Vec<Applied<'_>>) -> Option<(Names, Finding)> {
         let is_refused = object.namespace().is_none() && scope_of(object.group(), object.kind()) == Scope::Namespaced;
         is_ours && !owner.by.is_suspended() && !is_refused
     });
-    // Two objects with one identity in the same build are another fault.
+    // `in_two_versions` reports two objects with one identity in the same build.
     owners.sort_by_key(|owner| owner.by.at);
     owners.dedup_by_key(|owner| owner.by.at);
     let settings: Vec<OwnershipSettings> =
         owners.iter().map(|owner| OwnershipSettings::read(owner.object, owner.by.kind)).collect();
-    // The annotations of an object in a ResourceSet may exclude it from every Kustomization.
+    // The annotations of an object in a ResourceSet may exclude the object from every Kustomization.
     let is_sent_away = owners.iter().any(|owner| owner.by.kind == ApplierKind::ResourceSet && is_ignored(owner.object));
     let leaves_it = |(owner, setting): &(&Applied<'_>, &OwnershipSettings)| {
         setting.is_not_overwritten || (is_sent_away && owner.by.kind == ApplierKind::Kustomization)
@@ -331,7 +334,7 @@ fn finding(owners: &[Applied<'_>], is_pruned: bool, difference: Option<(&Applied
     finding
 }
 
-/// The entry of `spec.components` that brings an object.
+/// The position of the entry of `spec.components` that adds an object; `None` for an object that no component adds.
 fn brought(owner: &Applied<'_>) -> Option<Span> {
     let file = owner.object.node.origin.written().file().path().to_owned();
     let object = owner.by.object.as_ref()?;
@@ -344,7 +347,7 @@ fn brought(owner: &Applied<'_>) -> Option<Span> {
     Some(owner.by.parent_applier.as_ref().map_or_else(|| span.clone(), |by| by.place(span)))
 }
 
-/// The finding of an object that one build contains in two API versions. Kustomize does not compare them.
+/// Returns the finding for an object that one build contains in two API versions, which kustomize does not compare.
 fn in_two_versions(owners: &[Applied<'_>]) -> Option<Finding> {
     let mut pairs =
         owners.iter().enumerate().flat_map(|(at, one)| owners[at + 1..].iter().map(move |other| (one, other)));
@@ -372,7 +375,7 @@ fn in_two_versions(owners: &[Applied<'_>]) -> Option<Finding> {
     Some(finding.related(first.by.place(first.object.span()), "the first one").about(object))
 }
 
-/// The owners as text. If there are many, only the first two are listed.
+/// The owners, as text for a message. If there are more than three owners, the text has the first two.
 fn in_words(owners: &[String]) -> String {
     match owners {
         [a, b] => format!("{a} and {b}"),

@@ -1,4 +1,4 @@
-//! Kustomizations whose directories contain each other, so that both apply the same files.
+//! Kustomizations with nested directories, which apply the same files.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::ownership_settings::prunes;
 use crate::text::is_inside;
 
-/// The two owners of an object that both apply from the same file, if the directory of one contains that of the other.
+/// Two owners of an object that apply it from the same file. The directory of one owner contains the other directory.
 ///
 /// The Kustomizations may change the object, and may use two sources with the same content.
 pub(super) struct Nested<'a> {
-    /// The owner with the directory that contains the other one.
+    /// The owner with the outer directory.
     pub(super) outer: Applied<'a>,
     inner: Applied<'a>,
 }
@@ -29,15 +29,16 @@ impl<'a> Nested<'a> {
         (is_same_file && has_source && is_nested).then_some(Self { outer: *outer, inner: *inner })
     }
 
-    /// Whether the file is in the inner directory. A component or base of both may be elsewhere, and an artifact may
-    /// start at a directory of the repository.
+    /// Returns whether the file is in the inner directory.
+    ///
+    /// A component or base of both may be elsewhere, and an artifact may start at a directory of the repository.
     pub(super) fn is_of_inner_folder(&self) -> bool {
         let (_, path, _) = written_position(self.inner.object);
         let folder = &self.inner.by.folder;
         folder.is_empty() || format!("/{path}").contains(&format!("/{folder}/"))
     }
 
-    /// The indices of the two appliers.
+    /// The positions of the two appliers in the cluster.
     pub(super) fn appliers(&self) -> (usize, usize) {
         (self.outer.by.at, self.inner.by.at)
     }
@@ -47,7 +48,7 @@ impl<'a> Nested<'a> {
     }
 }
 
-/// The finding of a Kustomization whose directory contains those of others.
+/// Returns the finding for a Kustomization with a directory that contains the directories of other Kustomizations.
 pub(super) fn overlap(rule: &'static str, pairs: &[Nested<'_>]) -> Option<Finding> {
     let outer = &pairs.first()?.outer;
     let path = |applied: &Applied<'_>| {

@@ -1,4 +1,4 @@
-//! The words that all findings of the rule share.
+//! Texts and limits that the findings of the rule share.
 
 use crate::flux::Applied;
 use crate::kube::{Object, groups};
@@ -9,10 +9,10 @@ pub(super) const MAX_SHOWN: usize = 4;
 /// The end of the message of an error.
 pub(super) const WITH_DIFFERENCE: &str = " with different content";
 
-/// Explains how appliers that prune give up objects without deleting them.
+/// Returns the instructions for removing objects from an applier that prunes, without their deletion.
 ///
-/// A Kustomization deletes the objects that left its build, if it was the last one to apply them: their labels name it.
-/// When it is deleted itself, `deletionPolicy` has precedence over `prune`.
+/// Flux prunes an object that a Kustomization no longer contains, if that Kustomization applied the object last,
+/// according to its labels. For a deleted Kustomization, `deletionPolicy` has precedence over `prune`.
 pub(super) fn safe_removal(owners: &[Applied<'_>], objects: &str) -> String {
     let policy = |owner: &Applied<'_>| {
         let object = owner.by.object.as_ref()?;

@@ -11,13 +11,13 @@ use crate::yaml::Node;
 use receiver_events::{Event, ignores_events, judge};
 
 declare! {
-    /// A Receiver references a resource that does not exist, or an event that its sender never sends.
+    /// A Receiver references a resource that does not exist, or an event that the sender never sends.
     ///
     /// ## Why
     ///
-    /// A webhook makes Flux fetch a source immediately. If the resource does not exist, or the sender uses another name
-    /// for the event, Flux rejects the request. A push then takes effect only after the interval. The fault is easy to
-    /// miss, because Flux still fetches the source at its interval.
+    /// A request to the webhook of a Receiver lets Flux fetch a source immediately. If the resource does not exist, or
+    /// the sender uses another name for the event, Flux rejects the request. A push then takes effect only after the
+    /// interval. The fault is easy to miss, because Flux still fetches the source at its interval.
     ///
     /// The rule ignores `name: "*"` with labels, because the labels may match objects that are created later. It also
     /// ignores objects that an unknown input may create, and the Secret with the token, which users often create by
@@ -25,8 +25,8 @@ declare! {
     ///
     /// ## How to fix it
     ///
-    /// Reference a source that the cluster has, in its namespace. The event of a push is `push` for GitHub, `Push Hook`
-    /// for GitLab and `repo:refs_changed` for Bitbucket.
+    /// Reference a source on the cluster, with its namespace. The event of a push is `push` for GitHub, `Push Hook` for
+    /// GitLab and `repo:refs_changed` for Bitbucket.
     ///
     /// ## Bad
     ///
@@ -77,7 +77,7 @@ declare! {
     Check::Cluster(check),
 }
 
-/// The kinds that do not need an `apiVersion`, and their groups.
+/// The kinds that do not need an `apiVersion`, with their groups.
 const DEFAULT_GROUPS: [(&str, &str); 7] = [
     ("ArtifactGenerator", groups::SOURCE_EXTENSIONS),
     ("Bucket", groups::SOURCE),

@@ -1,4 +1,4 @@
-//! The events that senders of webhooks use. Flux compares them with the events of a Receiver.
+//! The events of the senders of webhooks, which Flux compares with the events of a Receiver.
 
 use crate::base::finding::did_you_mean;
 
@@ -72,14 +72,14 @@ const GITLAB: [&str; 12] = [
 const BITBUCKET: [&str; 6] =
     ["diagnostics:ping", "pr:merged", "pr:opened", "project:modified", "repo:modified", "repo:refs_changed"];
 
-/// The verdict on the name of an event.
+/// The result of the check of an event's name.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The sender may use the name.
     MayCome,
-    /// The sender does not use the name, but uses this similar one.
+    /// The sender does not use the name, but uses this similar name.
     Meant(&'static str),
-    /// The sender does not use the name. This is an example of the names that it uses.
+    /// The sender does not use the name. The text is an example of a valid name.
     Foreign(&'static str),
 }
 
@@ -89,8 +89,10 @@ pub(super) fn ignores_events(sender: &str) -> bool {
     all.contains(&sender)
 }
 
-/// Compares an event of a Receiver with the events of its sender. Senders add new events, so an unknown name may be
-/// valid. A name is wrong if its form is wrong, or if it differs from a known name in a single letter.
+/// Compares an event of a Receiver with the events of its sender.
+///
+/// Senders add new events, so an unknown name may be valid. A name is wrong if its form is wrong, or if it is a typing
+/// error of a known name.
 ///
 /// Source: notification-controller ignores the case of the names.
 pub(crate) fn judge(sender: &str, event: &str) -> Event {

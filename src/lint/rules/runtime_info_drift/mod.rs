@@ -17,22 +17,23 @@ declare! {
     ///
     /// ## Why
     ///
-    /// The differences between clusters are often in one ConfigMap per cluster, and Kustomizations substitute from it.
-    /// If a cluster lacks a key, its Kustomization fails, or Flux substitutes an empty string. If no object reads a
-    /// key, it is a leftover or a typo, and the intended reader uses another value.
+    /// Often, each cluster has a ConfigMap with its differences from other clusters, and Kustomizations substitute
+    /// variables from it. If a cluster lacks a key, its Kustomization fails, or Flux substitutes an empty string. If no
+    /// object reads a key, the key is unused, or it is a typing error, so that the intended reader uses another value.
     ///
     /// The rule ignores:
     ///
     /// - ConfigMaps that are not in the repository, because other tools create them
-    /// - keys that a cluster does not read, or for which it has a default
+    /// - keys that a cluster does not read, or that have a default there
     /// - unread keys, if a source without a local copy may read them
-    /// - unread keys of a file from which kustomize generates several ConfigMaps, if an object reads the key of one of them
+    /// - unread keys of a file from which kustomize generates several ConfigMaps, if an object reads the key from one
+    ///   of them
     ///
-    /// An unread key changes nothing on a cluster, so the severity is `pedantic` if no similar key is read.
+    /// An unread key has no effect on a cluster, so the severity is `pedantic` unless an object reads a similar key.
     ///
     /// ## How to fix it
     ///
-    /// Define the key on each cluster, set a default where it is read, or remove the key.
+    /// Define the key on each cluster, set a default in the objects that read it, or remove the key.
     ///
     /// ## Bad
     ///
@@ -135,7 +136,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     unread_keys(&judged, found);
 }
 
-/// The file and the offset of a key, with the key, since a variable may set it differently in each copy.
+/// The file and the offset of a key, with the name of the key, since a variable may set another name in each copy.
 type Position = (String, usize, String);
 
 fn position(key: &Name, place: &Span) -> Position {
@@ -144,7 +145,7 @@ fn position(key: &Name, place: &Span) -> Position {
 
 /// The keys that no object reads on any cluster, as far as the readers are known.
 fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
-    // An unknown source may read any key, and may serve the other clusters too.
+    // An unknown source may read any key, on this cluster and on others.
     if infos.iter().any(|info| info.may_be_read) {
         return BTreeSet::new();
     }
@@ -157,12 +158,12 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
     if unread.is_empty() || has_other_readers(fleet, infos) {
         return BTreeSet::new();
     }
-    // Objects that no cluster receives yet also read variables.
+    // Objects that no cluster receives may also read variables.
     let waiting = repository_reads(fleet);
     unread.into_iter().filter(|key| !waiting.contains(*key)).collect()
 }
 
-/// The findings for keys that some clusters have and others lack.
+/// Adds the findings for keys that some clusters have and others lack.
 fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
     let keys: BTreeSet<&Name> = infos.iter().flat_map(|info| info.keys.keys().copied()).collect();
     for key in keys.difference(left_over) {
@@ -176,7 +177,7 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
         if without.is_empty() {
             continue;
         }
-        // The undefined variable is the effect of the missing key, and the same change removes it.
+        // The undefined variable is the effect of the missing key, and the same change removes both findings.
         let follow = |finding: Finding, infos: &[&Info<'_>]| match infos.iter().find_map(|info| info.misses(fleet, key))
         {
             Some(reader) => {
@@ -221,8 +222,9 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
     }
 }
 
-/// The findings for keys that no object reads on any cluster. ConfigMaps that kustomize generates from one file share its
-/// keys, so that one reader is enough for all.
+/// Adds the findings for keys that no object reads on any cluster.
+///
+/// ConfigMaps that kustomize generates from one file share its keys, so one reader is sufficient for all of them.
 fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) {
     let mut used: BTreeSet<Position> = BTreeSet::new();
     let mut copies: BTreeMap<Position, BTreeSet<String>> = BTreeMap::new();
@@ -275,7 +277,9 @@ fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) 
     found.extend(findings);
 }
 
-/// The finding for a key; `others` is the number of other ConfigMaps that kustomize generates from the same line.
+/// Returns the finding for a key.
+///
+/// `others` is the number of other ConfigMaps that kustomize generates from the same line.
 fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str], others: usize) -> Finding {
     let reference = info.object.reference();
     let maps = match others {
@@ -292,7 +296,7 @@ fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str], others: usiz
         }
     };
     let mut finding = Finding::warning(RULE.id, place.clone(), message).about(reference);
-    // An unread key changes nothing on the cluster, unless its reader has another name for it.
+    // An unread key has no effect on the cluster, unless its reader uses a similar name.
     if meant.is_none() {
         finding.severity = Severity::Pedantic;
     }
@@ -303,7 +307,7 @@ fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str], others: usiz
     finding.help(help)
 }
 
-/// The names of clusters as text. If there are many, only their number.
+/// The names of clusters, as text for a message, or their number if there are many.
 fn names<'a>(clusters: impl Iterator<Item = &'a Arc<str>>) -> String {
     let all: Vec<String> = clusters.map(|name| format!("`{name}`")).collect();
     match all.as_slice() {

@@ -1,4 +1,4 @@
-//! The variable `ConfigMap`s of a fleet: those of one name that Kustomizations of several clusters substitute from.
+//! The variable `ConfigMap`s of a fleet, which Kustomizations substitute variables from, with their readers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ const READERS: [(&str, &str); 12] = [
     ("policies.kyverno.io", "GeneratingPolicy"),
 ];
 
-/// The annotation with which Reflector fills a ConfigMap from another one.
+/// The annotation that lets Reflector copy the data of a ConfigMap from another ConfigMap.
 const REFLECTS: &str = "reflector.v1.k8s.emberstack.com/reflects";
 
 /// A namespace and a name.
@@ -46,22 +46,22 @@ pub(super) struct Info<'a> {
     pub(crate) cluster: Arc<str>,
     /// The ConfigMap.
     pub(crate) object: &'a Object,
-    /// The keys of the ConfigMap and their places.
+    /// The keys of the ConfigMap, with their positions.
     pub(crate) keys: BTreeMap<&'a Name, Span>,
     /// The keys that an object reads.
     pub(crate) read: BTreeSet<&'a Name>,
-    /// The variables that the Kustomizations with this source read, including those that other sources define.
+    /// The variables that the Kustomizations with this source read. Other sources may define some of them.
     pub(crate) asked: BTreeSet<&'a Name>,
     /// The variables in `asked` that no source defines and that have no default.
     pub(crate) missed: BTreeSet<&'a Name>,
-    /// Whether an unknown input may read its keys.
+    /// Whether an unknown input may read the keys of the ConfigMap.
     pub(super) may_be_read: bool,
-    /// The appliers that substitute from it and whose objects are unknown.
+    /// The appliers with unknown objects that may substitute variables from the ConfigMap.
     pub(crate) unknown: BTreeSet<&'a ObjectRef>,
 }
 
 impl Info<'_> {
-    /// The object that reads a variable on the cluster, which no source defines.
+    /// An object on the cluster that reads an undefined variable with this name.
     pub(super) fn misses(&self, fleet: &Fleet<'_>, key: &str) -> Option<ObjectRef> {
         let view = fleet.views.get(self.view).filter(|_| self.missed.iter().any(|name| ***name == *key))?;
         let mut undefined = view.applied_sets().flat_map(|set| set.undefined.iter());
@@ -121,7 +121,7 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
     found
 }
 
-/// The `ConfigMap`s that an applier substitutes from, and the originals of copies.
+/// The `ConfigMap`s that an applier substitutes variables from, and the originals of copies.
 fn named_by<'a>(view: &View<'a>, brought: &'a AppliedSet) -> Vec<(&'a str, &'a str)> {
     let Some(object) = &brought.by.object else { return Vec::new() };
     let Some(namespace) = object.namespace() else { return Vec::new() };
@@ -137,9 +137,9 @@ fn named_by<'a>(view: &View<'a>, brought: &'a AppliedSet) -> Vec<(&'a str, &'a s
     ids.collect()
 }
 
-/// The origins of the variables of an applier, as far as they are variable `ConfigMap`s.
+/// The variable `ConfigMap`s that define the variables of an applier.
 struct Origins<'a> {
-    /// All `ConfigMap`s that the applier substitutes from, directly or through a copy.
+    /// All `ConfigMap`s that the applier substitutes variables from, directly or through a copy.
     sources: BTreeSet<Id<'a>>,
     by_name: BTreeMap<&'a Name, Id<'a>>,
 }
@@ -160,7 +160,7 @@ impl<'a> Origins<'a> {
     }
 }
 
-/// Records the variables that the objects of an applier read in the `ConfigMap`s that it substitutes from.
+/// Records the variables that the objects of an applier read, in the `ConfigMap`s that define them.
 fn take_reads<'a>(brought: &'a AppliedSet, origins: &Origins<'a>, found: &mut BTreeMap<Id<'a>, Info<'a>>) {
     for id in &origins.sources {
         let Some(info) = found.get_mut(id) else { continue };
@@ -181,7 +181,7 @@ fn place(span: &Span) -> Place<'_> {
 impl<'a> Info<'a> {
     fn new(at: usize, view: &View<'a>, object: &'a Object) -> Self {
         let entries = object.node.get("data").map_or(&[][..], |data| data.entries());
-        // An invalid variable name is another fault.
+        // `invalid-variable-name` reports an invalid name.
         let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let named = entries.iter().filter(|entry| is_name(&entry.key));
         let keys = named.map(|entry| (&entry.key, entry.key_span())).collect();
@@ -204,12 +204,11 @@ pub(super) fn repository_reads(fleet: &Fleet<'_>) -> BTreeSet<Name> {
     fleet.repo.objects.iter().flat_map(|built| reads(&built.object).to_vec()).collect()
 }
 
-/// Whether an object other than a Kustomization reads a ConfigMap on a cluster that has it: a workload, a HelmRelease,
-/// a ResourceSet, or a reader of a copy.
+/// Returns whether an object other than a Kustomization reads a ConfigMap or a copy of it, such as a workload.
 pub(super) fn has_other_readers<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> bool {
     let views: Vec<&View<'a>> = infos.iter().filter_map(|info| fleet.views.get(info.view)).collect();
     let names = names_of(infos, &views);
-    // Clusters share most objects. Each object is searched once.
+    // Clusters share most objects, so the search visits each object once.
     let mut seen: Index<usize, ()> = Index::default();
     let mut readers = views.iter().flat_map(|view| READERS.iter().flat_map(|(group, kind)| view.of_kind(group, kind)));
     readers.any(|applied| {
@@ -233,8 +232,9 @@ fn names_of<'a>(infos: &[Info<'a>], views: &[&View<'a>]) -> BTreeSet<&'a str> {
     own.chain(copies).collect()
 }
 
-/// Whether an object references a ConfigMap. References in templates and copies do not count, because their objects are
-/// searched separately.
+/// Returns whether an object references a ConfigMap.
+///
+/// The function ignores references in templates and copies, because the search visits their objects separately.
 fn reads_of(object: &Object, name: &str) -> bool {
     let spec = object.node.get("spec");
     let is_template = |entry: &Entry| matches!(&*entry.key, "resources" | "resourcesTemplate");
@@ -251,7 +251,9 @@ fn reads_of(object: &Object, name: &str) -> bool {
     }
 }
 
-/// Whether a rule of a policy references a ConfigMap. A rule that only copies it under the same name does not count.
+/// Returns whether a rule of a policy references a ConfigMap.
+///
+/// The function ignores a rule that only copies it with the same name.
 fn rule_reads(rule: &Node, name: &str) -> bool {
     rule.entries().iter().any(|entry| {
         let text = |keys: &[&str]| entry.node.at_keys(keys).and_then(Node::text);
