@@ -50,7 +50,7 @@ pub(super) struct Decoder {
 /// The handling of unknown fields, and of numbers in string fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DecodeMode {
-    /// Both are errors.
+    /// Unknown fields and numbers in string fields are errors.
     Strict,
     /// Unknown fields are kept, and numbers become strings.
     Lenient,

@@ -23,7 +23,7 @@ pub(crate) struct Pair {
     pub(crate) value: Content,
     /// The position of the value.
     pub(crate) span: Span,
-    /// The position that references the file of the value, if it is not the file of the key.
+    /// The position of the reference to the file of the value, if that file is not the file of the key.
     pub(crate) reference_span: Option<Span>,
 }
 

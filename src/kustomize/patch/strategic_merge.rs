@@ -35,7 +35,7 @@ pub(crate) fn merge_node(
 ) -> Result<MergeResult, MergeError> {
     let new = patch.node(old);
     let Some(shape) = present(old).or(present(new)) else {
-        // An explicit null stays unless the patch has null, too; a field without a value is removed.
+        // An explicit null stays unless the patch also has null; a field without a value is removed.
         let written = old.is_some_and(|old| old.text().is_some_and(|text| !text.is_empty()));
         return Ok(if new.is_none() && written { MergeResult::Unchanged } else { MergeResult::Removed });
     };

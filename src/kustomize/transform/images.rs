@@ -123,7 +123,7 @@ impl Image {
         })
     }
 
-    /// The updated image; `None` if it does not match or does not change.
+    /// The updated image; `None` if the image does not match or does not change.
     fn update(&self, image: &Node) -> Result<Option<Node>, FieldError> {
         let Some(text) = image.text() else {
             let message = "an image must be a string".to_string();
