@@ -1,11 +1,11 @@
-//! Search for the configuration file of a directory: in it, or in a parent directory of the same Git repository.
+//! Search for the configuration file of a directory: in it and in its parents up to the root of the Git repository.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::place::{repository_of, slashed};
 
-/// A directory that contains the file, and the path from there.
+/// A directory that contains the file, and the path from there to the requested directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nearest {
     /// The directory, as a user would type it.

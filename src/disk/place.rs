@@ -30,7 +30,7 @@ pub(super) fn repository_of(folder: &Path) -> Option<&Path> {
     folder.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok())
 }
 
-/// Rejects a path that a user typed if a symbolic link of a repository in it leads out of that repository.
+/// Rejects a path that a user typed if it contains a symbolic link of a repository that leads out of that repository.
 ///
 /// The user expects a directory there, but the author of the repository may have replaced it with a link.
 pub(super) fn refuse_leaving_link(typed: &Path) -> Result<(), DiskError> {

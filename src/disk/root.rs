@@ -179,7 +179,7 @@ fn reversed(path: &Path) -> Vec<PathBuf> {
     path.components().rev().map(|component| component.as_os_str().into()).collect()
 }
 
-/// Returns whether the error proves that no file exists: also for a name with a NUL byte or with 5,000 letters.
+/// Returns whether the error proves that no file exists, as for a name with a NUL byte or with 5,000 letters.
 fn is_missing(error: &io::Error) -> bool {
     let kinds = [ErrorKind::NotFound, ErrorKind::NotADirectory, ErrorKind::InvalidInput, ErrorKind::InvalidFilename];
     kinds.contains(&error.kind())
@@ -201,8 +201,8 @@ mod unix {
     use crate::text::LoadError;
 
     pub(super) const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-    /// `NONBLOCK`: a pipe in the place of a file does not block. `NOCTTY`: a terminal does not become the controlling
-    /// one.
+    /// The flags for files. `NONBLOCK`: a pipe in the place of a file does not block. `NOCTTY`: a terminal does not
+    /// become the controlling terminal.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
     impl Root {

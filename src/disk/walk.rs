@@ -34,7 +34,7 @@ pub(super) enum FoundFile {
 /// read other ignore files, so that the result is the same on each machine.
 pub(super) fn files(root: &Root) -> Result<Vec<(String, FoundFile)>, DiskError> {
     let (opened, root) = (root, root.path());
-    // The walker opens any .gitignore, also a symbolic link, which a pull request may point anywhere.
+    // The walker opens any .gitignore, even a symbolic link. A pull request may set the target of such a link.
     let special: Arc<Mutex<BTreeSet<PathBuf>>> = Arc::default();
     special.lock().unwrap_or_else(PoisonError::into_inner).extend(special_ignore_file(root));
     let seen = special.clone();

@@ -9,7 +9,7 @@ use super::STAGE;
 use super::error::DiskError;
 use super::place;
 
-/// The changes to a directory. Paths use `/` and are relative to it.
+/// The changes to a directory. Paths use `/` and are relative to the directory.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
     /// The files to write, with their text.

@@ -35,7 +35,7 @@ pub use rule_ids::{DUPLICATE_OBJECT, DUPLICATE_PATH, INVALID_TEMPLATE, LAYOUT_RE
 pub struct Rendered {
     /// The files.
     pub tree: Tree,
-    /// Files that another program writes too: equal objects count as equal files.
+    /// The files that another program also writes. Files with equal objects count as equal.
     pub shared: BTreeSet<String>,
     /// The files that only another program writes.
     pub external: globset::GlobSet,

@@ -180,7 +180,7 @@ impl Checker {
         }
     }
 
-    /// Explains the alternative of an `anyOf` that the author probably intended: the one whose type matches.
+    /// Explains the alternative of an `anyOf` that the author probably intended: the alternative with a matching type.
     fn explain_any_of(
         &self,
         document: &Node,

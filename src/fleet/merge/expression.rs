@@ -153,7 +153,7 @@ impl Expressions {
         }
     }
 
-    /// Records a node; returns `false` if it has a finding already.
+    /// Records a node; returns `false` if the node already has a finding.
     fn is_new(&mut self, node: &Node) -> bool {
         let (path, start, _) = node.span().order();
         self.reported.insert((path.to_owned(), start as usize), ()).is_none()
@@ -201,7 +201,7 @@ fn scalars(node: &Node) -> Context {
     }
     match node.resolve(Reader::Core) {
         Some(Scalar::Bool(value)) => value.into(),
-        // Text as written: a version `1.10` is not a number.
+        // The text stays as written: a version `1.10` is not a number.
         _ => node.text().unwrap_or_default().into(),
     }
 }

@@ -19,8 +19,8 @@
 //! | `ref`, `bind` | replaced as a whole: their fields exclude each other |
 //! | null (`key:` without a value) | ignored |
 //!
-//! Stages do not inherit the `path` of their component: two stages would apply the same directory. The layout may derive
-//! the paths of stages from it.
+//! Stages do not inherit the `path` of their component: two stages would apply the same directory. The layout may
+//! derive the paths of stages from the path of the component.
 
 use super::expression::Expressions;
 use crate::base::finding::{Finding, Severity};

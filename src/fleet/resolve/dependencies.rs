@@ -267,7 +267,7 @@ impl<'a> Graph<'a> {
             .collect()
     }
 
-    /// Returns the shortest cycle through each `dependsOn` that is part of one.
+    /// Returns the shortest cycle through each `dependsOn` that is part of a cycle.
     fn circles(&self) -> Vec<Vec<Step>> {
         let components = self.edges.cyclic_components(|_| true);
         let mut cycles = Vec::new();

@@ -9,7 +9,7 @@ use crate::yaml::tree::node::{Entry, Node, Style, Value};
 /// The length of the longest JSON key, in bytes, that the YAML reader accepts.
 const MAX_KEY: usize = 1024;
 
-/// The position and the reason for which kustomize fails to print a built object; `None` if it prints the object.
+/// The position and the reason of a failure of kustomize to print a built object; `None` if kustomize prints it.
 pub fn print_error(node: &Node) -> Option<(Span, &'static str)> {
     match &node.value {
         Value::Scalar(text, style) => scalar_error(node, text, *style).map(|reason| (node.span().clone(), reason)),
@@ -64,7 +64,7 @@ fn is_date(text: &str) -> bool {
 }
 
 fn character_error(text: &str) -> Option<&'static str> {
-    // No byte below is part of such a character. Counting all bytes is faster than a search for the first.
+    // No byte below 0x7F is part of such a character. Counting all bytes is faster than a search for the first one.
     if text.bytes().filter(|byte| *byte >= 0x7F).count() == 0 {
         return None;
     }

@@ -8,11 +8,11 @@ use crate::yaml::scalar::base64::decode_base64;
 use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 use crate::yaml::tree::node::Style;
 
-/// A scalar after its tag is applied: a string tag makes it quoted, a tag of another type makes it plain.
+/// A scalar after its tag is applied: a string tag makes the scalar quoted, and a tag of another type makes it plain.
 pub(super) struct TaggedScalar<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) style: Style,
-    /// The reason why readers reject it.
+    /// The reason why readers reject the tag.
     pub(super) error: Option<String>,
 }
 

@@ -140,7 +140,7 @@ impl Node {
         matches!(self.value, Value::Seq(_))
     }
 
-    /// Returns whether every YAML reader resolves this to null: empty, `~` or `null` in plain style.
+    /// Returns whether every YAML reader resolves this node to null: empty, `~` or `null` in plain style.
     #[inline]
     pub fn is_null(&self) -> bool {
         let Value::Scalar(text, Style::Plain) = &self.value else { return false };
@@ -154,7 +154,7 @@ impl Node {
         Self { value, origin: Origin::Via(Arc::new(step)) }
     }
 
-    /// The value of a patch that replaces this one. A variable in the patch's value is applied after the patch.
+    /// The value of a patch that replaces this value. A variable in the patch's value is applied after the patch.
     #[must_use]
     pub fn replaced_by(&self, new: &Node) -> Self {
         Self { value: new.value.clone(), origin: self.origin.replaced_by(&new.origin) }
