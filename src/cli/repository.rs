@@ -136,7 +136,7 @@ impl Options {
 
     /// Returns the copies that the configuration references, without those that the command line sets.
     ///
-    /// A configuration in the repository may only reference directories of the repository: a pull request may change it.
+    /// A configuration in the repository may only reference the repository's directories: a pull request may change it.
     fn declared_copies(
         &self,
         config: &config::Settings,
@@ -233,7 +233,7 @@ impl Options {
         Ok((settings, from))
     }
 
-    /// Returns the receivers that `--cluster` selects; all of them by default.
+    /// Returns the receivers that `--cluster` selects; by default, all receivers.
     pub(super) fn receivers<'a>(&self, clusters: &'a [Cluster]) -> Result<Vec<Receiver<'a>>, Error> {
         let all: Vec<Receiver<'a>> = clusters.iter().flat_map(Receiver::all).collect();
         if self.clusters.is_empty() {
@@ -285,7 +285,7 @@ impl Repository {
     }
 }
 
-/// The root in a part of the directory to which the configuration applies; `None` if it is elsewhere.
+/// The root in a part of the directory to which the configuration applies; `None` if the root is elsewhere.
 fn below(mut declared: DeclaredRoot, folder: &str) -> Option<DeclaredRoot> {
     let path = normalize(&declared.root.path)?;
     let inside = is_inside(&path, folder).then(|| path.get(folder.len()..))??.trim_start_matches('/').to_owned();
@@ -385,7 +385,7 @@ fn unknown_cluster(wanted: &str, names: &[String]) -> Error {
     Error::with_help(message, help)
 }
 
-/// Joins names for a message; counts those after the twelfth.
+/// Joins names for a message. Names after the twelfth are only counted.
 pub(super) fn join_names(names: &[String]) -> String {
     const SHOWN: usize = 12;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();

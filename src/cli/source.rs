@@ -53,7 +53,7 @@ pub(super) fn load(path: &Path) -> Result<Source, Error> {
     })?;
     let folder = folder_of(path);
     let mut tree = if names_other_files(&file) { disk::list(or_current(&folder))? } else { Tree::default() };
-    // The user requested this file, so it is read even if a .gitignore matches it.
+    // The user requested this file, so it is read even if a .gitignore matches its path.
     tree.insert(file);
     Ok(Source { folder: display_prefix(&folder), loaded: fleet::load(&tree, &name) })
 }

@@ -16,7 +16,7 @@ pub struct Nearest {
 
 /// Returns the nearest directory with a file of this name, from `folder` upwards.
 ///
-/// The search ends at the root of the Git repository. Outside of a repository it considers `folder` only. `folder` need
+/// The search ends at the root of the Git repository. Outside of a repository, only `folder` is searched. `folder` need
 /// not exist yet.
 pub fn nearest(folder: &Path, name: &str) -> Option<Nearest> {
     let mut typed = folder.to_owned();
@@ -41,7 +41,7 @@ pub fn nearest(folder: &Path, name: &str) -> Option<Nearest> {
     None
 }
 
-/// Returns the path of a directory relative to another one, with `..` where it leads up.
+/// Returns the path of a directory relative to another directory, with `..` where the path leads up.
 pub fn path_between(to: &Path, from: &Path) -> Option<String> {
     let (to, from) = (fs::canonicalize(to).ok()?, fs::canonicalize(from).ok()?);
     let shared = to.components().zip(from.components()).take_while(|(to, from)| to == from).count();

@@ -58,7 +58,7 @@ pub(super) fn read_root(root: Root, called: Option<Arc<str>>) -> Result<Tree, Di
     Ok(tree)
 }
 
-/// Lists the files of a directory. All of them are read on first access.
+/// Lists the files of a directory. Every file is read on first access.
 pub fn list(folder: &Path) -> Result<Tree, DiskError> {
     let root = Root::open(folder)?;
     let files = walk::files(&root)?;

@@ -25,7 +25,7 @@ pub struct Changes {
 pub struct LockFile {
     /// The path.
     pub path: String,
-    /// The text while files change: it lists the old and the new files.
+    /// The text while files change: a list of the old and the new files.
     pub during: String,
     /// The text after all changes.
     pub after: String,

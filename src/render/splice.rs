@@ -24,7 +24,7 @@ enum Meant {
     Json(serde_json::Value),
 }
 
-/// A value at a place where it is not valid.
+/// A value at a place where a value is not valid.
 #[derive(Debug, Clone)]
 pub(super) struct MisplacedValue {
     /// The place in the rendered text.

@@ -157,7 +157,7 @@ fn to_yaml(value: &Value) -> Result<String, Error> {
     Ok(print(&[from_json(&splice::json(value).map_err(invalid)?, &File::new("", "").first_line())]))
 }
 
-/// Implements `text | parse`: the value of YAML text, or `none` if it is not valid YAML. Other values are not changed.
+/// Implements `text | parse`: the value of YAML text, or `none` if the text is not valid. Other values are not changed.
 fn from_yaml(value: &Value) -> Value {
     let Some(text) = value.as_str() else { return value.clone() };
     let parsed = parse(&File::new("", text));

@@ -70,7 +70,7 @@ impl Layout {
 
 /// Returns the files below a directory, with relative paths.
 ///
-/// The files themselves keep their full paths, so that a finding in a template shows the path that the user knows.
+/// The files themselves keep their full paths, so that a finding in a template shows the path in the user's repository.
 fn below(tree: &Tree, folder: &str) -> Tree {
     let mut files = Tree::default();
     for path in tree.under(folder) {

@@ -66,7 +66,7 @@ impl Expressions {
         environment.add_filter("trim", filters::trim);
         environment.add_filter("upper", filters::upper);
         environment.set_fuel(Some(FUEL));
-        // An undefined name is an error, but `component.path or "x"` may still test for it.
+        // An undefined name is an error, but `component.path or "x"` may still test for an undefined name.
         environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
         let manifest = layout.map(|layout| layout.manifest.span().file().clone());
         Self { environment, manifest, findings: Vec::new(), reported: Index::default() }

@@ -232,7 +232,7 @@ impl Merger<'_> {
     }
 }
 
-/// Returns the namespaces in a confined tenant's list, then those of its components, merged over the tenant's settings.
+/// Returns a confined tenant's namespaces, then its components' namespaces, merged over the tenant's settings.
 fn namespaces(tenant: &Node, merged: &Node) -> Vec<Node> {
     if tenant.get("role").and_then(Node::text) == Some("platform") {
         return Vec::new();

@@ -23,7 +23,7 @@ use crate::yaml::DUPLICATE_KEY;
 /// The cache of built directories.
 ///
 /// No thread waits for a build while it holds the lock. Two threads that need one directory at the same time both build
-/// it, with the same result.
+/// that directory, with the same result.
 #[derive(Debug, Default)]
 pub(super) struct Cache(Mutex<BTreeMap<String, Arc<Accumulator>>>);
 

@@ -37,7 +37,7 @@ pub(crate) struct TransformerConfig {
     pub(crate) references: Vec<NameReference>,
 }
 
-/// The target of a name reference, and the fields that refer to it.
+/// The target of a name reference, and the fields that refer to the target.
 #[derive(Debug, Clone)]
 pub(crate) struct NameReference {
     pub(crate) target: Gvk,

@@ -92,7 +92,7 @@ fn is_kustomization(files: &Files, path: &str) -> bool {
     version.is_empty() || !version.contains('/') || version.starts_with("kustomize.config.k8s.io/")
 }
 
-/// Reads a kustomization file; `None` if it has no first document.
+/// Reads a kustomization file; `None` if the file has no first document.
 pub(crate) fn read(files: &Files, path: &str) -> Option<Definition> {
     let parsed = files.get(path)?;
     let node = parsed.documents.first().map(|document| document.node.clone()).filter(is_first)?;

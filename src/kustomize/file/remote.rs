@@ -43,7 +43,7 @@ impl Remote {
         file(text).or_else(|| repository(text)).or_else(|| address(text))
     }
 
-    /// The index of the matching copy, and the path in it.
+    /// The index of the matching copy, and the path in the copy.
     ///
     /// A copy of a specific branch, tag or commit matches only that reference, and has precedence over other copies.
     pub(crate) fn find(&self, copies: &[Copy]) -> Option<(usize, String)> {

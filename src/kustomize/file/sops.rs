@@ -81,7 +81,7 @@ pub fn decrypt_object(node: &Node) -> Option<Node> {
     Some(node.with(data.with_node(entries)))
 }
 
-/// A mapping without SOPS metadata, with unknown values in place of encrypted ones.
+/// A mapping without SOPS metadata, with unknown values in place of encrypted values.
 pub(crate) fn decrypt_mapping(node: &Node) -> Node {
     with_unknown_values(&node.without(METADATA))
 }

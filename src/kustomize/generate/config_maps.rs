@@ -135,7 +135,7 @@ fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, location: &Span) -> Vec<Entry
     let map =
         |key: &str, entries: Vec<Entry>| Entry::new(key, location, generated(Value::Map(entries.into()), location));
     let mut fields = Vec::new();
-    // A Secret always has `data`; a ConfigMap only if it is not empty.
+    // A Secret always has `data`; a ConfigMap has `data` only if it is not empty.
     if kind == GeneratorKind::Secret || !texts.is_empty() {
         fields.push(map("data", texts));
     }
@@ -215,7 +215,7 @@ fn generated_string_entry(entry: &Entry) -> Entry {
     Entry::new(entry.key.clone(), &entry.key_span(), string(entry.node.text().unwrap_or_default(), entry.node.span()))
 }
 
-/// Adds a generated object, or merges it into the object with its id.
+/// Adds a generated object, or merges it into the object with the same id.
 pub(crate) fn add_generated(
     accumulator: &mut Accumulator,
     positions: &mut ResourceIndex,

@@ -71,7 +71,7 @@ pub(crate) enum Behavior {
 
 /// The history of an object in a build.
 ///
-/// kustomize stores it in annotations, so a patch that deletes all annotations also deletes the history.
+/// kustomize stores the history in annotations, so a patch that deletes all annotations also deletes the history.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct History {
     /// The former ids, oldest first. Patches and references may use any of them.

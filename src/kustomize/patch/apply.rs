@@ -96,7 +96,7 @@ impl Patch {
         Some(match selected {
             // A patch that only deletes objects needs no match.
             0 if self.documents.iter().all(deletes) => return None,
-            // A component is built for each of its users. In one of them, the object may be missing from the build.
+            // A component is built for each kustomization with it. In one of them, the build may lack the object.
             0 if !is_known => PatchTarget::matched(selector_node),
             0 => PatchTarget::unmatched(selector_node, target, resources, unmatched_before),
             _ => PatchTarget::matched(selector_node),

@@ -17,7 +17,7 @@ const MAX_UNORDERED: usize = 3000;
 /// The merge of one item of a list.
 type MergeItem<'a> = &'a dyn Fn(Option<&Node>, PatchValue<'_>) -> Result<MergeResult, MergeError>;
 
-/// An item of the merged list, with its index in the original list if it is unchanged.
+/// An item of the merged list, with its index in the original list if the item is unchanged.
 #[derive(Clone)]
 struct Item {
     node: Node,
@@ -324,7 +324,7 @@ fn join(a: &Values, b: &Values) -> Option<Values> {
     common.then_some(joined)
 }
 
-/// Replaces the items with some key values, or appends the item; without an item, removes them.
+/// Replaces the items with some key values by `item`, or appends `item`; without `item`, removes these items.
 fn set(list: &mut Vec<Item>, item: Option<&Item>, keys: &[&str], values: &[&str]) -> Result<(), MergeError> {
     let by_field = keys.first().is_some_and(|key| !key.is_empty()) && values.first().is_some_and(|v| !v.is_empty());
     let mut found = false;

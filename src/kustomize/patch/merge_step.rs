@@ -37,7 +37,7 @@ pub(crate) enum MergeResult {
     Unchanged,
     /// The node has changed children.
     Changed(Node),
-    /// The node of the patch replaces it.
+    /// The node of the patch replaces the old node.
     Replaced(Node),
     /// The node is removed.
     Removed,

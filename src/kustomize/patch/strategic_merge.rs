@@ -1,6 +1,6 @@
 //! Strategic merge of a patch into an object, with the behavior of kustomize.
 //!
-//! Subtrees without changes keep their `Arc`. A replaced value keeps its former origin; an added one has the origin of
+//! Subtrees without changes keep their `Arc`. A replaced value keeps its former origin; added values have the origin of
 //! the patch. The merge visits the whole object, because kustomize normalizes it: fields without a value are removed
 //! (an explicit `null` stays), and so are list items that their merge keys cannot distinguish.
 

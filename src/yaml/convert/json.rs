@@ -38,7 +38,7 @@ fn in_context(node: &Node, reader: Reader, in_brackets: bool) -> serde_json::Val
     }
 }
 
-/// Converts JSON to a node. Every node in it has the same position.
+/// Converts JSON to a node. `at` is the position of every node in the result.
 pub fn from_json(value: &serde_json::Value, at: &Span) -> Node {
     let value = match value {
         serde_json::Value::Null => Value::Scalar("null".into(), Style::Plain),
@@ -96,7 +96,7 @@ pub fn key_to_json(entry: &Entry, reader: Reader) -> String {
     }
 }
 
-/// A number as Kubernetes converts it to a key: in single precision, with an exponent if it is at least a million.
+/// A number as Kubernetes converts it to a key: in single precision, with an exponent for a million or more.
 fn float_key(value: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "the reader prints single precision")]
     let value = value as f32;

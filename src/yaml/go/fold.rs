@@ -1,4 +1,4 @@
-//! Changes of text in kustomize's round trip: before it prints an object, kustomize writes it and reads it again.
+//! Changes of text in kustomize's round trip: before kustomize prints an object, it writes and rereads the object.
 
 use std::borrow::Cow;
 

@@ -125,7 +125,7 @@ impl PrintedStyle {
         Self::for_analysis(text, ScalarAnalysis::of(text))
     }
 
-    /// Returns whether a text can be printed without quotes, whatever type readers resolve.
+    /// Returns whether a text can be printed without quotes, regardless of the type that readers resolve.
     pub fn is_plain(text: &str) -> bool {
         ScalarAnalysis::of(text).plain
     }

@@ -231,7 +231,7 @@ impl<'a> Builder<'a> {
         matches!(self.stack.last(), Some(OpenCollection { kind: CollectionKind::Map(map), .. }) if map.key.is_none())
     }
 
-    /// Adds a finished node to the open collection, or makes it the root.
+    /// Adds a finished node to the open collection. Without one, the node becomes the root.
     fn add_node(&mut self, built: MeasuredNode, plain: bool) {
         if self.wants_key() {
             return self.add_key(&built.node, plain);
@@ -357,7 +357,7 @@ impl<'a> Builder<'a> {
         map.entries.len() - before
     }
 
-    /// Reports a tab in the indentation of a block scalar. go-yaml's scanner treats it as the start of a token.
+    /// Reports a tab in the indentation of a block scalar. go-yaml's scanner treats the tab as the start of a token.
     fn check_indentation(&mut self, block: &Range<usize>) {
         let Some(tab) = token::tab_in_indentation(self.file.text(), block) else { return };
         let span = self.file.span(tab..tab + 1);

@@ -19,7 +19,7 @@ pub struct Embedded {
     expansions: Vec<(Piece, ChangedBy)>,
 }
 
-/// A part of the text, and its range in the file: the same text, or the variable that expanded to it.
+/// A part of the text, and its range in the file: the same text, or the variable that expanded to the part.
 #[derive(Debug)]
 struct Segment {
     text: Range<usize>,
@@ -179,7 +179,7 @@ fn line_segments(text: &str, outer: &Span, expansions: &[(Piece, ChangedBy)]) ->
     if segments.iter().any(|segment| segment.is_expanded) { segments } else { Vec::new() }
 }
 
-/// Aligns a line of the text with the line of the file that expanded to it.
+/// Aligns a line of the text with the line of the file that expanded to the text.
 ///
 /// The rest after the first mismatch is one segment.
 fn align(line: &str, start: usize, written: &str, at: usize, expansions: &[(Piece, ChangedBy)]) -> Vec<Segment> {

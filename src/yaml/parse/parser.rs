@@ -18,7 +18,7 @@ const BYTE_ORDER_MARK: char = '\u{FEFF}';
 pub struct Parsed {
     /// The file.
     pub file: File,
-    /// The documents in order, without empty ones.
+    /// The documents in order, without empty documents.
     pub documents: Vec<Document>,
     /// The findings of `invalid-yaml` and `duplicate-key`, in order of their positions.
     pub findings: Vec<Finding>,
@@ -29,7 +29,7 @@ pub struct Parsed {
 pub struct Document {
     /// The root node.
     pub node: Node,
-    /// Whether the document was parsed completely. After an error, it contains the nodes before the error.
+    /// Whether the document was parsed completely. After an error, the document contains the nodes before the error.
     pub complete: bool,
 }
 

@@ -73,7 +73,7 @@ impl<'a> RepairedText<'a> {
         self.insert(insertions)
     }
 
-    /// Separates an alias from a colon after it, as go-yaml does. go-yaml permits no colon in the name.
+    /// Separates an alias from a following colon, because go-yaml permits no colon in the name of an alias.
     pub(super) fn repair_alias(&mut self, end: usize) {
         self.insert(vec![(end.saturating_sub(1), 1)]);
     }

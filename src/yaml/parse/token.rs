@@ -60,7 +60,7 @@ pub(super) fn block_scalar(text: &str, gap: usize, reported: Range<usize>, value
         _ => token,
     };
     let mut kept = strip_break(whole);
-    // Trailing empty lines are content with `+`. A line of spaces is content if it has more indentation.
+    // Trailing empty lines are content with `+`. A line of spaces is content if it has more indentation than others.
     if !keep && !ends_in_blanks {
         while let Some((before, line)) = kept.rsplit_once('\n')
             && line.trim().is_empty()

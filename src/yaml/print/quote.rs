@@ -20,7 +20,7 @@ pub(super) fn is_plain_word(text: &str, place: Context) -> bool {
         && !looks_typed(text)
 }
 
-/// Returns whether a text can be written in plain style on one line, whatever type readers resolve.
+/// Returns whether a text can be written in plain style on one line, regardless of the type that readers resolve.
 pub(super) fn is_plain_text(text: &str, place: Context) -> bool {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return false };

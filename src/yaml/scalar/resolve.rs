@@ -160,7 +160,7 @@ fn split_sign(text: &str) -> (bool, &str) {
     }
 }
 
-/// A number that Go's `ParseFloat` accepts: it rejects a number out of range.
+/// A number that Go's `ParseFloat` accepts. The function rejects a number out of range.
 fn finite(text: &str) -> Option<f64> {
     let digits = is_decimal_float(text).then_some(text)?;
     digits.parse().ok().filter(|float: &f64| float.is_finite())

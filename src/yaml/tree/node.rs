@@ -108,7 +108,7 @@ impl Node {
         }
     }
 
-    /// The text of a scalar as written, whatever its type.
+    /// The text of a scalar as written, regardless of its type.
     #[inline]
     pub fn text(&self) -> Option<&str> {
         match &self.value {
@@ -130,7 +130,7 @@ impl Node {
         matches!(self.value, Value::Map(_))
     }
 
-    /// Returns whether the file writes this collection with brackets. kustomize keeps them, even if the content changes.
+    /// Returns whether the file writes this collection with brackets. kustomize keeps them for changed content.
     pub fn has_brackets(&self) -> bool {
         !matches!(self.value, Value::Scalar(..)) && self.origin.written().text().starts_with(['{', '['])
     }
@@ -182,7 +182,7 @@ impl Node {
         Self { value: Value::Map(kept.into()), origin: self.origin.clone() }
     }
 
-    /// The number of nodes in this tree, this one included. A shared node counts once for each path to it.
+    /// The number of nodes in this tree, including this node. A shared node counts once for each path to it.
     pub fn size(&self) -> usize {
         match &self.value {
             Value::Scalar(..) => 1,

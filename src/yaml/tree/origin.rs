@@ -1,4 +1,4 @@
-//! The origin of a node: the position in the file that set it, and the changes since.
+//! The origin of a node: the position in the file that set the node, and the changes since.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct ValueChange {
     pub previous: Option<Origin>,
     /// The parts of a scalar that variables expanded to, sorted; empty for other changes.
     pub pieces: Box<[Piece]>,
-    /// The length of the chain of changes, this one included.
+    /// The length of the chain of changes, including this change.
     depth: u16,
 }
 
