@@ -101,7 +101,7 @@ fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Res
     folders
         .extend(place::emptied(root, &changes.remove).iter().filter_map(|folder| folder.parent().map(Path::to_owned)));
     for folder in &folders {
-        // An unnamed file checks that the directory is writable, and leaves no trace.
+        // The unnamed file shows that the directory is writable, and leaves no trace.
         tempfile::tempfile_in(folder).map_err(DiskError::refused("write to the directory", folder))?;
     }
 

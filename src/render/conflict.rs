@@ -35,7 +35,7 @@ pub(super) fn paths(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Reports objects with two definitions on one cluster.
+/// Reports objects that two files define on one cluster.
 ///
 /// Files outside of cluster directories apply to all clusters that run the tenant, in addition to the cluster's files.
 pub(super) fn objects(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {

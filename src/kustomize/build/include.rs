@@ -33,7 +33,7 @@ impl Walk<'_> {
                 Entry::Vacant(entry) => {
                     entry.insert(item);
                 }
-                // A second listing would report each object as a duplicate; report one finding instead. An item without
+                // A second listing reports each object as a duplicate, so report one finding instead. An item without
                 // objects may repeat.
                 Entry::Occupied(entry) if accumulator.findings.len() > before => {
                     accumulator.findings.truncate(before);

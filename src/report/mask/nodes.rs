@@ -88,7 +88,7 @@ struct Walk<'a> {
     file: &'a File,
     depth: usize,
     ranges: Vec<Range<usize>>,
-    /// The secret values of aliases, which occur at their anchors too.
+    /// The secret values of aliases, which also occur at their anchors.
     aliased: Vec<Arc<str>>,
 }
 
