@@ -1,7 +1,7 @@
 //! A compiler and a linter for GitOps fleets.
 //!
 //! The compiler renders one `fleet.yaml` into the repository that Flux reads. The linter checks any such repository.
-//! Each module uses only the modules above it; a test reads this file and the sources and enforces it.
+//! Each module uses only the modules above it. A test reads this file and the sources, and enforces this order.
 
 // foundations
 
@@ -46,7 +46,7 @@ pub mod render;
 /// `kustomize build` in memory, with positions.
 pub mod kustomize;
 
-/// A model of a Flux repository: its clusters, what applies to each, and the resulting objects.
+/// A model of a Flux repository: its clusters, their appliers, and the resulting objects.
 pub mod flux;
 
 // analysis

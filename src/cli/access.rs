@@ -139,7 +139,7 @@ impl ClusterRights<'_> {
     }
 }
 
-/// Merges clusters on which the accounts have equal rights: those with equal output.
+/// Merges clusters on which the accounts have equal rights, and therefore equal output.
 fn merge_equal<'a>(all: Vec<AccessReport<'a>>, root: &str) -> Vec<AccessReport<'a>> {
     let mut kept: Vec<AccessReport<'a>> = Vec::new();
     let mut known: Index<Vec<u8>, usize> = Index::default();

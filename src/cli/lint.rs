@@ -228,7 +228,7 @@ fn warn_unknown_clusters(
     )
 }
 
-/// Warns if the result is clean only because there was nothing to lint, and returns whether it did.
+/// Warns if the result is clean only because there was nothing to lint, and returns whether it printed a warning.
 fn warn_nothing_to_lint(report: &Report, tree: &Tree, dir: &Path, streams: &mut Streams) -> bool {
     let is_file = disk::is_file(dir);
     let dir = dir.display();

@@ -16,12 +16,12 @@ use crate::flux::{Cluster, Receiver, Repo, Settings};
 use crate::text::{Span, Tree, is_inside, normalize};
 use crate::yaml::{Style, Value};
 
-/// What the search for clusters did not find.
+/// The message for a repository without clusters.
 pub(super) const NO_CLUSTER: &str = "no cluster was found: there is no FluxInstance with `spec.sync`, no `gotk-sync.yaml`, \
     no Kustomization that applies its own directory, and no directory below `clusters/` with Kustomizations that nothing \
     applies";
 
-/// How to declare a cluster.
+/// The advice to declare a cluster.
 pub(super) const DECLARE: &str = "declare a cluster with `clusters.NAME.root` in .fleetwright.yaml";
 
 /// Options of every command that reads a repository.
@@ -105,7 +105,7 @@ impl Options {
         let mut copies = Vec::new();
         let mut bearings = Bearings { folder: from.within.clone(), copies: BTreeMap::new() };
         let mut take = |place: &Path, copy: Copy| {
-            // If the copy is outside of the directory, globs of the configuration may match paths in both.
+            // Globs of the configuration also match paths in the copy, relative to the configuration.
             if let Some(way) = disk::path_between(place, or_current(&from.base)) {
                 bearings.copies.insert(place.display().to_string().into(), way);
             }
@@ -134,9 +134,9 @@ impl Options {
         Ok(Settings { copies, flux_version: self.flux_version.clone(), config, ..Settings::default() })
     }
 
-    /// Returns the copies that the configuration references and the command line does not.
+    /// Returns the copies that the configuration references, without those that the command line sets.
     ///
-    /// A configuration in the repository may only reference directories of the repository: a pull request may change it.
+    /// A configuration in the repository may only reference the repository's directories: a pull request may change it.
     fn declared_copies(
         &self,
         config: &config::Settings,
@@ -233,7 +233,7 @@ impl Options {
         Ok((settings, from))
     }
 
-    /// Returns the receivers that `--cluster` selects; all of them by default.
+    /// Returns the receivers that `--cluster` selects; by default, all receivers.
     pub(super) fn receivers<'a>(&self, clusters: &'a [Cluster]) -> Result<Vec<Receiver<'a>>, Error> {
         let all: Vec<Receiver<'a>> = clusters.iter().flat_map(Receiver::all).collect();
         if self.clusters.is_empty() {
@@ -285,7 +285,7 @@ impl Repository {
     }
 }
 
-/// The root in a part of the directory to which the configuration applies; `None` if it is elsewhere.
+/// The root in a part of the directory to which the configuration applies; `None` if the root is elsewhere.
 fn below(mut declared: DeclaredRoot, folder: &str) -> Option<DeclaredRoot> {
     let path = normalize(&declared.root.path)?;
     let inside = is_inside(&path, folder).then(|| path.get(folder.len()..))??.trim_start_matches('/').to_owned();
@@ -385,7 +385,7 @@ fn unknown_cluster(wanted: &str, names: &[String]) -> Error {
     Error::with_help(message, help)
 }
 
-/// Joins names for a message; counts those after the twelfth.
+/// Joins names for a message. Names after the twelfth are only counted.
 pub(super) fn join_names(names: &[String]) -> String {
     const SHOWN: usize = 12;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();

@@ -53,12 +53,12 @@ pub(super) fn load(path: &Path) -> Result<Source, Error> {
     })?;
     let folder = folder_of(path);
     let mut tree = if names_other_files(&file) { disk::list(or_current(&folder))? } else { Tree::default() };
-    // The user requested this file, so it is read even if a .gitignore matches it.
+    // The user requested this file, so it is read even if a .gitignore matches its path.
     tree.insert(file);
     Ok(Source { folder: display_prefix(&folder), loaded: fleet::load(&tree, &name) })
 }
 
-/// Returns whether a fleet.yaml references other files. Otherwise its directory, which may be large, is not listed.
+/// Returns whether a fleet.yaml references other files. Otherwise, its directory is not listed, since it may be large.
 fn names_other_files(file: &File) -> bool {
     let documents = parse(file).documents;
     documents.iter().map(|document| &document.node).any(|root| {

@@ -23,7 +23,7 @@ impl Production {
         clusters(&self.globs).is_match(cluster)
     }
 
-    /// Returns these globs, or those of `base` if these are empty.
+    /// Returns these globs, or the globs of `base` if these are empty.
     pub(super) fn over(self, base: Self) -> Self {
         if self.globs.is_empty() { base } else { self }
     }

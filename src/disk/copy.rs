@@ -41,7 +41,7 @@ pub enum CopyFault {
 
 /// Returns whether a file belongs to the linted directory or to its repository.
 ///
-/// Returns `true` for a missing file: nothing proves that it has a different author.
+/// Returns `true` for a missing file: nothing proves that the file has a different author.
 fn belongs_to(file: &Path, linted: &Path) -> bool {
     let (Ok(file), Ok(linted)) = (fs::canonicalize(file), fs::canonicalize(linted)) else { return true };
     file.starts_with(repository_of(&linted).unwrap_or(&linted))

@@ -78,7 +78,7 @@ pub(super) fn display(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Describes an I/O error, in plain words if the kind is a common one.
+/// Describes an I/O error, in plain words if its kind is common.
 pub(super) fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),

@@ -27,7 +27,7 @@ pub(super) fn tracked_but_ignored(root: &Path) -> Vec<String> {
         .env("GIT_TERMINAL_PROMPT", "0")
         .stdin(Stdio::null())
         .stderr(Stdio::null());
-    // In a hook, the environment references the repository of the commit, which may differ from the one that is read.
+    // In a hook, the environment references the repository of the commit, which may not be the repository that is read.
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
         git.env_remove(variable);
     }

@@ -1,4 +1,4 @@
-//! A tree over a directory and the files that it references. It reads a file on first access.
+//! A tree over a directory and the files that it references. Files are read on first access.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,11 +20,11 @@ pub struct LazyTree {
     pub folder: String,
 }
 
-/// Opens a directory. Files are read on first access, also those that a .gitignore matches.
+/// Opens a directory. Files are read on first access, even if a .gitignore matches them.
 ///
-/// Its files may reference files above it, so the root of the tree is the root of the Git repository. Without a
-/// repository it is the current directory if that contains `folder`, else `folder` itself. The paths of files are
-/// displayed relative to the current directory, as `folder` was typed.
+/// A file of the directory may reference files above the directory, so the root of the tree is the root of the Git
+/// repository. Without a repository, the root is the current directory if that contains `folder`, else `folder` itself.
+/// Paths are displayed relative to the current directory, as `folder` was typed.
 pub fn open_lazy(folder: &Path) -> Result<LazyTree, DiskError> {
     let base = directory(folder)?.path().to_owned();
     let root = Root::open(&root_of(&base))?;

@@ -1,11 +1,11 @@
-//! Search for the configuration file of a directory: in it, or in a parent directory of the same Git repository.
+//! Search for the configuration file of a directory: in it and in its parents up to the root of the Git repository.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::place::{repository_of, slashed};
 
-/// A directory that contains the file, and the path from there.
+/// A directory that contains the file, and the path from there to the requested directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nearest {
     /// The directory, as a user would type it.
@@ -16,7 +16,7 @@ pub struct Nearest {
 
 /// Returns the nearest directory with a file of this name, from `folder` upwards.
 ///
-/// The search ends at the root of the Git repository. Outside of a repository it considers `folder` only. `folder` need
+/// The search ends at the root of the Git repository. Outside of a repository, only `folder` is searched. `folder` need
 /// not exist yet.
 pub fn nearest(folder: &Path, name: &str) -> Option<Nearest> {
     let mut typed = folder.to_owned();
@@ -41,7 +41,7 @@ pub fn nearest(folder: &Path, name: &str) -> Option<Nearest> {
     None
 }
 
-/// Returns the path of a directory relative to another one, with `..` where it leads up.
+/// Returns the path of a directory relative to another directory, with `..` where the path leads up.
 pub fn path_between(to: &Path, from: &Path) -> Option<String> {
     let (to, from) = (fs::canonicalize(to).ok()?, fs::canonicalize(from).ok()?);
     let shared = to.components().zip(from.components()).take_while(|(to, from)| to == from).count();

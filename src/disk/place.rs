@@ -30,9 +30,9 @@ pub(super) fn repository_of(folder: &Path) -> Option<&Path> {
     folder.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok())
 }
 
-/// Rejects a path that a user typed if a symbolic link of a repository in it leads out of that repository.
+/// Rejects a path that a user typed if it contains a symbolic link of a repository that leads out of that repository.
 ///
-/// The user expects a directory there, but the author of the repository may have replaced it with a link.
+/// The user expects a directory there, but the author of the repository may have replaced the directory with a link.
 pub(super) fn refuse_leaving_link(typed: &Path) -> Result<(), DiskError> {
     let Ok(mut here) = fs::canonicalize(".") else { return Ok(()) };
     for component in typed.components() {
@@ -85,7 +85,7 @@ pub(super) fn is_git(name: &OsStr) -> bool {
 
 /// Returns the full path of a file to write below the canonical `root`, after a check of every directory in the path.
 ///
-/// A file in `removed` is not an obstacle, since it is removed first.
+/// A file in `removed` is not an obstacle, since the file is removed first.
 pub(super) fn target(root: &Path, path: &str, removed: &BTreeSet<String>) -> Result<PathBuf, DiskError> {
     let forbidden = || DiskError::Forbidden(path.to_owned());
     if path.is_empty() || !is_plain(Path::new(path)) {
@@ -144,7 +144,7 @@ fn is_emptied(folder: &Path, path: &str, removed: &BTreeSet<String>) -> bool {
         })
 }
 
-/// Returns a relative path with `/` between segments, or `None` if it is not valid UTF-8.
+/// Returns a relative path with `/` between segments, or `None` if the path is not valid UTF-8.
 pub(super) fn slashed(path: &Path) -> Option<String> {
     let segments: Option<Vec<&str>> = path.components().map(|segment| segment.as_os_str().to_str()).collect();
     segments.map(|segments| segments.join("/"))

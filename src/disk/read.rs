@@ -22,7 +22,7 @@ pub fn read(path: &Path) -> Result<Tree, DiskError> {
     read_in(path, None)
 }
 
-/// Reads a copy of another repository as [`read`] does. Its files remember the directory as it was typed.
+/// Reads a copy of another repository as [`read`] does. Its files store the directory as it was typed.
 pub fn read_copy(path: &Path) -> Result<Tree, DiskError> {
     refuse_git(path)?;
     let typed = display(path);
@@ -58,7 +58,7 @@ pub(super) fn read_root(root: Root, called: Option<Arc<str>>) -> Result<Tree, Di
     Ok(tree)
 }
 
-/// Lists the files of a directory. All of them are read on first access.
+/// Lists the files of a directory. Every file is read on first access.
 pub fn list(folder: &Path) -> Result<Tree, DiskError> {
     let root = Root::open(folder)?;
     let files = walk::files(&root)?;
@@ -100,7 +100,7 @@ pub(super) fn refuse_git(path: &Path) -> Result<(), DiskError> {
     if in_git { Err(DiskError::Git(display(path))) } else { Ok(()) }
 }
 
-/// Reads a single file. A user who passes a link means its target.
+/// Reads a single file. If the path is a link, reads the target of the link.
 fn read_alone(path: &Path, called: Option<&Arc<str>>) -> Result<Tree, DiskError> {
     let target = fs::canonicalize(path).map_err(DiskError::refused("read", path))?;
     let (Some(folder), Some(file)) = (target.parent(), target.file_name()) else {
@@ -150,7 +150,7 @@ fn read_or_obstacle(root: &Root, path: &str) -> Option<(String, Entry)> {
     }
     match root.find(path) {
         Place::File(_) | Place::Unreadable(_) | Place::Special => Some((path.to_owned(), read_place(root, path)?)),
-        // Nothing is read behind a link that leads out.
+        // A file behind a link that leads out of the root is not read.
         Place::Refused(Refusal::Link) if matches!(root.find(folder_of(path)), Place::Folder(_)) => {
             Some((path.to_owned(), Entry::Opaque(LoadError::Linked)))
         }
@@ -185,7 +185,7 @@ fn read_text(path: &str, root: &Root, real: &Path) -> Entry {
     read_file(path, root, real).map_or_else(Entry::Opaque, Entry::Text)
 }
 
-/// Reads the file at `real`, which contains no link, and calls it `path`.
+/// Reads the file at `real`, which contains no link, as the file `path`.
 pub(super) fn read_file(path: &str, root: &Root, real: &Path) -> Result<File, LoadError> {
     Ok(File::decode(path, read_bytes(root, real)?)?)
 }
@@ -198,7 +198,7 @@ pub(super) fn read_bytes(root: &Root, real: &Path) -> Result<Vec<u8>, LoadError>
         return Err(DecodeError::TooLarge.into());
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default() + 1);
-    // Without the limit, a file that grows meanwhile, as in /proc, would be read endlessly.
+    // Without the limit, the read of a file that keeps growing, as in /proc, would not end.
     file.by_ref().take(File::MAX_LEN as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     Ok(bytes)
 }

@@ -14,7 +14,7 @@ use crate::text::LoadError;
 
 /// The maximum number of links in one path, as in Linux.
 const MAX_LINKS: usize = 40;
-/// The maximum number of components in one path, including those of its links.
+/// The maximum number of components in one path, including the components of its links.
 const MAX_STEPS: usize = 1024;
 
 /// A directory that confines all paths.
@@ -55,7 +55,7 @@ pub enum Refusal {
 }
 
 impl Root {
-    /// Opens a directory by the path that a user typed, unless a symbolic link in it leads out of its repository.
+    /// Opens a directory by a path that a user typed, unless a symbolic link in the path leads out of its repository.
     pub(super) fn open(typed: &Path) -> Result<Self, DiskError> {
         refuse_leaving_link(typed)?;
         let path = fs::canonicalize(typed).map_err(|error| missing(typed, error))?;
@@ -168,7 +168,7 @@ impl Root {
         })
     }
 
-    /// Returns the names in a directory, by a path that contains no link, or nothing if it cannot be listed.
+    /// Returns the names in a directory, by a path that contains no link, or nothing if the directory cannot be listed.
     pub(super) fn names(&self, path: &Path) -> Vec<String> {
         let names = if is_plain(path) { self.list(path).unwrap_or_default() } else { Vec::new() };
         names.into_iter().filter(|name| !is_git(name.as_ref())).collect()
@@ -179,7 +179,7 @@ fn reversed(path: &Path) -> Vec<PathBuf> {
     path.components().rev().map(|component| component.as_os_str().into()).collect()
 }
 
-/// Returns whether the error proves that no file exists: also for a name with a NUL byte or with 5,000 letters.
+/// Returns whether the error proves that no file exists, as for a name with a NUL byte or with 5,000 letters.
 fn is_missing(error: &io::Error) -> bool {
     let kinds = [ErrorKind::NotFound, ErrorKind::NotADirectory, ErrorKind::InvalidInput, ErrorKind::InvalidFilename];
     kinds.contains(&error.kind())
@@ -201,8 +201,8 @@ mod unix {
     use crate::text::LoadError;
 
     pub(super) const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-    /// `NONBLOCK`: a pipe in the place of a file does not block. `NOCTTY`: a terminal does not become the controlling
-    /// one.
+    /// The flags for files. `NONBLOCK`: a pipe in the place of a file does not block. `NOCTTY`: a terminal does not
+    /// become the controlling terminal.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
     impl Root {
@@ -246,7 +246,7 @@ mod unix {
         open_by_steps(root, path, flags)
     }
 
-    /// Opens each directory of a path relative to the one before.
+    /// Opens each directory of a path relative to its parent.
     pub(super) fn open_by_steps(root: impl AsFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         let step = |folder: &dyn AsFd, name: &OsStr, flags: OFlags| {
             openat(folder.as_fd(), name, flags | OFlags::NOFOLLOW, Mode::empty())
@@ -270,7 +270,7 @@ mod unix {
 
 #[cfg(not(unix))]
 mod portable {
-    //! Opens files by the full path, then compares the open file with the one that the path leads to without links.
+    //! Opens files by the full path, then compares the open file with the file that the path leads to without links.
 
     use std::fs;
     use std::path::Path;

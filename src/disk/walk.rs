@@ -30,11 +30,11 @@ pub(super) enum FoundFile {
 /// Returns the files below a root, in any order.
 ///
 /// Includes hidden files except `.git`. In a Git repository, excludes files that a .gitignore below the root matches,
-/// unless Git tracks them. Without a Git repository, as in an unpacked archive, includes ignored files too. Does not
+/// unless Git tracks them. Without a Git repository, as in an unpacked archive, also includes ignored files. Does not
 /// read other ignore files, so that the result is the same on each machine.
 pub(super) fn files(root: &Root) -> Result<Vec<(String, FoundFile)>, DiskError> {
     let (opened, root) = (root, root.path());
-    // The walker opens any .gitignore, also a symbolic link, which a pull request may point anywhere.
+    // The walker opens any .gitignore, even a symbolic link. A pull request may set the target of such a link.
     let special: Arc<Mutex<BTreeSet<PathBuf>>> = Arc::default();
     special.lock().unwrap_or_else(PoisonError::into_inner).extend(special_ignore_file(root));
     let seen = special.clone();
@@ -95,7 +95,7 @@ pub(super) fn files(root: &Root) -> Result<Vec<(String, FoundFile)>, DiskError> 
     Ok(found)
 }
 
-/// Returns the path of the directory's .gitignore if it is a link, a pipe or a device.
+/// Returns the path of the directory's .gitignore if the file is a link, a pipe or a device.
 fn special_ignore_file(folder: &Path) -> Option<PathBuf> {
     let path = folder.join(".gitignore");
     let kind = fs::symlink_metadata(&path).ok()?.file_type();

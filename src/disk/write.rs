@@ -9,7 +9,7 @@ use super::STAGE;
 use super::error::DiskError;
 use super::place;
 
-/// The changes to a directory. Paths use `/` and are relative to it.
+/// The changes to a directory. Paths use `/` and are relative to the directory.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
     /// The files to write, with their text.
@@ -25,7 +25,7 @@ pub struct Changes {
 pub struct LockFile {
     /// The path.
     pub path: String,
-    /// The text while files change: it lists the old and the new files.
+    /// The text while files change: a list of the old and the new files.
     pub during: String,
     /// The text after all changes.
     pub after: String,
@@ -101,7 +101,7 @@ fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Res
     folders
         .extend(place::emptied(root, &changes.remove).iter().filter_map(|folder| folder.parent().map(Path::to_owned)));
     for folder in &folders {
-        // An unnamed file checks that the directory is writable, and leaves no trace.
+        // The unnamed file shows that the directory is writable, and leaves no trace.
         tempfile::tempfile_in(folder).map_err(DiskError::refused("write to the directory", folder))?;
     }
 

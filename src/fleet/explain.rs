@@ -40,7 +40,7 @@ impl std::fmt::Display for Provenance {
 
 /// Returns every value of every cluster, tenant, component and stage, in the order of the files.
 ///
-/// A fleet with errors is explained as far as it was merged. Derived values need a fleet without errors.
+/// In a fleet with errors, only merged values are explained. Derived values need a fleet without errors.
 pub fn explain(loaded: &Loaded) -> Vec<Explained> {
     let mut lines = Lines::default();
     let Some(merged) = &loaded.merged else { return lines.0 };

@@ -137,7 +137,7 @@ fn source_url(text: &str) -> Option<FormatError> {
     let invalid = |message: &str, help: String| Some(fault(None, format!("is `{text}`, {message}"), help));
     let schemes = "`https://`, `http://`, `ssh://` and `oci://`";
     let Some((scheme, rest)) = text.split_once("://") else {
-        // git@github.com:acme/fleet.git
+        // An SCP-like address, such as `git@github.com:acme/fleet.git`.
         return match text.split_once(':') {
             Some((host, path)) if host.contains('@') => invalid(
                 "the short form of SSH, which Flux does not support",

@@ -30,7 +30,7 @@ pub struct Loaded {
     pub findings: Vec<Finding>,
     /// The paths of the files that were read: fleet.yaml, then the included files, sorted.
     pub inputs: Vec<String>,
-    /// The incomplete fleet, if it has errors. Rendering it reports further errors in the same run.
+    /// The incomplete fleet, if fleet.yaml has errors. Rendering this fleet reports further errors in the same run.
     pub draft: Option<Fleet>,
     /// The root node of fleet.yaml, if it is a mapping.
     pub(super) root: Option<Node>,

@@ -35,7 +35,7 @@ pub(super) fn paths(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Reports objects with two definitions on one cluster.
+/// Reports objects that two files define on one cluster.
 ///
 /// Files outside of cluster directories apply to all clusters that run the tenant, in addition to the cluster's files.
 pub(super) fn objects(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
@@ -82,7 +82,7 @@ fn keys(job: &Job, kustomizations: &BTreeMap<&str, &Kustomization>) -> Vec<Key> 
     job.made.objects.iter().map(key).collect()
 }
 
-/// Returns the namespace that kustomizations set for a file: that of the outermost kustomization that includes it.
+/// Returns the namespace that the outermost kustomization with a file sets for the objects of the file.
 fn namespace_of(path: &str, kustomizations: &BTreeMap<&str, &Kustomization>) -> Option<Arc<str>> {
     let mut folder = folder_of(path);
     let mut namespace = kustomizations.get(folder)?.namespace.clone();
@@ -98,7 +98,7 @@ fn namespace_of(path: &str, kustomizations: &BTreeMap<&str, &Kustomization>) -> 
     namespace
 }
 
-/// Returns whether a kind is cluster-scoped: those of Kubernetes, and kinds that start with `Cluster`.
+/// Returns whether a kind is cluster-scoped: cluster-scoped kinds of Kubernetes, and kinds that start with `Cluster`.
 pub(super) fn is_cluster_scoped(kind: &str) -> bool {
     const KINDS: &[&str] = &[
         "APIService",

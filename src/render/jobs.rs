@@ -137,7 +137,7 @@ impl Renderer<'_> {
                 let output = self.templates.render(&folder_template(index), context);
                 let output = output.map_err(|error| Box::new(self.folder_finding(index, &error, asked)))?;
                 let inside = template.strip_prefix(folder).unwrap_or(template);
-                // The whole path was a valid pattern, so its end is one, too.
+                // The whole path was a valid pattern, so its end is also a valid pattern.
                 let inside = Pattern::new(inside).map_or_else(|_| inside.to_owned(), |p| p.path(scope, self.fleet));
                 format!("{}{inside}", splice::plain(&output))
             }
@@ -224,7 +224,7 @@ fn is_allowed(path: &str) -> bool {
         && !path.contains(|c: char| c.is_control() || c == '\\')
 }
 
-/// Returns the line of a template that probably rendered a line: the first with the same text outside of `{{ … }}`.
+/// Returns the line of a template that probably rendered a line: the first line with equal text outside of `{{ … }}`.
 fn nearest_line(file: &File, rendered: &str) -> usize {
     let rendered = splice::skeleton(rendered);
     let found = file.text().lines().position(|line| !line.trim().is_empty() && skeleton(line) == rendered);

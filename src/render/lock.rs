@@ -1,8 +1,8 @@
 //! The lock file, which lists the rendered files with the digests of their contents.
 //!
-//! It has one sorted line per file, `<sha256>  <path>`, so that Git can merge the changes of two branches. It is not YAML,
-//! so that Flux does not apply it. Several lines for a path list several accepted contents. While files are being
-//! written, the lock lists the old and the new contents, so that the next run can complete an interrupted one.
+//! The lock file has one line per file, `<sha256>  <path>`, sorted, so that Git can merge the changes of two branches.
+//! It is not YAML, so that Flux does not apply it. Several lines for a path list several accepted contents. During a
+//! render, the lock lists the old and the new contents, so that the next run can complete an interrupted one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -35,17 +35,17 @@ pub use rule_ids::{DUPLICATE_OBJECT, DUPLICATE_PATH, INVALID_TEMPLATE, LAYOUT_RE
 pub struct Rendered {
     /// The files.
     pub tree: Tree,
-    /// Files that another program writes too: equal objects count as equal files.
+    /// The files that another program also writes. Files with equal objects count as equal.
     pub shared: BTreeSet<String>,
     /// The files that only another program writes.
     pub external: globset::GlobSet,
-    /// The findings, sorted. The tree is incomplete if one of them is an error.
+    /// The findings, sorted. The tree is incomplete if any finding is an error.
     pub findings: Vec<Finding>,
 }
 
 /// Reports conflicts in the output of an incomplete fleet with the findings `known`.
 ///
-/// Other findings are not reported, since they may be consequences of the known ones.
+/// Other findings are not reported, since they may be consequences of the known findings.
 pub fn conflicts(draft: &Fleet, layout: &Layout, known: &[Finding]) -> Vec<Finding> {
     let places: BTreeSet<(&str, u32, u32)> = known.iter().map(|finding| finding.at.span.order()).collect();
     let mut findings = render(draft, layout).findings;
@@ -63,7 +63,7 @@ pub fn render(fleet: &Fleet, layout: &Layout) -> Rendered {
     conflict::paths(&all, fleet, &mut findings);
     conflict::objects(&all, fleet, &mut findings);
     crate::base::group_findings::sort(&mut findings);
-    // If two files have the same path, the later one wins; the conflict has a finding.
+    // If two files have the same path, the later file replaces the earlier one; the conflict has a finding.
     let written: BTreeMap<&str, &jobs::Job> =
         all.iter().filter(|job| !job.made.text.is_empty()).map(|job| (job.path.as_str(), job)).collect();
     let shared = written.keys().filter(|path| manifest.shared.is_match(path)).map(|path| (*path).to_owned()).collect();

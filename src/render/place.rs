@@ -190,7 +190,7 @@ fn within(scope: Scope, repeat: Repeat, fleet: &Fleet) -> Vec<Scope> {
     }
 }
 
-/// Returns whether a file of a layout is only included by others: it is below a directory named `_partials`.
+/// Returns whether a file of a layout is only included by other files: it is below a directory named `_partials`.
 pub(super) fn is_partial(path: &str) -> bool {
     folder_of(path).split('/').any(|segment| segment == "_partials")
 }

@@ -51,7 +51,7 @@ impl Plan {
         self.changes().next().is_none()
     }
 
-    /// Returns whether the lock is up to date, too, so that the render writes nothing.
+    /// Returns whether the lock is also up to date, so that the render writes nothing.
     pub fn is_lock_current(&self) -> bool {
         self.lock_now == self.lock_after
     }

@@ -24,7 +24,7 @@ enum Meant {
     Json(serde_json::Value),
 }
 
-/// A value at a place where it is not valid.
+/// A value at a place where a value is not valid.
 #[derive(Debug, Clone)]
 pub(super) struct MisplacedValue {
     /// The place in the rendered text.
@@ -33,7 +33,7 @@ pub(super) struct MisplacedValue {
     pub message: &'static str,
 }
 
-/// Writes a printed value as a mark. Captured text, such as the result of a macro, is not changed: it contains marks.
+/// Writes a printed value as a mark. Captured text, such as the result of a macro, contains marks and is not changed.
 pub(super) fn mark(value: &Value, out: &mut impl Write) -> Result<(), String> {
     let marked = |out: &mut dyn Write, sort: char, text: &str| -> std::fmt::Result {
         write!(out, "{OPEN}{sort}")?;
@@ -112,7 +112,7 @@ pub(super) fn skeleton(line: &str) -> String {
     texts.collect::<String>().trim().to_owned()
 }
 
-/// Replaces the marks in a node. Returns `None` if the value is `none`, or a collection of which all items are `none`.
+/// Replaces the marks in a node. Returns `None` if the value is `none`, or if all items of a collection are `none`.
 pub(super) fn settle(node: &Node, misplaced: &mut Vec<MisplacedValue>) -> Option<Node> {
     match &node.value {
         // A template writes a key without a value before a loop without iterations.
@@ -179,8 +179,8 @@ fn is_empty(value: &serde_json::Value) -> bool {
 
 /// Replaces the marks in a block scalar, which often contains YAML, such as a patch.
 ///
-/// The whole value of a key or an item is quoted if necessary, and its line is omitted if it is `none`. Other values are
-/// not quoted.
+/// The whole value of a key or an item is quoted if necessary, and its line is omitted if the value is `none`. Other
+/// values are not quoted.
 fn block(text: &str, span: &Span) -> String {
     let mut result = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

@@ -11,7 +11,7 @@ use crate::fleet::{Layout, MANIFEST};
 use crate::text::{Entry, File, Span, Tree};
 use crate::yaml::{Reader, from_json, parse, print, to_json};
 
-/// The maximum number of instructions of a template: a hundred times that of the largest built-in template.
+/// The maximum number of instructions of a template. The largest built-in template needs a hundredth of them.
 const FUEL: u64 = 10_000_000;
 
 /// The compiled templates of a layout.
@@ -157,7 +157,7 @@ fn to_yaml(value: &Value) -> Result<String, Error> {
     Ok(print(&[from_json(&splice::json(value).map_err(invalid)?, &File::new("", "").first_line())]))
 }
 
-/// Implements `text | parse`: the value of YAML text, or `none` if it is not valid YAML. Other values are not changed.
+/// Implements `text | parse`: the value of YAML text, or `none` if the text is not valid. Other values are not changed.
 fn from_yaml(value: &Value) -> Value {
     let Some(text) = value.as_str() else { return value.clone() };
     let parsed = parse(&File::new("", text));
@@ -172,7 +172,7 @@ fn from_yaml(value: &Value) -> Value {
     }
 }
 
-/// Implements `a | merge(b)`: the entries of `a`, overridden by those of `b`. The value `none` is an empty mapping.
+/// Implements `a | merge(b)`: the entries of `a`, overridden by entries of `b`. The value `none` is an empty mapping.
 fn merge(base: &Value, over: &Value) -> Result<Value, Error> {
     let mut entries: Vec<(Value, Value)> = Vec::new();
     for map in [base, over].into_iter().filter(|map| !map.is_none()) {
@@ -190,7 +190,7 @@ fn merge(base: &Value, over: &Value) -> Result<Value, Error> {
     Ok(Value::from_pairs(entries))
 }
 
-/// Implements `names | in_order([…])`: the names in the list, in its order, then the other names, sorted.
+/// Implements `names | in_order([…])`: the names in the list, in the order of the list, then the other names, sorted.
 fn in_order(names: &Value, first: &Value) -> Result<Value, Error> {
     let mut rest: Vec<Value> = names.try_iter()?.collect();
     rest.sort();

@@ -18,7 +18,7 @@ const HUNK: Style = AnsiColor::Cyan.on_default();
 const REMOVED: Style = AnsiColor::Red.on_default();
 const ADDED: Style = AnsiColor::Green.on_default();
 
-/// Writes the unified diff of two versions of a file; `None` is a missing file. Writes nothing if they are equal.
+/// Writes the unified diff of two versions of a file; `None` is a missing file. Writes nothing for equal versions.
 pub fn write(out: &mut dyn Write, old: Option<&File>, new: Option<&File>) -> io::Result<()> {
     let text = |file: Option<&File>| file.map_or(String::new(), |file| file.text().to_owned());
     let (old_text, new_text) = (text(old), text(new));

@@ -1,4 +1,4 @@
-//! The places of a finding that an output for readers shows: the first few, and the number of the others.
+//! The places of a finding that an output for readers shows: the first few, and the number of the other places.
 
 use crate::base::finding::{Finding, Label};
 

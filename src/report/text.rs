@@ -14,7 +14,7 @@ use crate::base::finding::{Finding, Label, Severity};
 use crate::lint::PLAINTEXT_SECRET;
 use crate::text::{File, Position};
 
-/// The maximum number of listed clusters; the others are counted.
+/// The maximum number of listed clusters; other clusters are counted.
 const CLUSTERS_SHOWN: usize = 5;
 /// The maximum distance in lines between labels of one snippet.
 const NEAR: u32 = 12;
@@ -22,7 +22,7 @@ const NEAR: u32 = 12;
 /// Writes one block per finding, followed by an empty line.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut masks = Masks::default();
-    // The rule may know that a value is private although its line does not show it, as in a file of a generator.
+    // The rule may detect a secret that the masks of a file miss, as in a file of a generator.
     for finding in report.findings.iter().filter(|finding| finding.rule == PLAINTEXT_SECRET) {
         masks.hide(&finding.at.span);
         finding.all_related().for_each(|label| masks.hide(&label.span));

@@ -20,7 +20,7 @@ use crate::yaml::{Node, Reader, Style as Written, Value, to_json};
 const VERSION: u32 = 1;
 /// The maximum width of a column; a longer cell shifts its own line only.
 const WIDEST: usize = 60;
-/// The maximum number of listed clusters; the others are counted.
+/// The maximum number of listed clusters; other clusters are counted.
 const CLUSTERS_SHOWN: usize = 8;
 /// The maximum number of displayed characters of a value.
 const VALUE_SHOWN: usize = 100;

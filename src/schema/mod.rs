@@ -21,7 +21,7 @@ pub const UNKNOWN_FIELD: &str = "unknown-field";
 pub struct TextFormat {
     /// The `pattern` or `format` of the schema.
     pub keyword: &'static str,
-    /// Returns the error of a text; `None` if it is valid.
+    /// Returns the error of a text; `None` if the text is valid.
     pub check: fn(&str) -> Option<FormatError>,
 }
 
@@ -144,7 +144,7 @@ impl Checker {
         }
     }
 
-    /// The finding of an unexpected field: an unknown one, or a key that does not match the pattern of its mapping.
+    /// The finding of an unexpected field: an unknown field, or a key that does not match the pattern of its mapping.
     fn unexpected_field(&self, place: &Instance<'_>, name: &str, schema: &Location) -> Finding {
         let at = place.node.entry(name).map_or_else(|| place.span(), crate::yaml::Entry::key_span);
         let object = self.parent(schema);
@@ -180,7 +180,7 @@ impl Checker {
         }
     }
 
-    /// Explains the alternative of an `anyOf` that the author probably intended: the one whose type matches.
+    /// Explains the alternative of an `anyOf` that the author probably intended: the alternative with a matching type.
     fn explain_any_of(
         &self,
         document: &Node,

@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     write(&plan, &target, streams)
 }
 
-/// Renders a valid fleet, and prints the findings of an invalid one.
+/// Renders a valid fleet, and prints the findings of an invalid fleet.
 fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Option<Rendered>, Error> {
     let loaded = &source.loaded;
     let rendered =
@@ -110,7 +110,7 @@ fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Opti
 struct Target {
     /// The directory as the user would type it.
     folder: PathBuf,
-    /// The files at the paths of this render and of earlier ones.
+    /// The files at the paths of this render and of earlier renders.
     existing: Tree,
     /// The generated files that earlier renders recorded.
     lock: Lock,
@@ -143,7 +143,7 @@ impl Target {
         let mut existing = disk::read_some(here, paths)?;
         let is_lost = lock_file.is_none() && rendered.tree.files().any(|file| existing.has_file(file.path()));
         if is_lost {
-            // Without a lock, every file may be one of an earlier render.
+            // Without a lock, every file may be a file of an earlier render.
             let all = disk::read(here)?;
             let others: Vec<File> = all.files().filter(|file| !existing.has_file(file.path())).cloned().collect();
             for file in others {
@@ -289,7 +289,7 @@ fn note(change: &Change) -> String {
     change.note.map_or(String::new(), |note| format!(": {note}"))
 }
 
-/// The maximum number of listed objects of one directory; the others are counted.
+/// The maximum number of listed objects of one directory; other objects are counted.
 const OBJECTS_SHOWN: usize = 10;
 
 /// Prints the objects that clusters no longer receive.

@@ -135,7 +135,7 @@ fn component_sources(tenant: &Node, sources: &[Node], findings: &mut Vec<Finding
     }
 }
 
-/// Returns the namespaces of a tenant: those in its list and those of its components.
+/// Returns the namespaces of a tenant: the namespaces in its list and the namespaces of its components.
 fn namespaces(tenant: &Node) -> Vec<&str> {
     let listed = items(tenant, "namespaces").iter().filter_map(name);
     let implied = items(tenant, "components").iter().filter_map(namespace_of).filter_map(Node::text);

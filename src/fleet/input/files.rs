@@ -16,7 +16,7 @@ use crate::yaml::{Document, Node, parse};
 /// The input: fleet.yaml and its included files.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {
-    /// The directory of fleet.yaml. All paths in it are relative to this directory.
+    /// The directory of fleet.yaml. All paths in fleet.yaml are relative to this directory.
     pub folder: String,
     /// The root node of fleet.yaml.
     pub root: Node,

@@ -23,7 +23,7 @@ pub struct Layout {
 impl Layout {
     /// Loads the layout that fleet.yaml references at `at`.
     ///
-    /// The name is that of a built-in layout, or a path that starts with `./`, relative to the directory of fleet.yaml.
+    /// `name` is that of a built-in layout, or a path that starts with `./`, relative to the directory of fleet.yaml.
     ///
     /// The findings are errors in the name or in `layout.yaml`. The layout is `None` if the name is invalid.
     pub fn load(name: &str, at: &Span, folder: &str, tree: &Tree) -> (Option<Self>, Vec<Finding>) {
@@ -70,7 +70,7 @@ impl Layout {
 
 /// Returns the files below a directory, with relative paths.
 ///
-/// The files themselves keep their full paths, so that a finding in a template shows the path that the user knows.
+/// The files themselves keep their full paths, so that a finding in a template shows the path in the user's repository.
 fn below(tree: &Tree, folder: &str) -> Tree {
     let mut files = Tree::default();
     for path in tree.under(folder) {

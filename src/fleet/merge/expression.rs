@@ -66,7 +66,7 @@ impl Expressions {
         environment.add_filter("trim", filters::trim);
         environment.add_filter("upper", filters::upper);
         environment.set_fuel(Some(FUEL));
-        // An undefined name is an error, but `component.path or "x"` may still test for it.
+        // An undefined name is an error, but `component.path or "x"` may still test for an undefined name.
         environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
         let manifest = layout.map(|layout| layout.manifest.span().file().clone());
         Self { environment, manifest, findings: Vec::new(), reported: Index::default() }
@@ -153,7 +153,7 @@ impl Expressions {
         }
     }
 
-    /// Records a node; returns `false` if it has a finding already.
+    /// Records a node; returns `false` if the node already has a finding.
     fn is_new(&mut self, node: &Node) -> bool {
         let (path, start, _) = node.span().order();
         self.reported.insert((path.to_owned(), start as usize), ()).is_none()
@@ -201,7 +201,7 @@ fn scalars(node: &Node) -> Context {
     }
     match node.resolve(Reader::Core) {
         Some(Scalar::Bool(value)) => value.into(),
-        // Text as written: a version `1.10` is not a number.
+        // The text stays as written: a version `1.10` is not a number.
         _ => node.text().unwrap_or_default().into(),
     }
 }

@@ -19,8 +19,8 @@
 //! | `ref`, `bind` | replaced as a whole: their fields exclude each other |
 //! | null (`key:` without a value) | ignored |
 //!
-//! Stages do not inherit the `path` of their component: two stages would apply the same directory. The layout may derive
-//! the paths of stages from it.
+//! Stages do not inherit the `path` of their component: two stages would apply the same directory. The layout may
+//! derive the paths of stages from the path of the component.
 
 use super::expression::Expressions;
 use crate::base::finding::{Finding, Severity};
@@ -232,7 +232,7 @@ impl Merger<'_> {
     }
 }
 
-/// Returns the namespaces in a confined tenant's list, then those of its components, merged over the tenant's settings.
+/// Returns a confined tenant's namespaces, then its components' namespaces, merged over the tenant's settings.
 fn namespaces(tenant: &Node, merged: &Node) -> Vec<Node> {
     if tenant.get("role").and_then(Node::text) == Some("platform") {
         return Vec::new();

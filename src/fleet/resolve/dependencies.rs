@@ -24,7 +24,7 @@ pub(crate) struct DependencyReference<'a> {
     pub at: &'a Span,
 }
 
-/// Reads an item of a component's or stage's `dependsOn`; `None` if it is invalid.
+/// Reads an item of a component's or stage's `dependsOn`; `None` if the item is invalid.
 pub(crate) fn wanted<'a>(item: &'a Node, own_tenant: &'a str) -> Option<DependencyReference<'a>> {
     if let Some(text) = item.text() {
         let (component, stage) = match text.split_once('/') {
@@ -267,7 +267,7 @@ impl<'a> Graph<'a> {
             .collect()
     }
 
-    /// Returns the shortest cycle through each `dependsOn` that is part of one.
+    /// Returns the shortest cycle through each `dependsOn` that is part of a cycle.
     fn circles(&self) -> Vec<Vec<Step>> {
         let components = self.edges.cyclic_components(|_| true);
         let mut cycles = Vec::new();

@@ -91,7 +91,7 @@ impl<'a> DependencyTargets<'a> {
         waited
     }
 
-    /// Returns whether a component or stage is a dependency of another one.
+    /// Returns whether a component or stage is a dependency of another component or stage.
     pub(crate) fn part(&self, tenant: &str, component: &str, stage: &str) -> bool {
         self.parts.contains(&(tenant, component, stage))
     }

@@ -48,7 +48,7 @@ pub struct Cluster {
     pub flux: Flux,
     /// The names of the tenants that run on the cluster, in the order of the fleet.
     pub tenants: Vec<String>,
-    /// The components that do not run on the cluster, of tenants that do.
+    /// The components that do not run on the cluster, although their tenants do.
     pub without_components: Vec<ComponentName>,
     /// The overrides of the tenants' sources for the cluster's environment.
     pub overrides: Vec<Override>,
@@ -105,7 +105,7 @@ pub struct Tenant {
     pub sources: Vec<Source>,
     /// The components, in the order of the file.
     pub components: Vec<Component>,
-    /// The namespaces: those in its list, then those of its components. Empty for a platform tenant.
+    /// The namespaces: first those of the tenant's list, then those of its components. Empty for a platform tenant.
     pub namespaces: Vec<Namespace>,
     /// Whether another tenant depends on this tenant.
     pub depended_on: bool,
@@ -182,13 +182,13 @@ pub struct Component {
     pub name: String,
     /// The name of the tenant.
     pub tenant: String,
-    /// The namespace of the component; that of Flux for a platform tenant.
+    /// The namespace of the component; for a platform tenant, the namespace of Flux.
     pub namespace: String,
     /// The source of the component.
     pub source: Source,
     /// Whether the component is the first in its namespace, so that its directory contains the namespace's own objects.
     pub home: bool,
-    /// The labels of the component's objects, in addition to those of the tenant.
+    /// The labels of the component's objects, in addition to the labels of the tenant.
     pub labels: BTreeMap<String, Text>,
     /// The stages. Without stages, one Kustomization applies the component.
     pub stages: Vec<Stage>,
@@ -242,10 +242,10 @@ pub struct Dependency {
 pub struct Namespace {
     /// The name.
     pub name: String,
-    /// The first component in the namespace; `None` if no component uses it.
+    /// The first component in the namespace; `None` if no component uses the namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub component: Option<String>,
-    /// The labels, in addition to those of the tenant.
+    /// The labels, in addition to the labels of the tenant.
     pub labels: BTreeMap<String, Text>,
     /// The annotations.
     pub annotations: BTreeMap<String, Text>,

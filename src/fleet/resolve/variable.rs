@@ -68,7 +68,7 @@ pub(crate) fn variables(tenants: &mut [Tenant], clusters: &[Cluster]) {
     }
     for tenant in tenants {
         let Some(reach) = reached.get(tenant.name.as_str()) else { continue };
-        // A variable of the tenant's own Kustomization overrides that of the cluster.
+        // A variable of the tenant's own Kustomization overrides the variable of the cluster.
         let own = tenant.settings.sync.as_ref().and_then(|sync| sync.variables.as_ref());
         let own = |key: &str| own.and_then(|own| own.iter().find(|(name, _)| name.0 == key)).map(|(_, value)| &value.0);
         let variable = |(key, met): (&&str, &Met)| {

@@ -23,7 +23,7 @@ pub fn build(tree: &Tree, folder: &str) -> Build {
     build
 }
 
-/// Builds directories of a tree, each directory once. Threads can share it.
+/// Builds directories of a tree, each directory once. Threads can share a builder.
 #[derive(Debug)]
 pub struct Builder {
     files: Files,
@@ -36,7 +36,7 @@ impl Builder {
         Self { files, cache: Cache::default() }
     }
 
-    /// The files that it reads.
+    /// The files that the builder reads.
     pub fn files(&self) -> &Files {
         &self.files
     }
@@ -88,7 +88,7 @@ impl Builder {
 
     /// The patches of a kustomization `node` with a target, and whether each target selects one of the objects.
     ///
-    /// These are all objects, in outline: a patch may change a field that an object lacks here.
+    /// `objects` contains all objects in outline: a patch may change a field that an outlined object lacks.
     pub fn patch_targets_over(&self, objects: Vec<Object>, node: &Node) -> Vec<PatchTarget> {
         self.over(objects, "", node, Accumulator { is_outlined: true, ..Accumulator::default() }).patch_targets
     }
@@ -105,7 +105,7 @@ impl Builder {
         finish(&accumulator, Some(&definition))
     }
 
-    /// The features of all directories in the cache that were not built. Each directory counts once.
+    /// The omitted features of all directories in the cache. Each directory counts once.
     pub fn not_done(&self) -> Omissions {
         let mut all = Omissions::new();
         for (omission, count) in self.cache.lock().values().flat_map(|accumulator| &accumulator.own_not_done) {

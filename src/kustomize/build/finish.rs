@@ -57,7 +57,7 @@ pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>)
     }
 }
 
-/// The error for an object that kustomize cannot print. kustomize fails on it in its last step.
+/// The error for an object that the last step of kustomize cannot print; `None` if kustomize prints the object.
 fn print_error(object: &Object) -> Option<Finding> {
     let (span, why) = go::print_error(&object.node)?;
     let message = format!("kustomize cannot print this object: {why}");
@@ -87,7 +87,7 @@ const BUILD_ANNOTATIONS: &[&str] = &[
     "internal.config.kubernetes.io/helm-generated",
 ];
 
-/// The options of `buildMetadata` that keep an annotation, and the annotation.
+/// The options of `buildMetadata` that keep an annotation, each with its annotation.
 const METADATA: &[(&str, &str)] = &[
     ("originAnnotations", "config.kubernetes.io/origin"),
     ("transformerAnnotations", "alpha.config.kubernetes.io/transformations"),
@@ -106,7 +106,7 @@ fn removed_annotations(definition: Option<&Definition>) -> Vec<&'static str> {
 /// Normalizes annotations as kustomize does: all values are strings, and an empty mapping is removed.
 fn normalize_annotations(node: &Node, removed_annotations: &[&str]) -> Node {
     let Some(metadata) = node.entry("metadata") else {
-        // Only a list can lack metadata. kustomize adds it when it looks up the annotations.
+        // Only a list can lack metadata. kustomize adds metadata when it looks up the annotations.
         let empty = Node { value: Value::Map([].into()), origin: node.origin.clone() };
         return node.with(Entry::new("metadata", node.origin.written(), empty));
     };
@@ -137,7 +137,7 @@ fn is_normalized_annotation(node: &Node) -> bool {
 
 /// Converts an annotation to a string, as kustomize does.
 ///
-/// kustomize prints all annotations again: multi-line text becomes a literal block, also if it was a folded one.
+/// kustomize prints all annotations again: multi-line text becomes a literal block, even if it was a folded block.
 fn to_annotation(node: &Node) -> Node {
     let node = to_string_value(node);
     match &node.value {

@@ -33,7 +33,7 @@ impl Walk<'_> {
                 Entry::Vacant(entry) => {
                     entry.insert(item);
                 }
-                // The second listing reports each object as a duplicate; report one finding instead. An item without
+                // A second listing reports each object as a duplicate, so report one finding instead. An item without
                 // objects may repeat.
                 Entry::Occupied(entry) if accumulator.findings.len() > before => {
                     accumulator.findings.truncate(before);
@@ -60,7 +60,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns whether `flux bootstrap` writes this file. The repository may not contain it yet.
+    /// Returns whether `flux bootstrap` writes this file. The repository may not contain the file yet.
     fn is_bootstrap_file(&self, text: &str) -> bool {
         self.files.reading() == Reading::Flux
             && matches!(text.rsplit('/').next(), Some("gotk-components.yaml" | "gotk-sync.yaml"))

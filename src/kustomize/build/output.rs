@@ -13,13 +13,13 @@ use crate::kustomize::omission::Omissions;
 pub struct Build {
     /// The objects in kustomize's order.
     pub objects: Vec<Object>,
-    /// The errors. If there are any, `objects` holds the objects that could be built nevertheless.
+    /// The errors. If there are errors, `objects` contains the objects that the build produced nevertheless.
     pub findings: Vec<Finding>,
-    /// The features that were not built, with their counts: fields of kustomization files, and `resources: <url>`.
+    /// The omitted features with their counts, such as fields of kustomization files and `resources: <url>`.
     pub not_done: Omissions,
-    /// Notices about omitted inputs, because they are remote. `not_done` counts them too.
+    /// Notices about inputs that the build omits because they are remote. `not_done` also counts these inputs.
     pub left_out: Vec<Finding>,
-    /// Notices about Helm charts, which need another program. `not_done` counts them too.
+    /// Notices about Helm charts, which need another program. `not_done` also counts these charts.
     pub charts: Vec<Finding>,
     /// The patches with a `target`, each once.
     pub patch_targets: Vec<PatchTarget>,
@@ -29,9 +29,9 @@ pub struct Build {
     pub unread: BTreeSet<UnreadBase>,
     /// The directories that contribute to the build.
     pub folders: BTreeSet<String>,
-    /// An error about an empty kustomization in the directory itself.
+    /// The error about an empty kustomization in the directory itself.
     ///
-    /// kustomize rejects it. Flux accepts it in the directory of a Flux Kustomization, so `Builder::build` does not
-    /// add it to the findings.
+    /// kustomize rejects an empty kustomization. Flux accepts one in the directory of a Flux Kustomization, so
+    /// `Builder::build` does not add the error to the findings.
     pub empty: Option<Finding>,
 }

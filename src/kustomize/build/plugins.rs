@@ -96,7 +96,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Runs the transformers that a kustomization lists, after those of its own fields.
+    /// Runs the transformers that a kustomization lists, after the transformers of the kustomization's own fields.
     pub(super) fn transform(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
         for (plugin, trace) in self.plugins(definition, "transformers", TRANSFORMERS, accumulator) {
             builtin_plugins::run(self.files, &definition.folder, &plugin, accumulator);
@@ -129,7 +129,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The plugins of a field: inline plugins first, then those of files and directories.
+    /// The plugins of a field: inline plugins first, then the plugins of files and directories.
     fn plugins(
         &mut self,
         definition: &Definition,
@@ -225,7 +225,7 @@ fn without_validator_label(node: &Node) -> Node {
 
 /// The entry of a generator, with the name and the namespace of the plugin object.
 ///
-/// kustomize reads `env` only in a kustomization, so it is removed here.
+/// kustomize reads `env` only in a kustomization, so this function removes the field.
 fn generator_entry(plugin: &Object) -> Node {
     let node = plugin.node.without("env");
     let metadata = plugin.node.get("metadata").map_or(&[][..], Node::entries);

@@ -23,7 +23,7 @@ use crate::yaml::DUPLICATE_KEY;
 /// The cache of built directories.
 ///
 /// No thread waits for a build while it holds the lock. Two threads that need one directory at the same time both build
-/// it, with the same result.
+/// that directory, with the same result.
 #[derive(Debug, Default)]
 pub(super) struct Cache(Mutex<BTreeMap<String, Arc<Accumulator>>>);
 
@@ -42,7 +42,7 @@ pub(super) struct Walk<'a> {
     pub(super) stack: Vec<String>,
     /// Whether origins and transformations of objects are recorded.
     pub(super) is_traced: bool,
-    /// The first schema of the build. It applies to everything that is built after it.
+    /// The first schema of the build. The schema applies to everything that is built after it.
     schema: Option<Arc<UserSchema>>,
     /// Whether the build has accumulated an object.
     pub(super) has_objects: bool,
@@ -56,9 +56,9 @@ pub(super) struct Walk<'a> {
 
 /// A kustomization file that exists.
 pub(super) enum LoadedDefinition {
-    /// A mapping of fields.
+    /// A mapping of fields without YAML errors.
     Valid(Definition),
-    /// Something else; the finding is reported.
+    /// A file that cannot be built; the finding is reported.
     Invalid,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Walk<'a> {
         };
         let is_part_of_cycle = self.cycle_start.is_some_and(|index| index < self.stack.len());
         if is_part_of_cycle || !is_cacheable || !is_reusable(&accumulator) {
-            // A build that starts at this directory has another result, so the shared cache must not have this one.
+            // A build that starts at this directory has another result, so the shared cache must not contain this one.
             self.local.insert(folder.to_string(), accumulator.clone());
         } else {
             self.cache.lock().insert(folder.to_string(), accumulator.clone());
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
         Some(Arc::new(accumulator))
     }
 
-    /// Reads the kustomization file of a directory; `None` if it has none.
+    /// Reads the kustomization file of a directory; `None` if the directory has none.
     pub(super) fn definition(&self, folder: &str, accumulator: &mut Accumulator) -> Option<LoadedDefinition> {
         let paths = file_in(self.files, folder);
         let path = paths.first()?;
@@ -157,7 +157,7 @@ impl<'a> Walk<'a> {
             );
             accumulator.fail(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));
         }
-        // In a kustomization, the last value of a duplicate key counts; in an object, it is an error.
+        // In a kustomization, the last value of a duplicate key counts; in an object, a duplicate key is an error.
         let errors = definition.parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY);
         let errors: Vec<Finding> = errors.cloned().collect();
         if !errors.is_empty() {
@@ -174,7 +174,7 @@ impl<'a> Walk<'a> {
         Some(LoadedDefinition::Valid(definition))
     }
 
-    /// Copies the schema to an accumulator, because a base may have set it.
+    /// Copies the schema to an accumulator, because a base may have set the schema.
     pub(super) fn share_schema(&self, accumulator: &mut Accumulator) {
         accumulator.schema.clone_from(&self.schema);
     }

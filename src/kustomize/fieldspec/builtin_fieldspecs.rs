@@ -1,7 +1,7 @@
 //! The built-in field specs of kustomize's transformers: data.
 //!
-//! Source: the default configuration of kustomize 5.8. It includes rows that match nothing, because the configuration
-//! of users is merged with them.
+//! Source: the default configuration of kustomize 5.8. The data includes rows that match nothing, because the
+//! configuration of users is merged with them.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,7 +9,7 @@ use super::field_spec::{FieldSpec, Gvk};
 use super::transformer_config::{ConfigField, Conflict, NameReference, TransformerConfig};
 use crate::kube::groups::RBAC;
 
-/// Group, version, kind, path.
+/// A field spec: group, version, kind, path.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
 /// Kinds with a pod spec: version, kind, path of the pod spec.
@@ -203,7 +203,7 @@ const REFERENCES: &[(&str, &str, &str, &[Row])] = &[
         ],
     ),
     ("scheduling.k8s.io", "v1", "PriorityClass", &[]),
-    // No object has this group, so this reference is never updated.
+    // The group contains a version, so it matches no object, and this reference is never updated.
     ("networking.k8s.io/v1", "v1", "IngressClass", &[("", "", "Ingress", "spec/ingressClassName")]),
     (
         ADMISSION,
@@ -224,7 +224,7 @@ pub(crate) fn built_in() -> &'static Arc<TransformerConfig> {
     &BUILT_IN
 }
 
-/// Merges two configurations. Most are the built-in one, which is merged only once.
+/// Merges two configurations. Most of them are the built-in configuration, which needs no merge with itself.
 pub(crate) fn merged(
     into: &Arc<TransformerConfig>,
     from: &Arc<TransformerConfig>,

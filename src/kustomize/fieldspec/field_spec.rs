@@ -20,12 +20,12 @@ impl Gvk {
         Self { group: group.into(), version: version.into(), kind: kind.into() }
     }
 
-    /// Returns whether it selects an object.
+    /// Returns whether the selector selects an object.
     pub(crate) fn selects(&self, id: &ResourceId) -> bool {
         self.matches_parts(&id.group, &id.version, &id.kind)
     }
 
-    /// Returns whether it selects everything that the other one selects.
+    /// Returns whether the selector selects everything that the other one selects.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.matches_parts(&other.group, &other.version, &other.kind)
     }
@@ -44,7 +44,7 @@ pub(crate) struct FieldSpec {
     pub(crate) path: Name,
     /// Whether missing fields are created.
     pub(crate) create: bool,
-    /// The position, if a user wrote it.
+    /// The position, if a user wrote the field spec.
     pub(crate) span: Option<Span>,
     keys: Arc<[Name]>,
 }
@@ -78,7 +78,7 @@ impl FieldSpec {
         Self { gvk, path, create, span: None, keys }
     }
 
-    /// Returns whether it applies to an object.
+    /// Returns whether the field spec applies to an object.
     pub(crate) fn matches(&self, id: &ResourceId) -> bool {
         self.gvk.selects(id)
     }
@@ -94,7 +94,7 @@ impl FieldSpec {
     ) -> Result<Option<Node>, FieldError> {
         let create_kind = if self.create { create_kind } else { CreateKind::Nothing };
         apply_at(node, &self.keys, create_kind, change).map_err(|error| match &self.span {
-            // An error in the path belongs to the position where a user wrote it.
+            // An error in the path belongs to the position where a user wrote the path.
             Some(span) if self.keys.iter().any(|key| is_special_segment(list_key(key).0)) => {
                 FieldError { span: span.clone(), ..error }
             }

@@ -1,7 +1,7 @@
 //! The configuration of transformers: the fields that each of them changes, by kind.
 //!
-//! It merges the built-in configuration with `configurations` and `crds`. The configuration of a base is merged into
-//! that of its overlay, so its references and variables also apply there.
+//! The built-in configuration is merged with `configurations` and `crds`. The configuration of a base is merged into
+//! the configuration of its overlay, so the references and variables of the base also apply to the overlay.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub(crate) struct TransformerConfig {
     pub(crate) references: Vec<NameReference>,
 }
 
-/// The target of a name reference, and the fields that refer to it.
+/// The target of a name reference, and the fields that refer to the target.
 #[derive(Debug, Clone)]
 pub(crate) struct NameReference {
     pub(crate) target: Gvk,
@@ -67,7 +67,7 @@ impl Conflict {
 }
 
 impl TransformerConfig {
-    /// Returns whether it is empty.
+    /// Returns whether the configuration is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.references.is_empty()
     }
@@ -99,7 +99,7 @@ impl TransformerConfig {
         Ok(Arc::new(all))
     }
 
-    /// Returns what another configuration adds.
+    /// The field specs and references that another configuration adds.
     fn additions(&self, other: &Self) -> Result<Self, Conflict> {
         let mut added = Self::default();
         for (config_field, specs) in &other.fields {
@@ -121,7 +121,7 @@ impl TransformerConfig {
         Ok(added)
     }
 
-    /// Adds a field spec, unless it exists.
+    /// Adds a field spec, unless the configuration contains it.
     pub(crate) fn add(&mut self, config_field: ConfigField, spec: &FieldSpec) -> Result<(), Conflict> {
         let specs = self.fields.entry(config_field).or_default();
         let new = new_specs(specs, std::slice::from_ref(spec))?;
@@ -129,7 +129,7 @@ impl TransformerConfig {
         Ok(())
     }
 
-    /// Adds a field that refers to a target, unless it exists.
+    /// Adds a field that refers to a target, unless the configuration contains it.
     pub(super) fn add_reference(&mut self, target: &Gvk, referrer: FieldSpec) -> Result<(), Conflict> {
         if let Some(known) = self.references.iter_mut().find(|known| known.target == *target) {
             let new = new_specs(&known.referrers, &[referrer])?;
@@ -141,7 +141,7 @@ impl TransformerConfig {
     }
 }
 
-/// The field specs of a list that neither `known` nor the list before them contains.
+/// The field specs of a list that are neither in `known` nor earlier in the list.
 fn new_specs(known: &[FieldSpec], list: &[FieldSpec]) -> Result<Vec<FieldSpec>, Conflict> {
     let mut new: Vec<FieldSpec> = Vec::new();
     for spec in list {
@@ -159,7 +159,7 @@ fn new_specs(known: &[FieldSpec], list: &[FieldSpec]) -> Result<Vec<FieldSpec>, 
     Ok(new)
 }
 
-/// Compares two kinds, as for objects: by rank, then by group, version and kind as one text.
+/// Compares two kinds in the order of objects: by rank, then by group, version and kind as one text.
 fn in_order(one: &Gvk, other: &Gvk) -> Ordering {
     fn part<'a>(text: &'a str, empty: &'static str) -> Bytes<'a> {
         if text.is_empty() { empty.bytes() } else { text.bytes() }

@@ -15,7 +15,7 @@ pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "K
 pub(crate) struct Definition {
     /// The root mapping, with the fields in kustomize's spelling.
     pub(crate) node: Node,
-    /// The errors in its fields.
+    /// The errors in the fields.
     pub(crate) findings: Vec<Finding>,
     /// The parsed file.
     pub(crate) parsed: Arc<Parsed>,
@@ -47,12 +47,12 @@ impl Definition {
         if self.folder.is_empty() { name.to_string() } else { format!("{}/{name}", self.folder) }
     }
 
-    /// Returns whether it is a Component, which only `components` can include.
+    /// Returns whether the file is a Component, which only `components` can include.
     pub(crate) fn is_component(&self) -> bool {
         self.entry("kind").is_some_and(|entry| entry.node.text() == Some("Component"))
     }
 
-    /// Returns whether it is empty, so that kustomize rejects it.
+    /// Returns whether the kustomization is empty, so that kustomize rejects it.
     ///
     /// An empty list is content, except in a field that kustomize merges into another one.
     pub(crate) fn is_empty(&self) -> bool {
@@ -92,7 +92,7 @@ fn is_kustomization(files: &Files, path: &str) -> bool {
     version.is_empty() || !version.contains('/') || version.starts_with("kustomize.config.k8s.io/")
 }
 
-/// Reads a kustomization file; `None` if it has no first document.
+/// Reads a kustomization file; `None` if the file has no first document.
 pub(crate) fn read(files: &Files, path: &str) -> Option<Definition> {
     let parsed = files.get(path)?;
     let node = parsed.documents.first().map(|document| document.node.clone()).filter(is_first)?;
@@ -101,7 +101,7 @@ pub(crate) fn read(files: &Files, path: &str) -> Option<Definition> {
 
 /// Returns whether a document is the first one of its file.
 ///
-/// kustomize reads only the first document, and the parser drops empty documents.
+/// kustomize reads only the first document, and the parser removes empty documents.
 fn is_first(node: &Node) -> bool {
     let before = node.span().file().text().get(..node.span().range().start).unwrap_or_default();
     before.lines().filter(|line| line.trim_end() == "---" || line.starts_with("--- ")).count() < 2
@@ -147,10 +147,10 @@ pub fn references_of(files: &Files, path: &str) -> References {
 /// The files and directories that a kustomization file references.
 #[derive(Debug, Clone, Default)]
 pub struct References {
-    /// Files and directories whose objects it includes.
+    /// The files and directories from which the kustomization includes objects.
     pub included: Vec<String>,
-    /// Files that it reads for other purposes: patches, values, configuration.
+    /// The files that the kustomization reads for other purposes: patches, values, configuration.
     pub named: Vec<String>,
-    /// Files that its generators copy as text.
+    /// The files that generators copy as text.
     pub data: Vec<String>,
 }

@@ -9,7 +9,7 @@ use super::remote::Copy;
 use crate::text::{Entry, File, Index, LoadError, Loader, Tree};
 use crate::yaml::{Embedded, Node, Parsed, parse};
 
-/// A tree with its parsed YAML files. It is cheap to clone.
+/// A tree with its parsed YAML files. A clone is cheap.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     tree: Tree,
@@ -127,7 +127,7 @@ impl Files {
         &self.tree
     }
 
-    /// The parsed file at a path. It parses files on demand, because a resource may have any file name.
+    /// The parsed file at a path. Other files are parsed on demand, because a resource may have any file name.
     pub fn get(&self, path: &str) -> Option<Arc<Parsed>> {
         if let Some(parsed) = self.parsed.get(path) {
             return Some(parsed.clone());
@@ -145,7 +145,7 @@ impl Files {
         self.parsed_on_demand.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Parses the text of a scalar of an applier. Objects with equal patches share the result.
+    /// Parses the text of a scalar, such as an inline patch. Objects with equal patches share the result.
     pub(crate) fn parse_embedded(&self, scalar: &Node) -> Arc<Parsed> {
         let key = scalar.text().unwrap_or_default().as_ptr().addr();
         let cache = || self.embedded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -193,7 +193,7 @@ pub(crate) fn copy_of(path: &str) -> Option<&str> {
     path.split('/').next().filter(|folder| folder.starts_with('\0'))
 }
 
-/// Returns whether a file name is that of a YAML file.
+/// Returns whether a path is that of a YAML file, by its extension or the name `Kustomization`.
 pub fn is_yaml(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);

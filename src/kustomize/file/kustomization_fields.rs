@@ -236,7 +236,7 @@ pub(crate) fn check(node: &Node) -> (Node, Vec<Finding>) {
     (node, decoder.findings)
 }
 
-/// Normalizes a kustomization as Flux does before it writes it, and returns its errors.
+/// Normalizes a kustomization as Flux does before it writes the file, and returns its errors.
 ///
 /// Unknown fields are removed at every level. A number in a string field becomes a string.
 pub fn rewrite(node: &Node) -> (Node, Vec<Finding>) {

@@ -1,4 +1,4 @@
-//! Paths and URLs in kustomizations: the files they refer to, and the restrictions on them.
+//! Paths and URLs in kustomizations: the files that they refer to, and the restrictions on these files.
 
 use std::sync::Arc;
 
@@ -104,7 +104,7 @@ impl Files {
         }
     }
 
-    /// Returns whether a kustomization in a directory may only reference files in or below it.
+    /// Returns whether a kustomization in a directory may only reference files in or below that directory.
     ///
     /// kustomize always restricts clones, regardless of the load restrictor.
     fn is_restricted(&self, folder: &str) -> bool {

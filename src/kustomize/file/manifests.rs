@@ -18,7 +18,7 @@ pub(crate) struct Contents {
 
 /// Reads the objects of a file.
 ///
-/// The items of a list follow the other objects. If the list is the only document, they replace it.
+/// The items of a list follow the other objects. If the list is the only document, the items replace the list.
 pub(crate) fn objects_of(parsed: &Parsed) -> Contents {
     let mut contents = Contents { objects: Vec::new(), findings: separators(parsed) };
     let documents = read_documents(parsed);

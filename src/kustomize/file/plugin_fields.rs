@@ -14,7 +14,7 @@ const FIELD_SPECS: (&str, FieldType) = ("fieldSpecs", FieldType::List(&FieldType
 const VALUE_TARGET: Fields =
     &[("selector", FieldType::Fields(SELECTOR)), ("fieldPath", FieldType::Text), ("filePathPosition", FieldType::Int)];
 
-/// The fields of each kind, without those of all objects.
+/// The fields of each kind, without the fields that all objects have.
 const KINDS: &[(&str, Fields)] = &[
     ("AnnotationsTransformer", &[("annotations", FieldType::Texts), FIELD_SPECS]),
     ("ConfigMapGenerator", CONFIG_MAP),

@@ -12,7 +12,7 @@ pub struct Copy {
     pub address: Address,
     /// The branch, tag or commit of the copy; `None` matches all.
     pub reference: Option<Arc<str>>,
-    /// The files.
+    /// The files of the copy.
     pub tree: Tree,
 }
 
@@ -43,9 +43,9 @@ impl Remote {
         file(text).or_else(|| repository(text)).or_else(|| address(text))
     }
 
-    /// The index of the matching copy, and the path in it.
+    /// The index of the matching copy, and the path in the copy.
     ///
-    /// A copy of a specific branch, tag or commit matches only that reference. It precedes a copy of any reference.
+    /// A copy of a specific branch, tag or commit matches only that reference, and has precedence over other copies.
     pub(crate) fn find(&self, copies: &[Copy]) -> Option<(usize, String)> {
         let mut found: Option<(bool, usize, String)> = None;
         for (index, copy) in copies.iter().enumerate() {
@@ -71,7 +71,7 @@ impl Remote {
     }
 }
 
-/// The URL of a file that kustomize fetches by HTTP, if it is a file of a repository on GitHub.
+/// Parses the URL of a file of a repository on GitHub. kustomize fetches the file by HTTP.
 fn file(text: &str) -> Option<Remote> {
     let rest = strip_ignoring_case(text, "https://").or_else(|| strip_ignoring_case(text, "http://"))?;
     let rest = rest.split(['?', '#']).next().unwrap_or(rest);
@@ -86,7 +86,7 @@ fn file(text: &str) -> Option<Remote> {
     Some(Remote { repository, path: path.join("/"), reference: Some((*reference).into()) })
 }
 
-/// The URL of any other file.
+/// Parses the URL of any other file.
 fn address(text: &str) -> Option<Remote> {
     let has_scheme = ["https://", "http://"].iter().any(|scheme| strip_ignoring_case(text, scheme).is_some());
     has_scheme.then(|| Remote {
@@ -96,7 +96,7 @@ fn address(text: &str) -> Option<Remote> {
     })
 }
 
-/// The URL of a repository, by the rules with which kustomize distinguishes it from a path.
+/// Parses the URL of a repository, by the rules with which kustomize distinguishes a URL from a path.
 fn repository(text: &str) -> Option<Remote> {
     let (address, query) = text.split_once('?').unwrap_or((text, ""));
     let parameter = |name: &str| {

@@ -16,7 +16,7 @@ pub struct RemoteBase {
 }
 
 impl RemoteBase {
-    /// Returns whether kustomize loads the URL as a single file. It clones the repository if the response is not a file.
+    /// Returns whether kustomize loads the URL as a file first. kustomize clones the repository if that fails.
     pub fn is_file(&self) -> bool {
         let path = self.url.split(['?', '#']).next().unwrap_or(&self.url);
         let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -30,7 +30,7 @@ impl RemoteBase {
 pub struct UnreadBase {
     /// The URL as written.
     pub url: Name,
-    /// The namespace that kustomizations set for its objects; `None` for those of the base.
+    /// The namespace that kustomizations set for the objects; `None` if they keep their own namespaces.
     pub namespace: Option<Name>,
 }
 

@@ -13,7 +13,7 @@ const METADATA_PREFIX: &str = "sops_";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Yaml,
-    /// Other formats are encrypted as one JSON value, with the same marker.
+    /// JSON. SOPS encrypts files of unknown formats as one JSON value, with the same marker.
     Json,
     Dotenv,
     Ini,
@@ -54,7 +54,7 @@ impl Format {
 }
 
 impl Files {
-    /// Sets the files for a build with decryption. Encrypted values of Secrets and patches then are unknown.
+    /// Enables decryption for a build of the files. Encrypted values of Secrets and patches are then unknown.
     #[must_use]
     pub fn with_decryption(mut self) -> Self {
         self.decrypts = true;
@@ -62,7 +62,7 @@ impl Files {
     }
 }
 
-/// The object after decryption; `None` if it is not encrypted.
+/// The object after decryption; `None` if the object is not encrypted.
 pub fn decrypt_object(node: &Node) -> Option<Node> {
     if node.at_keys(&[METADATA, "mac"]).is_some() {
         return Some(decrypt_mapping(node));
@@ -81,7 +81,7 @@ pub fn decrypt_object(node: &Node) -> Option<Node> {
     Some(node.with(data.with_node(entries)))
 }
 
-/// A mapping without SOPS metadata, with unknown values in place of encrypted ones.
+/// A mapping without SOPS metadata, with unknown values in place of encrypted values.
 pub(crate) fn decrypt_mapping(node: &Node) -> Node {
     with_unknown_values(&node.without(METADATA))
 }

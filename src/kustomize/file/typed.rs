@@ -50,7 +50,7 @@ pub(super) struct Decoder {
 /// The handling of unknown fields, and of numbers in string fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DecodeMode {
-    /// Both are errors.
+    /// Unknown fields and numbers in string fields are errors.
     Strict,
     /// Unknown fields are kept, and numbers become strings.
     Lenient,
@@ -105,7 +105,7 @@ impl Decoder {
         Node { value: Value::Map(entries.into()), origin: node.origin.clone() }
     }
 
-    /// The value with normalized fields; `None` if it has another type.
+    /// The value with normalized fields; `None` if the value has another type.
     fn typed(&mut self, node: &Node, expected: FieldType, name: &str) -> Option<Node> {
         let reader = if self.mode == DecodeMode::Lenient { Reader::Kustomize } else { Reader::Kubernetes };
         let scalar = node.resolve(reader);

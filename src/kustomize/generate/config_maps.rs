@@ -39,7 +39,7 @@ pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accu
     }
 }
 
-/// Generates the object of an entry. The second node is the position of the entry.
+/// Generates the object of an entry. The returned node is the position of the entry.
 pub(crate) fn generate(
     files: &Files,
     folder: &str,
@@ -135,7 +135,7 @@ fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, location: &Span) -> Vec<Entry
     let map =
         |key: &str, entries: Vec<Entry>| Entry::new(key, location, generated(Value::Map(entries.into()), location));
     let mut fields = Vec::new();
-    // A Secret always has `data`; a ConfigMap only if it is not empty.
+    // A Secret always has `data`; a ConfigMap has `data` only if it is not empty.
     if kind == GeneratorKind::Secret || !texts.is_empty() {
         fields.push(map("data", texts));
     }
@@ -145,7 +145,7 @@ fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, location: &Span) -> Vec<Entry
     fields
 }
 
-/// Base64 in lines of 70 characters if it is longer.
+/// Encodes bytes as Base64, in lines of 70 characters unless the text is shorter than one line.
 fn base64(bytes: &[u8]) -> String {
     const LINE: usize = 70;
     let text = BASE64.encode(bytes);
@@ -184,14 +184,14 @@ struct Options<'a> {
 }
 
 impl Options<'_> {
-    /// The node that enables an option. Neither level can disable an option of the other one.
+    /// The node that enables an option. Neither level can disable an option of the other level.
     fn enabled(&self, option: &str) -> Option<&Node> {
         let is_enabled = |options: Option<&Node>| options.and_then(|options| options.get(option)).is_some_and(is_true);
         let options = if is_enabled(self.local) { self.local } else { self.global.filter(|_| is_enabled(self.global)) };
         options?.get(option)
     }
 
-    /// Labels or annotations of both levels; the entry precedes.
+    /// Labels or annotations of both levels. The entry has precedence.
     fn map(&self, field: &str) -> Option<Entry> {
         let map = |options: Option<&Node>| options.and_then(|options| options.get(field)).cloned();
         let (local, global) = (map(self.local), map(self.global));
@@ -215,7 +215,7 @@ fn generated_string_entry(entry: &Entry) -> Entry {
     Entry::new(entry.key.clone(), &entry.key_span(), string(entry.node.text().unwrap_or_default(), entry.node.span()))
 }
 
-/// Adds a generated object, or merges it into the object with its id.
+/// Adds a generated object, or merges it into the object with the same id.
 pub(crate) fn add_generated(
     accumulator: &mut Accumulator,
     positions: &mut ResourceIndex,
@@ -298,7 +298,7 @@ fn merge_resources(old: &Resource, new: &Resource, behavior: Behavior) -> Resour
     merged
 }
 
-/// Merges two mappings of strings. A value of the second one replaces that of the first and keeps its origin.
+/// Merges two mappings of strings. The origin of a replacing value contains the origin of the replaced value.
 fn merge_entries(old: Option<Entry>, new: Option<Entry>) -> Option<Entry> {
     let (Some(base), Some(over)) = (&old, &new) else {
         let one = old.or(new).filter(|entry| entry.node.is_map())?;

@@ -11,7 +11,7 @@ use crate::yaml::{ChangedBy, Node, Reader, Style, Value, to_json};
 /// The suffix for unknown content: it has the length of a hash, and a letter that no hash contains.
 const UNKNOWN: &str = "xxxxxxxxxx";
 
-/// Adds a hash suffix to the names of generated objects, unless it is disabled.
+/// Adds a hash suffix to the names of generated objects, unless the suffix is disabled.
 pub(crate) fn add_to_names(resources: &mut Resources) {
     for resource in resources.list.iter_mut().filter(|resource| resource.history.hashed) {
         let Some(metadata) = resource.node.entry("metadata") else { continue };

@@ -23,7 +23,7 @@ pub(crate) struct Pair {
     pub(crate) value: Content,
     /// The position of the value.
     pub(crate) span: Span,
-    /// The position that references the file of the value, if it is not the file of the key.
+    /// The position of the reference to the file of the value, if that file is not the file of the key.
     pub(crate) reference_span: Option<Span>,
 }
 
@@ -178,7 +178,7 @@ fn literal(source: &Node) -> Option<Pair> {
     Some(Pair { key: key.into(), key_span, value: Content::Text(value.into()), span, reference_span: None })
 }
 
-/// The positions of key and value of a literal, if it is written on one line.
+/// The positions of key and value of a literal, if the literal is written on one line.
 fn literal_spans(source: &Node, key: &str, value: &str) -> (Span, Span) {
     let whole = source.span();
     let (file, start) = (whole.file(), whole.range().start);

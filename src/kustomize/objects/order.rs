@@ -39,7 +39,7 @@ const LAST: &[&str] = &["MutatingWebhookConfiguration", "ValidatingWebhookConfig
 
 /// Sorts the objects by `sortOptions` of the topmost kustomization.
 ///
-/// The default is `legacy`, by lists of kinds that come first and last. `fifo` keeps the order.
+/// The default `legacy` sorts by lists of kinds that come first and last. `fifo` keeps the order.
 pub(crate) fn sort(resources: &mut Resources, definition: Option<&Definition>, findings: &mut Vec<Finding>) {
     let Some(options) = definition.and_then(|definition| definition.entry("sortOptions")) else {
         resources.list.sort_by_cached_key(|resource| key(&resource.id, &resource.node, rank(&resource.id.kind)));
@@ -72,7 +72,7 @@ pub(crate) fn sort(resources: &mut Resources, definition: Option<&Definition>, f
     }
 }
 
-/// The ranks of the kinds that a user orders; others have rank 0.
+/// The ranks of the kinds that a user orders; other kinds have rank 0.
 fn ranks(options: &Node) -> BTreeMap<&str, isize> {
     let kinds = |field: &str| options.get(field).map_or(&[][..], Node::items).iter().filter_map(Node::text);
     let first = kinds("orderFirst").count().cast_signed();

@@ -1,4 +1,4 @@
-//! Patches with a `target`, and whether it selects objects. kustomize does not report a target without a match.
+//! Patches with a `target`, and whether the target selects objects. kustomize does not report a target without a match.
 
 use super::resources::Resources;
 use super::selector::Selector;
@@ -10,28 +10,28 @@ use crate::yaml::Node;
 /// The maximum number of unmatched patches of a directory for which a near match is searched.
 const MAX_NEAR_MATCHES: usize = 100;
 
-/// The maximum number of objects with a variable in their name that a target notes.
+/// The maximum number of objects with a variable in their name that a [`PatchTarget`] contains.
 const MAX_VARIABLE_NAMES: usize = 5;
 
-/// A patch with a `target`, and whether it selected an object.
+/// A patch with a `target`, and whether the target selected an object.
 #[derive(Debug, Clone)]
 pub struct PatchTarget {
     /// The position of `target`.
     pub place: Span,
-    /// Whether it selected an object, or may select one that the build lacks.
+    /// Whether the target selected an object, or may select an object that the build lacks.
     pub is_matched: bool,
-    /// The fields of `target` as written; empty if it matched.
+    /// The fields of `target` as written; empty if the target matched.
     pub selector: String,
-    /// The object that differs from the target in one field only, and the field.
+    /// One field, and the object that differs from the target in this field only.
     pub near_match: Option<(&'static str, ObjectRef, Span)>,
-    /// The objects with a variable in their name that differ from the target in the name only, and the target's name.
+    /// The target's name, and the objects with a variable in their name that differ from the target in the name only.
     pub variable_names: Option<(String, Vec<(ObjectRef, Span)>)>,
-    /// Whether it selects labels or annotations of objects of a kind and any name, so that objects may opt in.
+    /// Whether the target selects objects of a kind by label or annotation and not by name, so that objects may opt in.
     pub is_opt_in: bool,
 }
 
 impl PatchTarget {
-    /// A target that selected an object, or may select one that the build lacks.
+    /// A target that selected an object, or may select an object that the build lacks.
     pub(crate) fn matched(target: &Node) -> Self {
         Self {
             place: target.span().clone(),
@@ -43,7 +43,7 @@ impl PatchTarget {
         }
     }
 
-    /// A target that selected no object; `unmatched_before` is the number of earlier ones.
+    /// A target that selected no object; `unmatched_before` is the number of earlier targets without an object.
     pub(crate) fn unmatched(node: &Node, target: &Selector, resources: &Resources, unmatched_before: usize) -> Self {
         let texts = node.entries().iter().filter_map(|entry| Some((&entry.key, entry.node.text()?)));
         let selector: Vec<String> = texts.map(|(key, text)| format!("`{key}: {text}`")).collect();

@@ -50,7 +50,7 @@ impl ResourceId {
     }
 }
 
-/// A former id of an object. Group and version are those of the object.
+/// A former id of an object. The group and version are those of the current id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PreviousId {
     pub(crate) kind: Name,
@@ -63,15 +63,15 @@ pub(crate) struct PreviousId {
 pub(crate) enum Behavior {
     /// The object must not exist.
     Create,
-    /// The generated object replaces it.
+    /// The generated object replaces the existing object.
     Replace,
-    /// The data of the generated object is merged into it.
+    /// The data of the generated object is merged into the existing object.
     Merge,
 }
 
 /// The history of an object in a build.
 ///
-/// kustomize stores it in annotations, so a patch that deletes all annotations also deletes the history.
+/// kustomize stores the history in annotations, so a patch that deletes all annotations also deletes the history.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct History {
     /// The former ids, oldest first. Patches and references may use any of them.
@@ -82,7 +82,7 @@ pub(crate) struct History {
     pub(crate) suffixes: Vec<Name>,
     /// Whether kustomize adds a hash suffix to the name.
     pub(crate) hashed: bool,
-    /// The behavior of its generator; `None` if it was not generated.
+    /// The behavior of the object's generator; `None` if no generator created the object.
     pub(crate) behavior: Option<Behavior>,
     /// The origin and the transformations of the object, if they are recorded.
     pub(crate) trace: Trace,
@@ -97,7 +97,7 @@ pub(crate) struct Resource {
     pub(crate) history: History,
     /// The variables with a value from this object.
     pub(crate) variables: Vec<Name>,
-    /// The user's schema at the time when it was added.
+    /// The user's schema at the time when the object was added.
     schema: Option<Arc<UserSchema>>,
 }
 
@@ -118,7 +118,7 @@ impl Resource {
         self.history.trace.source = Some(Source::Generated(plugin_ref));
     }
 
-    /// Sets the user's schema, which may declare its kind cluster-scoped.
+    /// Sets the user's schema, which may declare the kind of the object cluster-scoped.
     pub(crate) fn set_schema(&mut self, schema: &Arc<UserSchema>) {
         if self.schema.is_none() {
             self.id = ResourceId::with_schema(&self.node, Some(schema));
@@ -142,7 +142,7 @@ impl Resource {
         })
     }
 
-    /// The id in its file.
+    /// The id of the object in its file.
     pub(crate) fn original(&self) -> ResourceId {
         self.previous_ids().next().unwrap_or_else(|| self.id.clone())
     }

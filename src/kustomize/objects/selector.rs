@@ -6,7 +6,7 @@ use crate::base::go_regexp::Regexp;
 use crate::kube::selector::Selector as LabelSelector;
 use crate::yaml::Node;
 
-/// A selector. Every field is an anchored regular expression; an empty one matches anything.
+/// A selector. Every field is an anchored regular expression; an empty field matches anything.
 pub(crate) struct Selector {
     group: Pattern,
     version: Pattern,
@@ -25,7 +25,7 @@ pub(crate) struct SelectorError {
 
 enum Pattern {
     Any,
-    /// A text without special characters of regular expressions; it is looked up in the index.
+    /// A text without special characters of regular expressions. The index contains such texts.
     Literal(String),
     Regexp(Regexp),
 }
@@ -106,7 +106,7 @@ impl Selector {
         self.kind.literal()
     }
 
-    /// Returns whether it selects an id in the given namespace.
+    /// Returns whether the selector selects an id in the given namespace.
     pub(crate) fn selects_id(&self, id: &ResourceId, namespace: &str) -> bool {
         self.kind.matches(&id.kind)
             && self.name.matches(&id.name)
@@ -115,7 +115,7 @@ impl Selector {
             && self.group.matches(&id.group)
     }
 
-    /// Returns whether it selects the labels and annotations of an object.
+    /// Returns whether the selector selects the labels and annotations of an object.
     pub(crate) fn selects_metadata(&self, node: &Node) -> bool {
         let selected = |selector: &LabelSelector, field: &str| {
             let values = node.at_keys(&["metadata", field]);
@@ -124,12 +124,12 @@ impl Selector {
         selected(&self.labels, "labels") && selected(&self.annotations, "annotations")
     }
 
-    /// Returns whether it has a label or annotation selector.
+    /// Returns whether the selector has a label or annotation selector.
     pub(crate) fn has_metadata(&self) -> bool {
         !self.labels.is_empty() || !self.annotations.is_empty()
     }
 
-    /// Returns whether it selects by id.
+    /// Returns whether the selector has a field for the id.
     pub(crate) fn has_id(&self) -> bool {
         let fields = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
         fields.iter().any(|field| !matches!(field, Pattern::Any))
@@ -153,19 +153,19 @@ impl Selector {
             && self.selects_metadata(&resource.node)
     }
 
-    /// Returns whether it selects the labels or annotations of objects of a kind and any name.
+    /// Returns whether the selector selects objects of a kind by label or annotation and not by name.
     pub(super) fn is_opt_in(&self) -> bool {
         self.has_metadata() && matches!(self.name, Pattern::Any) && !matches!(self.kind, Pattern::Any)
     }
 
-    /// The objects with a variable in their name that differ in the name only.
+    /// The objects with a variable in their name that differ from the selector in the name only.
     pub(super) fn with_variable_in_name(&self, resources: &Resources) -> impl Iterator<Item = usize> {
         let all = resources.list.iter().enumerate();
         let named = all.filter(|(_, resource)| resource.id.name.contains("${"));
         named.filter(|(_, resource)| self.matches_except("name", resource)).map(|(position, _)| position)
     }
 
-    /// An object that differs in one field only, and the field.
+    /// One field, and the position of an object that differs from the selector in this field only.
     pub(super) fn near_match(&self, resources: &Resources) -> Option<(&'static str, usize)> {
         let positions = |field: &'static str| {
             let all = resources.list.iter().enumerate();
@@ -173,7 +173,7 @@ impl Selector {
         };
         let exact_fields = ["version", "group", "namespace"];
         let found = exact_fields.into_iter().find_map(|field| Some((field, positions(field).next()?)));
-        // Most targets match many objects if the name is ignored, so only a similar name counts.
+        // Most selectors match many objects if the name is ignored, so only a similar name counts.
         found.or_else(|| {
             let name = self.literal_name()?;
             let names =

@@ -1,4 +1,4 @@
-//! The origin of an object and the transformers that ran over it.
+//! The origin of an object and the transformers that ran over the object.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// Takes the source of a replacing object. The transformers stay those of the replaced object.
+    /// Replaces the source with the source of a replacing object. The transformers of the replaced object stay.
     pub(crate) fn take_source(&mut self, other: &Self) {
         self.source.clone_from(&other.source);
     }

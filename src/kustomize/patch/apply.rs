@@ -20,7 +20,7 @@ pub(crate) struct Patch {
     /// The `target` as written.
     pub(crate) selector_node: Option<Node>,
     pub(crate) options: PatchOptions,
-    /// Whether a JSON patch stores the previous id; the field `patchesJson6902` does not.
+    /// Whether a JSON patch stores the previous id. A patch of `patchesJson6902` does not.
     pub(crate) keeps_previous_id: bool,
     /// The position of the patch as a whole.
     pub(crate) span: Span,
@@ -96,7 +96,7 @@ impl Patch {
         Some(match selected {
             // A patch that only deletes objects needs no match.
             0 if self.documents.iter().all(deletes) => return None,
-            // A component is built for each of its users. In one of them, the object may be missing from the build.
+            // A component is built for each kustomization with it. In one of them, the build may lack the object.
             0 if !is_known => PatchTarget::matched(selector_node),
             0 => PatchTarget::unmatched(selector_node, target, resources, unmatched_before),
             _ => PatchTarget::matched(selector_node),
@@ -120,7 +120,7 @@ impl Patch {
         let finding = |(span, message)| Finding::error(FAILED_BUILD, span, message);
         let selected = target.select(resources, positions);
         if selected.is_empty() {
-            // kustomize does not parse the operations without a match, so their errors stay hidden.
+            // kustomize does not parse the operations without a match, so it does not report their errors.
             return Some(0);
         }
         let operations = match json_patch::read(operations) {
@@ -217,7 +217,7 @@ impl Patch {
                 }
                 positions.add(position, resource);
             }
-            // [`Resources::remove_deleted`] removes it after all patches, so that positions stay valid.
+            // [`Resources::remove_deleted`] removes the object after all patches, so that positions stay valid.
             Ok(None) => resource.node = Node::scalar("", Style::Plain, resource.node.span().clone()),
             Err(MergeError { patch, message }) => {
                 let message = format!("the patch cannot be merged into {kind} `{}`: {message}", resource.id.name);
@@ -258,7 +258,7 @@ fn deletes(document: &Node) -> bool {
     document.get("$patch").and_then(Node::text) == Some("delete")
 }
 
-/// The finding of a patch that identifies no object, with the object that differs only in its version or namespace.
+/// The finding for a patch without an object. It suggests an object that differs only in its version or namespace.
 fn unmatched(
     document: &Node,
     name: &Node,

@@ -215,7 +215,7 @@ fn edit_entry(node: &Node, key: &str, change: &Change<'_>, span: &Span) -> Resul
     }
 }
 
-/// The position of a key that a patch creates. It is in the file of the value, which another file may provide.
+/// The position of a key that a patch creates: `span`, or the position of a value that another file provides.
 fn key_place<'a>(value: &'a Node, span: &'a Span) -> &'a Span {
     let written = value.origin.written();
     if written.file() == span.file() { span } else { written }

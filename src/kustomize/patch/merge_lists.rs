@@ -1,6 +1,6 @@
 //! Strategic merges of lists by merge keys, and of sets of scalars.
 //!
-//! kustomize merges such a list in steps. These steps determine the result if keys are missing or duplicate: for
+//! kustomize merges these lists in steps. The steps determine the result if keys are missing or duplicate: for
 //! example, an item without its key removes other items. So this module follows the same steps, except for lists with
 //! unique keys.
 
@@ -17,7 +17,7 @@ const MAX_UNORDERED: usize = 3000;
 /// The merge of one item of a list.
 type MergeItem<'a> = &'a dyn Fn(Option<&Node>, PatchValue<'_>) -> Result<MergeResult, MergeError>;
 
-/// An item of the merged list, with its index in the original list if it is unchanged.
+/// An item of the merged list, with its index in the original list if the item is unchanged.
 #[derive(Clone)]
 struct Item {
     node: Node,
@@ -88,7 +88,7 @@ fn nodes(items: Vec<Item>) -> std::sync::Arc<[Node]> {
     items.into_iter().map(|item| item.node).collect()
 }
 
-/// The directive of a list: that of the first item with a directive, if the item has no other fields.
+/// The directive of a list: the directive of the first item that has one, if the item has no other fields.
 fn directive(list: &Node) -> Result<Option<(Directive, &Node)>, MergeError> {
     let found = list.items().iter().find_map(|item| Some((item, item.get(DIRECTIVE)?)));
     let Some((_, value)) = found.filter(|(item, _)| item.entries().len() == 1) else { return Ok(None) };
@@ -105,12 +105,12 @@ fn is_empty_item(item: &Node) -> bool {
     item.is_null() || (item.is_map() && item.entries().is_empty())
 }
 
-/// The text of a scalar; other nodes have none.
+/// The text of a scalar; empty for other nodes.
 fn text(node: &Node) -> &str {
     node.text().unwrap_or_default()
 }
 
-/// The values of the merge keys of an item; empty where the item has none.
+/// The values of the merge keys of an item; a missing value is empty.
 type Values = Vec<String>;
 
 /// The state of a list merge.
@@ -200,7 +200,7 @@ impl<'a> List<'a> {
         if values.is_empty() { Ok(self.items) } else { append(merged, self.items, &keys) }
     }
 
-    /// The distinct key values of all items, those of the patch first.
+    /// The distinct key values of all items. The values of the patch come first.
     fn values(&self, patch: &[Node]) -> Vec<Values> {
         let mut seen = BTreeSet::new();
         let mut all: Vec<Values> = Vec::new();
@@ -296,7 +296,7 @@ fn keep_item(old: Option<Item>, result: MergeResult) -> Option<Item> {
     .filter(|item| !is_empty_item(&item.node))
 }
 
-/// Fills missing key values from items that share a value and do not contradict.
+/// Fills missing key values from items that share a value and have no contradicting values.
 fn fill_missing_values(all: &mut [Values]) {
     for first in 0..all.len() {
         let Some(own) = all.get(first).cloned() else { continue };
@@ -324,7 +324,7 @@ fn join(a: &Values, b: &Values) -> Option<Values> {
     common.then_some(joined)
 }
 
-/// Replaces the items with some key values, or appends the item; without an item, removes them.
+/// Replaces the items with some key values by `item`, or appends `item`; without `item`, removes these items.
 fn set(list: &mut Vec<Item>, item: Option<&Item>, keys: &[&str], values: &[&str]) -> Result<(), MergeError> {
     let by_field = keys.first().is_some_and(|key| !key.is_empty()) && values.first().is_some_and(|v| !v.is_empty());
     let mut found = false;

@@ -14,7 +14,7 @@ pub(crate) struct MergeError {
 pub(crate) enum PatchValue<'a> {
     /// No patch.
     Absent,
-    /// The node itself: it comes from the patch, with its nulls and directives.
+    /// The node itself, which comes from the patch with its nulls and directives.
     Own,
     /// A node of the patch.
     Node(&'a Node),
@@ -37,7 +37,7 @@ pub(crate) enum MergeResult {
     Unchanged,
     /// The node has changed children.
     Changed(Node),
-    /// The node of the patch replaces it.
+    /// The node of the patch replaces the old node.
     Replaced(Node),
     /// The node is removed.
     Removed,

@@ -157,7 +157,7 @@ fn read_one(
 
 /// The patch as kustomize copies it for selected objects.
 ///
-/// Labels and annotations become strings, also null. Empty mappings of them are removed.
+/// Values of labels and annotations become strings, even nulls. Empty `labels` and `annotations` are removed.
 fn with_string_metadata(patch: &Node) -> Node {
     let Some(metadata) = patch.entry("metadata").filter(|entry| entry.node.is_map()) else { return patch.clone() };
     let mut changed = metadata.node.clone();

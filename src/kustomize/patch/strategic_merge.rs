@@ -1,6 +1,6 @@
 //! Strategic merge of a patch into an object, with the behavior of kustomize.
 //!
-//! Subtrees without changes keep their `Arc`. A replaced value keeps its former origin; an added one has the origin of
+//! Subtrees without changes keep their `Arc`. A replaced value keeps its former origin; added values have the origin of
 //! the patch. The merge visits the whole object, because kustomize normalizes it: fields without a value are removed
 //! (an explicit `null` stays), and so are list items that their merge keys cannot distinguish.
 
@@ -35,7 +35,7 @@ pub(crate) fn merge_node(
 ) -> Result<MergeResult, MergeError> {
     let new = patch.node(old);
     let Some(shape) = present(old).or(present(new)) else {
-        // An explicit null stays unless the patch has null, too; a field without a value is removed.
+        // An explicit null stays unless the patch also has null; a field without a value is removed.
         let written = old.is_some_and(|old| old.text().is_some_and(|text| !text.is_empty()));
         return Ok(if new.is_none() && written { MergeResult::Unchanged } else { MergeResult::Removed });
     };

@@ -72,9 +72,9 @@ impl<'a> Fields<'a> {
 #[derive(Default)]
 struct Candidates {
     by_name: Index<Name, Vec<usize>>,
-    /// By current namespace and former name.
+    /// The objects by current namespace and former name.
     by_namespace: Index<(Name, Name), Vec<usize>>,
-    /// By original namespace and former name.
+    /// The objects by original namespace and former name.
     by_original_namespace: Index<(Name, Name), Vec<usize>>,
     /// The original namespaces of the objects in each current namespace.
     original_namespaces: Index<Name, BTreeSet<Name>>,
@@ -105,7 +105,7 @@ struct ReferrerScope<'a> {
     referrer: &'a Resource,
     candidates: &'a Candidates,
     list: &'a [Resource],
-    /// Further namespaces: those of the service accounts in a role binding.
+    /// Further namespaces in scope: the namespaces of the service accounts in a role binding.
     namespaces: BTreeSet<Name>,
 }
 
@@ -153,7 +153,7 @@ impl<'a> ReferrerScope<'a> {
 
     /// The objects in scope with a former name and an explicit namespace.
     ///
-    /// The namespace is an original one if any object in scope came from it, else a current one.
+    /// `namespace` is an original namespace if any object in scope came from it. If not, it is a current namespace.
     fn candidates_in(&self, name: &Name, namespace: &Name) -> Vec<usize> {
         if &**namespace == NO_NAMESPACE {
             return Vec::new();
@@ -295,7 +295,7 @@ impl Reference<'_> {
         Some(Gvk::new(group, "", kind))
     }
 
-    /// Returns whether the shorter list of affixes is the end of the longer one, for prefixes and suffixes.
+    /// Returns whether the shorter list of affixes is the end of the longer list, for both prefixes and suffixes.
     fn has_same_affixes(&self, candidate: &Resource, strict: bool) -> bool {
         let same = |one: &[Name], other: &[Name]| {
             let shorter = one.len().min(other.len());
@@ -362,7 +362,7 @@ fn steps_of(origin: &Origin) -> Vec<&ValueChange> {
     steps
 }
 
-/// The position of a change of a name. kustomize has no variables of Flux.
+/// The position of a change of a name. A change by a Flux variable has none, so its previous origin is used.
 fn step_place(step: &ValueChange) -> &Span {
     match &step.by {
         ChangedBy::Patch(span) | ChangedBy::Generator(span) | ChangedBy::Field(span) | ChangedBy::Applier(span) => span,
@@ -372,7 +372,7 @@ fn step_place(step: &ValueChange) -> &Span {
     }
 }
 
-/// Sets the namespace of a reference to that of its target.
+/// Sets the namespace of a reference to the namespace of its target.
 fn with_namespace(map: &Node, namespace: &Node) -> Node {
     let text = namespace.shared_text().unwrap_or_else(|| Name::from(""));
     match map.entry("namespace") {

@@ -5,9 +5,9 @@
 use crate::text::Span;
 use crate::yaml::Entry;
 
-/// Returns whether a comment hides the schema of a field: one on the same line, or the one directly above.
+/// Returns whether a comment on the same line, or the comment directly above, hides the schema of a field.
 ///
-/// The schema in the comment is not read: lists of the field are replaced, even if it sets merge keys.
+/// The schema in the comment is not read: lists of the field are replaced, even if the schema sets merge keys.
 pub(crate) fn hides_schema(entry: &Entry) -> bool {
     if entry.node.text().is_some() {
         return false;

@@ -86,7 +86,7 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
 const NAME: &[&str] = &["name"];
 const TYPE: &[&str] = &["type"];
 
-/// Type, field, type of the field or its items, merge strategy (`Replace` if it is not a list).
+/// The fields of the schema: type, field, type of the field or its items, merge strategy (`Replace` without a list).
 const FIELDS: &[(&str, &str, &str, ListMerge<'static>)] = &[
     ("APIService", "status", "Conditions", ListMerge::Replace),
     ("CSINode", "spec", "CSINodeSpec", ListMerge::Replace),
@@ -155,7 +155,7 @@ const FIELDS: &[(&str, &str, &str, ListMerge<'static>)] = &[
 const STRATEGY: &str = "x-kubernetes-patch-strategy";
 
 impl<'a> SchemaType<'a> {
-    /// The type of an object; the user's schema precedes the built-in one.
+    /// The type of an object. The user's schema has precedence over the built-in schema.
     pub(crate) fn for_object(schema: Option<&'a UserSchema>, api_version: &str, kind: &str) -> Self {
         let user = schema.and_then(|schema| Some(Self::User(schema, schema.object(api_version, kind)?)));
         if let Some(user) = user {
@@ -196,7 +196,7 @@ impl<'a> SchemaType<'a> {
         }
     }
 
-    /// The type itself; or, if unknown, that of the object that a mapping contains.
+    /// The type itself or, if it is unknown, the type of the object that a mapping contains.
     pub(crate) fn or_for_object(self, old: &Node, new: Option<&Node>) -> Self {
         let Self::Unknown(schema) = self else { return self };
         let type_meta = |node: &Node| {

@@ -30,19 +30,19 @@ pub(crate) struct Accumulator {
     pub(crate) resources: Resources,
     pub(crate) findings: Vec<Finding>,
     pub(crate) not_done: Omissions,
-    /// Notices about omitted inputs, because they are remote or need another program.
+    /// Notices about inputs that the build omits because they are remote or need another program.
     pub(crate) left_out: Vec<Finding>,
     /// The Helm charts that were not inflated.
     pub(crate) charts: Vec<Finding>,
-    /// The patches with a `target`, and whether they matched objects.
+    /// The patches with a `target`, and whether the target selected objects.
     pub(crate) patch_targets: Vec<PatchTarget>,
-    /// The bases that are loaded from a URL.
+    /// The bases that kustomizations load from a URL.
     pub(crate) remote: Vec<RemoteBase>,
     /// The bases whose objects are missing, because there is no copy of them.
     pub(crate) unread: BTreeSet<UnreadBase>,
     /// Whether `gotk-components.yaml` is still empty, so that Flux's own manifests are missing.
     pub(crate) awaits_bootstrap: bool,
-    /// The counts of `not_done` without those of bases.
+    /// The counts of `not_done` without the counts of bases.
     pub(crate) own_not_done: Omissions,
     pub(crate) folders: BTreeSet<String>,
     /// Whether the kustomization is a Component, which cannot be an item of `resources`.
@@ -87,7 +87,7 @@ impl Accumulator {
         self.count(omission);
     }
 
-    /// Reports and counts an omitted input, because it is remote or needs another program.
+    /// Reports and counts an input that the build omits because it is remote or needs another program.
     pub(crate) fn leave_out(&mut self, omission: Omission, finding: Finding) {
         self.skip(omission);
         match omission {
@@ -102,7 +102,7 @@ impl Accumulator {
         self.leave_out(omission, finding);
     }
 
-    /// Sets the namespace of the objects that are missing.
+    /// Sets the namespace of the missing objects of unread bases.
     pub(crate) fn move_unread(&mut self, namespace: &str) {
         let moved = |base| UnreadBase { namespace: Some(namespace.into()), ..base };
         self.unread = std::mem::take(&mut self.unread).into_iter().map(moved).collect();

@@ -14,7 +14,7 @@ use crate::kustomize::omission::Omission;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::{Node, Parsed};
 
-/// Merges the built-in configuration and that of the kustomization into the accumulated one.
+/// Merges the built-in configuration and the kustomization's configuration into the accumulated configuration.
 pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accumulator) {
     let mut base_config = built_in().clone();
     let mut added_config = Arc::<TransformerConfig>::default();

@@ -14,8 +14,8 @@ const BUILT_IN_VERSION: &str = "v1.21.2";
 
 /// Reads the field `openapi`. The first schema of a build applies; later ones are ignored.
 ///
-/// kustomize loads its built-in schema with the first object, and then adds a later schema to it. `has_objects` tells
-/// whether there was an object before.
+/// kustomize loads its built-in schema with the first object, and adds a later schema to the built-in one.
+/// `has_objects` is true if the build already has an object.
 pub(crate) fn run(
     files: &Files,
     definition: &Definition,

@@ -13,7 +13,7 @@ use crate::kustomize::text::string_value::{new_value, set_text_entry};
 use crate::text::{File, Span, folder_of};
 use crate::yaml::{ChangedBy, Node, Style, Value, go};
 
-/// The label that `managedByLabel` adds. The version is that of the reference program.
+/// The label that `managedByLabel` adds. The version is the version of the reference program.
 const MANAGED_BY_LABEL: (&str, &str) = ("app.kubernetes.io/managed-by", "kustomize-v5.8.1");
 const ORIGIN: &str = "config.kubernetes.io/origin";
 const TRANSFORMATIONS: &str = "alpha.config.kubernetes.io/transformations";

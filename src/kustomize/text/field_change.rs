@@ -44,7 +44,7 @@ pub(crate) struct Change<'a> {
     pub(crate) create: Option<Shape>,
     /// The position of created nodes.
     pub(crate) span: &'a Span,
-    /// Computes the new node; the flag tells whether the path created the old one.
+    /// Computes the new node; the flag is true if the path created the old node.
     pub(crate) set: &'a dyn Fn(&Node, bool) -> Result<Node, String>,
 }
 
@@ -83,14 +83,14 @@ impl Change<'_> {
             return Ok(Some(if node.is_map() { node.with(entry) } else { node.clone() }));
         };
         if !rest.is_empty() && entry.node.text().is_some() {
-            // kustomize parses a text that a path enters as YAML or JSON. A match in it changes only a copy, see
-            // `structured`.
+            // If a path enters a text, kustomize parses the text as YAML or JSON. A match in the text changes only a
+            // copy; see `structured`.
             return self.matches_inside(&entry.node, rest).map(|found| found.then(|| node.clone()));
         }
         Ok(self.visit(&entry.node, rest, false)?.map(|child| node.with(entry.with_node(child))))
     }
 
-    /// Returns whether a path matches in the text of a scalar. kustomize then changes a copy, without effect.
+    /// Returns whether a path matches in the text of a scalar. kustomize then changes a copy of the parsed text only.
     fn matches_inside(&self, scalar: &Node, path: &[String]) -> Result<bool, String> {
         let text = scalar.text().unwrap_or_default();
         let root = read_embedded(text).ok_or_else(|| "the field holds a scalar, which has no fields".to_string())?;
@@ -154,7 +154,7 @@ impl Change<'_> {
     }
 }
 
-/// The YAML or JSON in a text; `None` if it is not one complete document.
+/// The YAML or JSON in a text; `None` if the text is not one complete document.
 pub(super) fn read_embedded(text: &str) -> Option<Node> {
     let parsed = parse(&File::new("text", text));
     let document = parsed.documents.into_iter().next()?;

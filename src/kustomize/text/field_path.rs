@@ -1,7 +1,7 @@
 //! Field paths of replacements: `spec.containers.[name=app].image`, with `*` and indices.
 //!
-//! kustomize looks up the path of a source and matches the path of a target, with different rules. A list item of a
-//! source matches by its exact value, one of a target by a regular expression that may match a part.
+//! kustomize looks up the path of a source and matches the path of a target, with different rules. A source selects a
+//! list item by an exact value, and a target by a regular expression that may match a part of the value.
 
 use crate::yaml::{Node, Value};
 

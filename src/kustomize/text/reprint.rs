@@ -6,7 +6,7 @@ use crate::yaml::{Entry, Node, Style, Value, go, plain_time};
 
 /// The object after kustomize's output is parsed: the line breaks of folded blocks differ.
 ///
-/// Subtrees without such a string are shared.
+/// Subtrees without a changed string are shared.
 pub(crate) fn reprint_node(node: &Node) -> Node {
     changed(node).unwrap_or_else(|| node.clone())
 }

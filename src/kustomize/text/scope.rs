@@ -1,4 +1,4 @@
-//! The cluster-scoped kinds that kustomize knows.
+//! The scopes of kinds in kustomize's built-in schema.
 
 use crate::kube::groups;
 

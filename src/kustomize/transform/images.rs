@@ -87,7 +87,7 @@ impl Image {
         Ok(Self { pattern, name, tag, digest: field("digest")?, suffix: field("tagSuffix")? })
     }
 
-    /// The node with updated images of all containers in it; `None` if no image changes.
+    /// The node with updated images of all its containers; `None` if no image changes.
     fn walk(&self, node: &Node) -> Result<Option<Node>, FieldError> {
         match &node.value {
             Value::Scalar(..) => Ok(None),
@@ -123,7 +123,7 @@ impl Image {
         })
     }
 
-    /// The updated image; `None` if it does not match or does not change.
+    /// The updated image; `None` if the image does not match or does not change.
     fn update(&self, image: &Node) -> Result<Option<Node>, FieldError> {
         let Some(text) = image.text() else {
             let message = "an image must be a string".to_string();

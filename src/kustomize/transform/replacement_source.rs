@@ -146,7 +146,7 @@ impl SourceSelector<'_> {
             && same(self.name, &id.name)
     }
 
-    /// The namespace to compare with. Objects of cluster-scoped kinds have none, regardless of the source.
+    /// The namespace for a comparison. A source of a cluster-scoped kind has none, regardless of its `namespace`.
     fn effective<'a>(&self, namespace: &'a str) -> &'a str {
         let or_empty = Option::unwrap_or_default;
         let scoped = is_cluster_scoped(or_empty(self.group), or_empty(self.version), or_empty(self.kind));

@@ -210,7 +210,7 @@ impl TargetFields<'_> {
     }
 }
 
-/// Replaces a part of a text, or adds one at the start or the end.
+/// Replaces a part of a text, or adds a part at the start or the end.
 fn replace_part(text: &str, delimiter: &str, index: i64, value: &str) -> String {
     let mut parts: Vec<&str> = text.split(delimiter).collect();
     match usize::try_from(index) {

@@ -14,7 +14,7 @@ use crate::yaml::Name;
 const HEADING: Style = Style::new().bold();
 const QUIET: Style = Style::new().dimmed();
 
-/// The maximum number of listed clusters; the others are counted.
+/// The maximum number of listed clusters; other clusters are counted.
 const CLUSTERS_SHOWN: usize = 8;
 /// The width at which lists of resources wrap.
 const WIDTH: usize = 110;

@@ -42,7 +42,7 @@ pub(super) fn write(graphs: &[Graph], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a message if Mermaid refuses a chart of some characters with its default configuration.
+/// Returns a message if Mermaid rejects a chart with this number of characters under its default configuration.
 ///
 /// Source: the defaults of `maxEdges` and `maxTextSize` in Mermaid's configuration.
 pub fn exceeded_limits(graphs: &[Graph], characters: usize) -> Option<String> {

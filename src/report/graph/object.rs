@@ -1,4 +1,4 @@
-//! Text about one object: a tree of what it needs, and a tree of what needs it.
+//! Text about one object: a tree of the objects that it needs, and a tree of the objects that need it.
 
 use std::io::{self, Write};
 
@@ -29,9 +29,9 @@ pub(super) fn write(graph: &Graph, center: usize, out: &mut dyn Write) -> io::Re
 /// The direction of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
-    /// From an object to what it needs.
+    /// From an object to the objects that it needs.
     Needs,
-    /// From an object to what needs it.
+    /// From an object to the objects that need it.
     Users,
 }
 

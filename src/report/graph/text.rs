@@ -60,12 +60,12 @@ fn tree(graph: &Graph, width: Option<usize>, out: &mut dyn Write) -> io::Result<
     names.iter().try_for_each(|name| writeln!(out, "   {name}"))
 }
 
-/// A node below the one that creates it, which needs no word.
+/// A node below the node that creates it. This relation needs no word.
 fn created(node: usize) -> Branch {
     Branch { node, relation: "" }
 }
 
-/// The tree of a cluster: each node is below the one that creates it.
+/// The tree of a cluster: each node is below the node that creates it.
 struct Tree<'a> {
     graph: &'a Graph,
     /// The maximum width of a line.
@@ -107,8 +107,8 @@ fn order(node: &GraphNode) -> (Role, String) {
     (node.role, name(&node.reference))
 }
 
-/// Returns the notes beside a name, as far as they fit in `room`. The state has priority over dependencies, and these
-/// over the source.
+/// Returns the notes beside a name, as far as they fit in `room`. The state has priority over dependencies, and
+/// dependencies have priority over the source.
 fn notes(graph: &Graph, at: usize, node: &GraphNode, room: usize) -> String {
     let (target, state) = (target_note(node), state_note(node));
     let needs = list(graph, at, node, EdgeKind::DependsOn);
@@ -145,7 +145,7 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Returns the dependencies that fit in `room`, and the number of others.
+/// Returns the dependencies that fit in `room`, and the number of the other dependencies.
 fn fitting(needs: &[String], room: usize) -> String {
     let whole = format!("after {}", needs.join(", "));
     if whole.chars().count() <= room || needs.len() == 1 {

@@ -33,7 +33,7 @@ pub(super) fn secrets(file: &File, depth: usize) -> Vec<Range<usize>> {
 fn in_documents(file: &File, documents: &[Document], depth: usize) -> Vec<Range<usize>> {
     let mut walk = Walk { file, depth, ranges: Vec::new(), aliased: Vec::new() };
     for document in documents {
-        // A text without structure contains no objects. Visiting it again would find the same text.
+        // A text without structure contains no objects. A second visit of the text would find the same text again.
         match &document.node.value {
             Value::Scalar(..) if depth > 0 => walk.ranges.extend(defaults(file.text())),
             _ => walk.visit(&document.node),
@@ -74,7 +74,7 @@ enum Target {
 }
 
 impl Target {
-    /// Reads the `kind` of a target. kustomize reads it as a regular expression, so only a plain word excludes Secrets.
+    /// Reads the `kind` of a target. kustomize uses it as a regular expression, so only a plain word excludes Secrets.
     fn from_node(target: Option<&Node>) -> Self {
         match target.and_then(|target| target.get("kind")).and_then(Node::text) {
             Some("Secret") => Self::Secret,
@@ -88,7 +88,7 @@ struct Walk<'a> {
     file: &'a File,
     depth: usize,
     ranges: Vec<Range<usize>>,
-    /// The secret values of aliases, which occur at their anchors too.
+    /// The secret values of aliases, which also occur at their anchors.
     aliased: Vec<Arc<str>>,
 }
 

@@ -1,6 +1,6 @@
 //! Finds secrets in invalid YAML: all text below the keys of secret values.
 //!
-//! It masks too much rather than too little, since the intent of an invalid file is unknown.
+//! This module masks too much rather than too little, since the intent of an invalid file is unknown.
 
 use super::quick_check::may_hold_secrets;
 use std::ops::Range;

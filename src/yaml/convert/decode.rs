@@ -1,8 +1,8 @@
 //! Nodes → Rust types, with serde.
 //!
-//! Serde buffers the values of a struct with a flattened field before it knows their types. A plain scalar with an
-//! unambiguous value is buffered as that value. Any other is buffered as the bytes of its text, from which
-//! [`text`](crate::yaml::text) and [`raw`](crate::yaml::raw) still get the text.
+//! Serde buffers the values of a struct with a flattened field before it reads their types. A plain scalar with an
+//! unambiguous value is buffered as that value. Any other scalar is buffered as the bytes of its text, from which
+//! [`text`](crate::yaml::text) and [`raw`](crate::yaml::raw) still read the text.
 
 use std::fmt;
 
@@ -22,16 +22,16 @@ use crate::yaml::tree::node::{Entry, Node, Style, Value};
 pub struct DecodeError {
     /// The position of the mismatch.
     pub span: Span,
-    /// The message.
+    /// The description of the mismatch.
     pub message: String,
 }
 
 /// Decodes a node.
 ///
 /// A null is an absent field, or an empty collection if the type is a collection. A newtype struct named `Text` gets
-/// the text of a scalar, quoted or not. One named `Raw` resolves all scalars below it as [`Reader::Kubernetes`]. In a
-/// flattened struct, serde drops these names: there, use `deserialize_with` [`text`](crate::yaml::text) or
-/// [`raw`](crate::yaml::raw).
+/// the text of a scalar, quoted or not. A newtype struct named `Raw` resolves all scalars below it as
+/// [`Reader::Kubernetes`]. In a flattened struct, serde drops these names; use `deserialize_with` there, with
+/// [`text`](crate::yaml::text) or [`raw`](crate::yaml::raw).
 pub fn decode<T: DeserializeOwned>(node: &Node, reader: Reader) -> Result<T, DecodeError> {
     T::deserialize(Decoder { node, reader }).map_err(|error| DecodeError {
         span: error.span.unwrap_or_else(|| node.span().clone()),

@@ -7,9 +7,9 @@ use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 use crate::yaml::scalar::timestamp::plain_time;
 use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
-/// Converts a node to JSON, with the scalars that a reader resolves.
+/// Converts a node to JSON, with scalars as a reader resolves them.
 ///
-/// JSON has no infinities and no `.nan`; they become their text. [`Reader::Kubernetes`] also resolves plain keys:
+/// JSON has no infinities and no `.nan`; these values become text. [`Reader::Kubernetes`] also resolves plain keys:
 /// `yes: 1` has the key `true`. [`Reader::Kustomize`] resolves a plain date to a time: `2001-01-01` becomes the string
 /// `2001-01-01T00:00:00Z`.
 pub fn to_json(node: &Node, reader: Reader) -> serde_json::Value {
@@ -38,7 +38,7 @@ fn in_context(node: &Node, reader: Reader, in_brackets: bool) -> serde_json::Val
     }
 }
 
-/// Converts JSON to a node, with the same position for every node.
+/// Converts JSON to a node. `at` is the position of every node in the result.
 pub fn from_json(value: &serde_json::Value, at: &Span) -> Node {
     let value = match value {
         serde_json::Value::Null => Value::Scalar("null".into(), Style::Plain),
@@ -96,7 +96,7 @@ pub fn key_to_json(entry: &Entry, reader: Reader) -> String {
     }
 }
 
-/// A number as Kubernetes converts it to a key: in single precision, with an exponent from a million on.
+/// A number as Kubernetes converts it to a key: in single precision, with an exponent for a million or more.
 fn float_key(value: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "the reader prints single precision")]
     let value = value as f32;

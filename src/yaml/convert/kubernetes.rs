@@ -1,4 +1,4 @@
-//! Scalars as Kubernetes resolves them, in a form that every reader resolves alike.
+//! Scalars as Kubernetes resolves them, in a form that every reader resolves in the same way.
 
 use super::json::key_to_json;
 use crate::yaml::scalar::resolve::{Reader, Scalar};

@@ -7,7 +7,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use super::json::scalar_to_json;
 use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 
-/// Deserializes the text of a scalar, whatever its type: for `#[serde(deserialize_with = "…")]`.
+/// Deserializes the text of a scalar of any type: for `#[serde(deserialize_with = "…")]`.
 pub fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     deserializer.deserialize_newtype_struct("Text", TextVisitor)
 }

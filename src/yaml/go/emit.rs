@@ -84,7 +84,7 @@ impl<'a, 's> Emitter<'a, 's> {
                 self.brackets += usize::from(node.has_brackets());
                 self.sequence(items, outer, in_mapping);
             }
-            // Between brackets, kustomize writes an empty value as quotes, and then reads the object again.
+            // Between brackets, kustomize writes an empty value as empty quotes, and then reads the object again.
             Value::Scalar(text, Style::Plain) if text.is_empty() && self.brackets > 0 => {
                 let start = self.scalar("", Style::Single, deeper(outer));
                 self.mark(start, Part::Leaf(node));
@@ -175,7 +175,7 @@ impl<'a, 's> Emitter<'a, 's> {
         self.string(&text, ScalarAnalysis::of(&text), false, indent)
     }
 
-    /// Writes a token other than a scalar, after a space if it needs one.
+    /// Writes a token other than a scalar, after a space if the token needs one.
     pub(super) fn indicator(&mut self, text: &str, is_whitespace: bool, is_indention: bool) {
         if text != ":" {
             self.separate(true);
@@ -186,7 +186,7 @@ impl<'a, 's> Emitter<'a, 's> {
         self.indention &= is_indention;
     }
 
-    /// Writes the space before a token, if it needs one.
+    /// Writes the space before a token, if the token needs one.
     pub(super) fn separate(&mut self, needed: bool) {
         if needed && !self.whitespace {
             self.out.push(' ');
@@ -194,7 +194,7 @@ impl<'a, 's> Emitter<'a, 's> {
         }
     }
 
-    /// Starts a line with an indentation. It reuses the current line if that has only indentation.
+    /// Starts a line with an indentation. If the current line has only indentation, this function reuses it.
     pub(super) fn line(&mut self, indent: usize) {
         if !self.indention || self.column > indent || (self.column == indent && !self.whitespace) {
             self.out.push('\n');
@@ -207,7 +207,7 @@ impl<'a, 's> Emitter<'a, 's> {
         (self.whitespace, self.indention) = (true, true);
     }
 
-    /// Returns whether a space may become a line break here.
+    /// Returns whether a space at the current column may become a line break.
     pub(super) fn is_wide(&self) -> bool {
         self.column > WIDTH
     }
@@ -225,7 +225,7 @@ impl<'a, 's> Emitter<'a, 's> {
     }
 }
 
-/// Returns whether the file writes a collection with brackets. kustomize keeps them, even if the content changes.
+/// Returns an indentation that is two spaces deeper than `outer`.
 fn deeper(outer: Option<usize>) -> usize {
     outer.map_or(2, |outer| outer + 2)
 }

@@ -20,7 +20,7 @@ pub use shape::PrintedStyle;
 use crate::yaml::tree::node::Node;
 use emit::Emitter;
 
-/// Prints one object as kustomize does. Several documents are such texts, separated by `---` lines.
+/// Prints one object as kustomize does. A stream of documents consists of such texts, separated by `---` lines.
 pub fn print(node: &Node) -> String {
     Emitter::new(None).document(node)
 }

@@ -32,7 +32,7 @@ fn float(out: &mut String, value: f64) {
     if value == 0.0 {
         return out.push('0');
     }
-    // Up to here, Go's JSON has all digits, and a number without a point is read again as an integer.
+    // Below this limit, Go's JSON contains all digits, and a number without a point is read again as an integer.
     if value.fract() == 0.0 && value.abs() < 1e21 {
         let digits = value.to_string();
         if digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok() {

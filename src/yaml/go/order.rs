@@ -10,7 +10,7 @@ const FEW: usize = 12;
 /// Sorts entries by key.
 ///
 /// The order is not transitive (`a2` < `a10` < `a1b` < `a2`), so the sort of the standard library may panic. If Go's
-/// result depends on its random order of maps, ours depends on the order of the file.
+/// result depends on its random order of maps, the result here depends on the order of the file.
 pub(super) fn sort(entries: &mut [&Entry]) {
     if entries.is_sorted_by(|a, b| less(&a.key, &b.key)) {
         return;
@@ -70,7 +70,7 @@ fn less(a: &str, b: &str) -> bool {
         (false, false) => {}
         (_, b) => return b,
     }
-    // A zero inside a number is a digit of it, a leading zero is not.
+    // A zero inside a number is a digit of the number; a leading zero is not.
     let inside = (first_a == '0' || first_b == '0')
         && before.bytes().rev().take_while(u8::is_ascii_digit).any(|digit| digit != b'0');
     let number = |text: &str| {

@@ -9,12 +9,12 @@ use crate::yaml::tree::node::{Entry, Node, Style, Value};
 /// The length of the longest JSON key, in bytes, that the YAML reader accepts.
 const MAX_KEY: usize = 1024;
 
-/// The position and the reason for which kustomize fails to print a built object; `None` if it prints the object.
+/// The position and the reason of kustomize's failure to print a built object; `None` if kustomize prints the object.
 pub fn print_error(node: &Node) -> Option<(Span, &'static str)> {
     match &node.value {
         Value::Scalar(text, style) => scalar_error(node, text, *style).map(|reason| (node.span().clone(), reason)),
         Value::Seq(items) => items.iter().find_map(nested_error),
-        // The reader accepts the object's own keys whatever their type.
+        // The reader accepts the object's own keys regardless of their type.
         Value::Map(entries) => entries.iter().find_map(|entry| key_error(entry).or_else(|| nested_error(&entry.node))),
     }
 }
@@ -27,7 +27,7 @@ fn nested_error(node: &Node) -> Option<(Span, &'static str)> {
     };
     let typed = |entry: &Entry| {
         let typed = resolve_plain(&entry.key, Reader::Kustomize) != Scalar::String(&entry.key) || is_date(&entry.key);
-        // A key that a field such as `labels` adds is a string, whatever its style.
+        // A key that a field such as `labels` adds is a string, regardless of its style.
         (typed && entry.is_plain()).then(|| entry.key_span()).filter(own)
     };
     let reason = "a key is not a string, which JSON does not allow";
@@ -64,7 +64,7 @@ fn is_date(text: &str) -> bool {
 }
 
 fn character_error(text: &str) -> Option<&'static str> {
-    // No byte below is part of such a character. Counting all bytes is faster than a search for the first.
+    // No byte below 0x7F is part of such a character. Counting all bytes is faster than a search for the first one.
     if text.bytes().filter(|byte| *byte >= 0x7F).count() == 0 {
         return None;
     }

@@ -9,7 +9,7 @@ use crate::yaml::scalar::timestamp::rfc3339;
 #[expect(clippy::struct_excessive_bools, reason = "libyaml's analysis has these flags")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ScalarAnalysis {
-    /// Whether it has line breaks.
+    /// Whether the text has line breaks.
     pub(super) multiline: bool,
     plain: bool,
     single: bool,
@@ -30,7 +30,7 @@ impl ScalarAnalysis {
         Self::scan(text, marker)
     }
 
-    /// Analyzes a text by character; `marker` is whether it starts like a document marker.
+    /// Analyzes the characters of a text; `marker` is true if the text starts like a document marker.
     fn scan(text: &str, marker: bool) -> Self {
         let mut shape = Self { plain: !marker, ..Self::SIMPLE };
         let (mut space, mut broken, mut blank) = (false, false, true);
@@ -74,7 +74,7 @@ impl ScalarAnalysis {
     }
 }
 
-/// Returns whether a text has no character with a meaning in YAML, as almost all texts.
+/// Returns whether a text has no character with a meaning in YAML. Almost all texts have none.
 fn is_word(text: &[u8]) -> bool {
     let starts = |first: &u8| first.is_ascii_alphanumeric() || matches!(first, b'_' | b'.' | b'/' | b'$' | b'(');
     text.first().is_some_and(starts) && text.last() != Some(&b':') && text.iter().all(u8::is_ascii_graphic)
@@ -125,7 +125,7 @@ impl PrintedStyle {
         Self::for_analysis(text, ScalarAnalysis::of(text))
     }
 
-    /// Returns whether a text can be printed without quotes, whatever type readers resolve.
+    /// Returns whether a text can be printed without quotes, regardless of the type that readers resolve.
     pub fn is_plain(text: &str) -> bool {
         ScalarAnalysis::of(text).plain
     }

@@ -6,7 +6,7 @@ use super::emit::Emitter;
 use super::shape::{PrintedStyle, ScalarAnalysis, is_break, is_printable};
 
 impl Emitter<'_, '_> {
-    /// Writes a string in the style that it needs, and returns its start.
+    /// Writes a string in the style that the string needs, and returns its start.
     pub(super) fn string(&mut self, text: &str, shape: ScalarAnalysis, simple_key: bool, indent: usize) -> usize {
         match PrintedStyle::for_analysis(text, shape) {
             PrintedStyle::Plain => self.plain(text, simple_key, indent),

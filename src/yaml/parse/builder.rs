@@ -65,7 +65,7 @@ impl<'a> Builder<'a> {
         self.root = None;
     }
 
-    /// Ends the document; `None` if it is empty.
+    /// Ends the document and returns its root node; `None` if the document is empty.
     pub(super) fn finish(&mut self) -> Option<Node> {
         self.root.take().filter(|node| !node.is_null())
     }
@@ -231,7 +231,7 @@ impl<'a> Builder<'a> {
         matches!(self.stack.last(), Some(OpenCollection { kind: CollectionKind::Map(map), .. }) if map.key.is_none())
     }
 
-    /// Adds a finished node to the open collection, or makes it the root.
+    /// Adds a finished node to the open collection. Without one, the node becomes the root.
     fn add_node(&mut self, built: MeasuredNode, plain: bool) {
         if self.wants_key() {
             return self.add_key(&built.node, plain);
@@ -265,7 +265,7 @@ impl<'a> Builder<'a> {
                         duplicate(&name, span.clone(), first.key_span())
                             .help("keep one of them; kustomize and Flux reject the file"),
                     );
-                    // Readers that accept duplicates use the last one, as kustomize does in `kustomization.yaml`.
+                    // Readers that accept duplicates use the last value, as kustomize does in `kustomization.yaml`.
                     map.replace(Entry::new(name, &span, node));
                 } else {
                     map.push(Entry::new(name, &span, node));
@@ -337,7 +337,7 @@ impl<'a> Builder<'a> {
         MeasuredNode { node: Node::at(value, span), size, height: open.height + 1 }
     }
 
-    /// Adds the entries of a `<<` value whose keys the mapping lacks, and returns their number. The first source wins.
+    /// Adds the entries of a `<<` value that the mapping lacks, and returns their number. The first source wins.
     fn merge(&mut self, merged: &Node, map: &mut OpenMapping) -> usize {
         let before = map.entries.len();
         let sources = if merged.is_seq() { merged.items() } else { std::slice::from_ref(merged) };
@@ -357,7 +357,7 @@ impl<'a> Builder<'a> {
         map.entries.len() - before
     }
 
-    /// Reports a tab in the indentation of a block scalar. go-yaml's scanner treats it as the start of a token.
+    /// Reports a tab in the indentation of a block scalar. go-yaml's scanner treats the tab as the start of a token.
     fn check_indentation(&mut self, block: &Range<usize>) {
         let Some(tab) = token::tab_in_indentation(self.file.text(), block) else { return };
         let span = self.file.span(tab..tab + 1);
@@ -366,7 +366,7 @@ impl<'a> Builder<'a> {
         self.findings.push(finding);
     }
 
-    /// Reports an anchor in a range whose name go-yaml does not accept.
+    /// Reports an anchor in a range if go-yaml does not accept the name of the anchor.
     fn check_anchor(&mut self, from: usize, to: usize) {
         let text = self.file.text();
         let Some(at) = text.get(from..to).and_then(|gap| gap.rfind('&')).map(|at| from + at + 1) else { return };

@@ -9,23 +9,23 @@ use crate::yaml::tree::origin::Name;
 /// The maximum nesting depth of collections, aliases included, so that recursion over the nodes of a file is safe.
 pub(super) const MAX_DEPTH: usize = 128;
 
-/// The number of keys up to which a mapping is searched linearly; a longer one has an index.
+/// The number of keys up to which a mapping is searched linearly; a longer mapping has an index.
 const MAX_SEARCHED_KEYS: usize = 16;
 
 /// A finished node with its size and height.
 #[derive(Clone)]
 pub(super) struct MeasuredNode {
     pub(super) node: Node,
-    /// The number of nodes in it.
+    /// The number of nodes, including the node itself.
     pub(super) size: usize,
-    /// The nesting depth of its collections; 0 for scalars.
+    /// The nesting depth of collections in the node; 0 for scalars.
     pub(super) height: usize,
 }
 
 /// A collection whose end was not parsed yet.
 pub(super) struct OpenCollection {
     pub(super) start: usize,
-    /// The end of its last child. The parser's end of a block collection includes the text up to the next token.
+    /// The end of the last child. The parser's end of a block collection includes the text up to the next token.
     pub(super) end: usize,
     pub(super) flow: bool,
     pub(super) anchor: usize,

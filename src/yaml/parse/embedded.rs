@@ -13,13 +13,13 @@ use crate::yaml::tree::origin::{ChangedBy, Name, Origin, Piece, ValueChange};
 pub struct Embedded {
     outer: Span,
     text: Arc<str>,
-    /// In the order of the text. Empty if the file does not contain the text literally: folded, or with escapes.
+    /// The segments in the order of the text; empty if the file does not contain the text literally (folds, escapes).
     segments: Vec<Segment>,
     /// The parts of the text that variables expanded to.
     expansions: Vec<(Piece, ChangedBy)>,
 }
 
-/// A part of the text, and its range in the file: the same text, or the variable that expanded to it.
+/// A part of the text, and its range in the file: the same text, or the variable that expanded to the part.
 #[derive(Debug)]
 struct Segment {
     text: Range<usize>,
@@ -69,7 +69,7 @@ impl Embedded {
         Parsed { file: file.clone(), documents, findings: parsed.findings }
     }
 
-    /// The position of a range of the text; `None` if the file does not contain it literally.
+    /// The position of a range of the text; `None` if the file does not contain the range literally.
     pub fn span(&self, range: Range<usize>) -> Option<Span> {
         let start = self.segment_at(range.start)?;
         let end = self.segment_at(range.end.checked_sub(1).unwrap_or(range.end).max(range.start))?;
@@ -104,7 +104,7 @@ impl Embedded {
         };
         let mut touching = self.expansions.iter().filter(touching).peekable();
         let Some((_, by)) = touching.peek().copied().cloned() else { return at };
-        // Quotes and escapes shift the offsets. Then attribute the whole scalar to the variables.
+        // Quotes and escapes shift the offsets. In that case, attribute the whole scalar to the variables.
         let is_plain = scalar.span().text() == text;
         let within = |at: u32| narrow((at as usize).saturating_sub(range.start).min(text.len()));
         let pieces = touching.map(|((piece, name), _)| {
@@ -179,7 +179,7 @@ fn line_segments(text: &str, outer: &Span, expansions: &[(Piece, ChangedBy)]) ->
     if segments.iter().any(|segment| segment.is_expanded) { segments } else { Vec::new() }
 }
 
-/// Aligns a line of the text with the line of the file that expanded to it.
+/// Aligns a line of the text with the line of the file that expanded to the text.
 ///
 /// The rest after the first mismatch is one segment.
 fn align(line: &str, start: usize, written: &str, at: usize, expansions: &[(Piece, ChangedBy)]) -> Vec<Segment> {
@@ -220,7 +220,7 @@ fn variable_len(text: &str) -> Option<usize> {
         match letter {
             '{' => depth += 1,
             '}' if depth > 1 => depth -= 1,
-            // `$` and this brace.
+            // The length includes `$` and this brace.
             '}' => return Some(at + 2),
             _ if depth == 0 => return None,
             _ => {}

@@ -18,9 +18,9 @@ const BYTE_ORDER_MARK: char = '\u{FEFF}';
 pub struct Parsed {
     /// The file.
     pub file: File,
-    /// The documents in order, without empty ones.
+    /// The documents in order, without empty documents.
     pub documents: Vec<Document>,
-    /// `invalid-yaml` and `duplicate-key`, in order of their positions.
+    /// The findings of `invalid-yaml` and `duplicate-key`, in order of their positions.
     pub findings: Vec<Finding>,
 }
 
@@ -29,7 +29,7 @@ pub struct Parsed {
 pub struct Document {
     /// The root node.
     pub node: Node,
-    /// Whether the document was parsed completely. After an error, it contains the nodes before the error.
+    /// Whether the document was parsed completely. After an error, the document contains the nodes before the error.
     pub complete: bool,
 }
 
@@ -56,7 +56,7 @@ pub fn parse(file: &File) -> Parsed {
 struct Stop {
     /// The start of the document that has the error.
     document: usize,
-    /// The error.
+    /// The position of the error.
     at: usize,
     /// The position to continue at, if there was no error.
     resume: Option<usize>,
@@ -76,11 +76,11 @@ fn next_document(text: &str, stop: Stop) -> Option<usize> {
     }
 }
 
-/// The end of a run of the event parser.
+/// The reason why a run of the event parser stopped.
 enum Obstacle {
     /// A byte order mark at this offset.
     ByteOrderMark(usize),
-    /// An alias that ends at this offset, and in a colon.
+    /// An alias with a name that ends in a colon, and at this offset.
     Alias(usize),
     /// An error at this offset.
     Error(usize, ScanError),

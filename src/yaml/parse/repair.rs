@@ -1,8 +1,8 @@
 //! Text that go-yaml accepts although the specification does not.
 //!
-//! kustomize and Flux read files with go-yaml, so what it accepts is applied. The event parser follows the
-//! specification. Before it reads such a text again, spaces are inserted where the specification wants them. Offsets are
-//! mapped back, so that positions are those of the file.
+//! kustomize and Flux read files with go-yaml, so they apply such text. The event parser follows the specification.
+//! Before the parser reads such text again, this module inserts spaces where the specification requires them. It maps
+//! offsets back, so that positions are positions in the file.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,13 +12,13 @@ use granit_parser::ErrorKind;
 use super::syntax_error::ErrorContext;
 use super::token;
 
-/// The maximum number of repairs of a file. Each one parses its document again.
+/// The maximum number of repairs of a file. Each repair parses the document again.
 const MAX_REPAIRS: usize = 100;
 
 /// The text of a file with its repairs.
 pub(super) struct RepairedText<'a> {
     text: Cow<'a, str>,
-    /// The offsets in the file at which spaces are inserted, with their numbers; sorted.
+    /// The offsets in the file at which spaces are inserted, with the number of spaces; sorted.
     insertions: Vec<(usize, usize)>,
     repairs: usize,
 }
@@ -73,7 +73,7 @@ impl<'a> RepairedText<'a> {
         self.insert(insertions)
     }
 
-    /// Separates an alias from a colon after it, as go-yaml does, which permits no colon in the name.
+    /// Separates an alias from a following colon, because go-yaml permits no colon in the name of an alias.
     pub(super) fn repair_alias(&mut self, end: usize) {
         self.insert(vec![(end.saturating_sub(1), 1)]);
     }
@@ -101,7 +101,7 @@ impl<'a> RepairedText<'a> {
         let Some(old) = self.text.get(range.clone()) else { return false };
         let (mut is_indentation, mut last) = (false, ' ');
         let replace = |c: char| {
-            // A plain scalar may go on in the next line, and there go-yaml refuses a tab.
+            // A plain scalar may continue on the next line, where go-yaml rejects a tab.
             let ends_token = matches!(last, '[' | ']' | '{' | '}' | ',' | '"' | '\'');
             is_indentation = (c == '\n' && ends_token) || (is_indentation && matches!(c, ' ' | '\t'));
             if !c.is_whitespace() {
@@ -160,7 +160,7 @@ fn closing_quote(text: &str, open: usize) -> Option<usize> {
     None
 }
 
-/// The range from a bracket to the one that closes it, or to the end.
+/// The range from a bracket to its closing bracket, or to the end of the text.
 fn bracketed(text: &str, open: usize) -> Range<usize> {
     let (mut depth, mut at, mut before) = (0_usize, open, ' ');
     while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {

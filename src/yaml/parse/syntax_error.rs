@@ -51,7 +51,7 @@ impl Error<'_> {
             let (opens, close) = [("{{", "}}"), ("{%", "%}")]
                 .into_iter()
                 .find_map(|(open, close)| Some((content.find(open)?, close)))?;
-            // Inside quotes it is text, and does not cause the error.
+            // Inside quotes, a template expression is text and does not cause the error.
             if content.get(..opens)?.ends_with(['"', '\'']) {
                 return None;
             }

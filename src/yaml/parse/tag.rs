@@ -8,11 +8,11 @@ use crate::yaml::scalar::base64::decode_base64;
 use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 use crate::yaml::tree::node::Style;
 
-/// A scalar after its tag is applied: a string tag makes it quoted, a tag of another type makes it plain.
+/// A scalar after its tag is applied: a string tag makes the scalar quoted, and a tag of another type makes it plain.
 pub(super) struct TaggedScalar<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) style: Style,
-    /// The reason why readers reject it.
+    /// The reason why readers reject the scalar with its tag.
     pub(super) error: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn apply_tag<'a>(text: &'a str, written: Style, tag: Option<&Tag>) ->
         "float" => matches!(scalar, Scalar::Int(_) | Scalar::Float(_)),
         "binary" => {
             return match decode_base64(text) {
-                // Binary data stays encoded: a node holds only text.
+                // Binary data that is not UTF-8 stays encoded, because a node contains only text.
                 Some(bytes) => match String::from_utf8(bytes) {
                     Ok(text) => TaggedScalar { text: Cow::Owned(text), style: string, error: None },
                     Err(_) => as_written(string),

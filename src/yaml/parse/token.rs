@@ -60,7 +60,7 @@ pub(super) fn block_scalar(text: &str, gap: usize, reported: Range<usize>, value
         _ => token,
     };
     let mut kept = strip_break(whole);
-    // Trailing empty lines are content with `+`. A line of spaces is content if it is indented more than the others.
+    // Trailing empty lines are content with `+`. A line of spaces is content if it has more indentation than others.
     if !keep && !ends_in_blanks {
         while let Some((before, line)) = kept.rsplit_once('\n')
             && line.trim().is_empty()
@@ -74,7 +74,7 @@ pub(super) fn block_scalar(text: &str, gap: usize, reported: Range<usize>, value
 /// The value of a block scalar without the final line break that the text lacks.
 ///
 /// If the text ends in the last line of the scalar without a line break, the readers of Kubernetes and kustomize add
-/// none, whatever the header.
+/// no line break, regardless of the header.
 pub(super) fn without_final_break<'a>(text: &str, range: &Range<usize>, value: &'a str) -> &'a str {
     let Some(unbroken) = value.strip_suffix('\n') else { return value };
     let written = text.get(range.start..).and_then(|token| token.rsplit_once('\n')).map_or("", |(_, line)| line);
@@ -155,7 +155,7 @@ pub(super) fn tab_after_dash(text: &str, start: usize) -> Option<usize> {
     Some(before.len() - blanks + tab)
 }
 
-/// A finding for `{{ … }}`, which YAML parses as a mapping that is the key of a mapping; `inner` is the inner one.
+/// A finding for `{{ … }}`, which YAML parses as a mapping whose key is a mapping; `inner` is the inner mapping.
 pub(super) fn template_at(inner: &Span) -> Option<Finding> {
     let text = inner.file().text();
     let range = inner.range();

@@ -7,7 +7,8 @@ const METADATA: &[&str] = &["name", "generateName", "namespace", "labels", "anno
 
 /// Sorts the fields of an object in conventional order: `apiVersion`, `kind`, `metadata`, `spec`, then the others.
 ///
-/// In `metadata`, it moves `name`, `namespace`, `labels` and `annotations` first. Returns other nodes unchanged.
+/// Also moves `name`, `generateName`, `namespace`, `labels` and `annotations` of `metadata` first. Returns other nodes
+/// unchanged.
 #[must_use]
 pub fn conventional_order(node: &Node) -> Node {
     if node.get("apiVersion").is_none() || node.get("kind").is_none() {

@@ -12,7 +12,7 @@ const MAX_SIMPLE_KEY: usize = 1000;
 /// Prints documents in house style.
 ///
 /// The style has two spaces of indentation, sequences indented under their key, `---` between documents and one line
-/// break at the end. It quotes a string only if a reader of YAML 1.1 or 1.2 needs quotes. Keys keep their order. A
+/// break at the end. A string has quotes only if a reader of YAML 1.1 or 1.2 needs them. Keys keep their order. A
 /// plain scalar keeps its text: `0755` stays `0755`, and `1.10` stays `1.10`.
 pub fn print(documents: &[Node]) -> String {
     let mut out = String::new();

@@ -7,9 +7,9 @@ use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 /// The context of a scalar in block style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Context {
-    /// Before a colon.
+    /// A key, before a colon.
     Key,
-    /// After a colon or a dash.
+    /// A value, after a colon or a dash.
     Value,
 }
 
@@ -20,7 +20,7 @@ pub(super) fn is_plain_word(text: &str, place: Context) -> bool {
         && !looks_typed(text)
 }
 
-/// Returns whether a text can be written in plain style on one line, whatever type readers resolve.
+/// Returns whether a text can be written in plain style on one line, regardless of the type that readers resolve.
 pub(super) fn is_plain_text(text: &str, place: Context) -> bool {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return false };
@@ -40,7 +40,7 @@ pub(super) fn is_plain_text(text: &str, place: Context) -> bool {
         && !(place == Context::Key && text == "<<")
 }
 
-/// Returns whether some other reader could resolve a text to another type: dates, `1:20` for 80, `=`, `0x1p3`.
+/// Returns whether a reader could resolve a text to a type other than string: dates, `1:20` for 80, `=`, `0x1p3`.
 fn looks_typed(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let digits = unsigned.strip_prefix('.').unwrap_or(unsigned);
@@ -77,7 +77,7 @@ fn is_exponent(text: &str) -> bool {
     digits(mantissa) && !power.is_empty() && power.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Writes a text of several lines as a literal block. Returns `false`, and writes nothing, if that would change it.
+/// Writes a text of several lines as a literal block. Returns `false`, and writes nothing, if a block changes the text.
 pub(super) fn block(out: &mut String, text: &str, indent: usize) -> bool {
     let body = text.trim_end_matches('\n');
     let breaks = text.len() - body.len();
@@ -142,7 +142,7 @@ pub(super) fn double(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Returns whether a character is printed literally: not a control, a line break of any version or a byte order mark.
+/// Returns whether a character is printed literally: no control character, line break or byte order mark.
 fn is_printable(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use data_encoding::{BASE64, Encoding};
 
-/// Go accepts nonzero bits after the last byte.
+/// The decoder for base64. Like Go, it accepts nonzero bits after the last byte.
 static LENIENT: LazyLock<Encoding> = LazyLock::new(|| {
     let mut specification = BASE64.specification();
     specification.check_trailing_bits = false;

@@ -160,13 +160,13 @@ fn split_sign(text: &str) -> (bool, &str) {
     }
 }
 
-/// A number that Go's `ParseFloat` accepts: it rejects a number out of range.
+/// A number that Go's `ParseFloat` accepts. The function rejects a number out of range.
 fn finite(text: &str) -> Option<f64> {
     let digits = is_decimal_float(text).then_some(text)?;
     digits.parse().ok().filter(|float: &f64| float.is_finite())
 }
 
-/// A number that starts with its decimal point. There Go allows underscores only between digits.
+/// A number that starts with its decimal point. In such a number, Go allows underscores only between digits.
 fn fraction(text: &str) -> Option<f64> {
     let between = |at: usize| {
         let digit = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)).is_some_and(u8::is_ascii_digit);

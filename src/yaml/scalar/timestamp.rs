@@ -62,7 +62,7 @@ fn days(year: u32, month: u32) -> u32 {
     }
 }
 
-/// The normalized offset: `Z`, or `+hh:mm`, of which `+00:00` becomes `Z`.
+/// The normalized offset: `Z` for a zero offset, else `+hh:mm` or `-hh:mm`.
 fn offset(zone: &str) -> Option<&str> {
     let clock = zone.strip_prefix(['+', '-']);
     match clock.map(|clock| clock.split_once(':')) {

@@ -108,7 +108,7 @@ impl Node {
         }
     }
 
-    /// The text of a scalar as written, whatever its type.
+    /// The text of a scalar as written, regardless of its type.
     #[inline]
     pub fn text(&self) -> Option<&str> {
         match &self.value {
@@ -130,7 +130,7 @@ impl Node {
         matches!(self.value, Value::Map(_))
     }
 
-    /// Returns whether the file writes this collection with brackets. kustomize keeps them, even if the content changes.
+    /// Returns whether the file writes this collection with brackets. kustomize keeps them for changed content.
     pub fn has_brackets(&self) -> bool {
         !matches!(self.value, Value::Scalar(..)) && self.origin.written().text().starts_with(['{', '['])
     }
@@ -140,7 +140,7 @@ impl Node {
         matches!(self.value, Value::Seq(_))
     }
 
-    /// Returns whether every YAML reader resolves this to null: empty, `~` or `null` in plain style.
+    /// Returns whether every YAML reader resolves this node to null: empty, `~` or `null` in plain style.
     #[inline]
     pub fn is_null(&self) -> bool {
         let Value::Scalar(text, Style::Plain) = &self.value else { return false };
@@ -154,7 +154,7 @@ impl Node {
         Self { value, origin: Origin::Via(Arc::new(step)) }
     }
 
-    /// The value of a patch that replaces this one. A variable in the patch's value is applied after the patch.
+    /// The value of a patch that replaces this value. A variable in the patch's value is applied after the patch.
     #[must_use]
     pub fn replaced_by(&self, new: &Node) -> Self {
         Self { value: new.value.clone(), origin: self.origin.replaced_by(&new.origin) }
@@ -182,7 +182,7 @@ impl Node {
         Self { value: Value::Map(kept.into()), origin: self.origin.clone() }
     }
 
-    /// The number of nodes in this tree, this one included. A shared node counts once for each path to it.
+    /// The number of nodes in this tree, including this node. A shared node counts once for each path to it.
     pub fn size(&self) -> usize {
         match &self.value {
             Value::Scalar(..) => 1,

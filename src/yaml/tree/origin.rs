@@ -1,4 +1,4 @@
-//! The origin of a node: the position in the file that set it, and the changes since.
+//! The origin of a node: the position in the file that set the node, and the changes since.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct ValueChange {
     pub previous: Option<Origin>,
     /// The parts of a scalar that variables expanded to, sorted; empty for other changes.
     pub pieces: Box<[Piece]>,
-    /// The length of the chain of changes, this one included.
+    /// The length of the chain of changes, including this change.
     depth: u16,
 }
 
@@ -53,8 +53,8 @@ pub enum ChangedBy {
     /// A variable of Flux's substitution. Only its name is kept: its position differs by cluster, and clusters share
     /// builds.
     Variable(Name),
-    /// A variable of a parent applier, and the number of levels up. It expanded in the applier's own patch, before the
-    /// applier patched the object.
+    /// A variable of a parent applier, and the number of levels up. The variable expanded in the applier's own patch,
+    /// before the applier patched the object.
     Inherited(Name, u8),
 }
 
@@ -103,7 +103,7 @@ impl Origin {
         }
     }
 
-    /// Returns whether both are the same position, or the very same change rather than an equal one.
+    /// Returns whether both are the same position, or the identical change and not merely an equal one.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::At(span), Self::At(other)) => span == other,
