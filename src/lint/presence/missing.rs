@@ -148,7 +148,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         let built = self.view.appliers().filter(|applier| applier.state == State::Built);
         let folders = built.map(|applier| &*applier.folder).filter(|applied| !applied.is_empty() && near(applied) > 0);
         // The first of the nearest directories is the directory of the root, or is close to it.
-        let applied = folders.min_by_key(|applied| Reverse(near(applied)))?;
+        let applied = folders.min_by_key(|applied| Reverse(near(applied)));
         Some(Elsewhere { object, applied })
     }
 
