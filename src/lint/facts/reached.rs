@@ -1,6 +1,6 @@
 //! The files that the roots of a repository reach.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::distinct::{WrittenPosition, distinct, written_position};
 use super::paths::segment_runs;
@@ -160,11 +160,14 @@ fn other_repositories<'a>(repo: &'a Repo, sources: &[&'a Object]) -> BTreeSet<So
     }
     let mut unbuilt = of_appliers(false);
     // A source may have another URL on each cluster.
-    let is_other = |wanted: &SourceId<'a>| {
-        let alike = || sources.iter().filter(|source| id(&source.reference()) == *wanted);
-        alike().next().is_some() && alike().all(|source| name(source).is_some_and(|name| !own.contains(&name)))
-    };
-    unbuilt.retain(is_other);
+    let mut is_other: BTreeMap<SourceId<'a>, bool> = BTreeMap::new();
+    for source in sources {
+        if let Some(wanted) = unbuilt.get(&id(&source.reference())) {
+            let is_another = name(source).is_some_and(|name| !own.contains(&name));
+            *is_other.entry(*wanted).or_insert(true) &= is_another;
+        }
+    }
+    unbuilt.retain(|wanted| is_other.get(wanted) == Some(&true));
     unbuilt
 }
 
