@@ -1,6 +1,6 @@
 //! The files that the roots of a repository reach.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::distinct::{WrittenPosition, distinct, written_position};
 use super::paths::segment_runs;
@@ -158,17 +158,18 @@ fn other_repositories<'a>(repo: &'a Repo, sources: &[&'a Object]) -> BTreeSet<So
     if own.is_empty() {
         return BTreeSet::new();
     }
-    let mut unbuilt = of_appliers(false);
+    let unbuilt: Vec<SourceId<'a>> = of_appliers(false).into_iter().collect();
     // A source may have another URL on each cluster.
-    let mut is_other: BTreeMap<SourceId<'a>, bool> = BTreeMap::new();
+    let mut is_other: Vec<Option<bool>> = vec![None; unbuilt.len()];
     for source in sources {
-        if let Some(wanted) = unbuilt.get(&id(&source.reference())) {
+        let reference = source.reference();
+        let wanted = id(&reference);
+        if let Ok(at) = unbuilt.binary_search_by(|known| (*known).cmp(&wanted)) {
             let is_another = name(source).is_some_and(|name| !own.contains(&name));
-            *is_other.entry(*wanted).or_insert(true) &= is_another;
+            is_other[at] = Some(is_other[at].unwrap_or(true) && is_another);
         }
     }
-    unbuilt.retain(|wanted| is_other.get(wanted) == Some(&true));
-    unbuilt
+    unbuilt.into_iter().zip(is_other).filter(|(_, is_other)| *is_other == Some(true)).map(|(id, _)| id).collect()
 }
 
 /// Returns whether a repository has a root, which defines what its clusters receive.
