@@ -87,7 +87,9 @@ impl AppliedSet {
 
     /// Returns whether the set has all objects of its applier: the build succeeded and omitted nothing.
     pub(crate) fn is_complete(&self) -> bool {
-        let omits = |facts: &Arc<BuildFacts>| !facts.not_done.is_empty() || !facts.remote.is_empty();
+        let omits = |facts: &Arc<BuildFacts>| {
+            !facts.not_done.is_empty() || !facts.unread.is_empty() || !facts.unidentified.is_empty()
+        };
         self.by.state == State::Built && self.by.is_known && !self.facts.as_ref().is_some_and(omits)
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::flux::build::output::BuildFacts;
 use crate::flux::cluster::applier::Applier;
+use crate::flux::variables::envsubst::{Lookup, Template};
 use crate::kube::Object;
 use crate::kustomize::PatchTarget;
 use crate::text::{Index, Span};
@@ -133,12 +134,13 @@ fn owner<'a>(target: &PatchTarget, applier: &'a Applier) -> Option<&'a ObjectRef
 /// The object whose name equals the name of the target after Flux substitutes the variables of `applier`.
 fn renamed<'a>(target: &'a PatchTarget, applier: &Applier) -> Option<&'a (ObjectRef, Span)> {
     let (wanted, objects) = target.variable_names.as_ref()?;
-    let known =
-        || applier.variables.values.iter().filter_map(|(name, variable)| Some((name, variable.value.as_ref()?)));
+    let value = |name: &str| applier.variables.values.get(name)?.value.as_deref();
     let expanded = |object: &ObjectRef| {
-        known().fold(object.name.to_string(), |text, (name, value)| text.replace(&format!("${{{name}}}"), value))
+        let template = Template::parse(&object.name).ok()?;
+        let expansion = template.expand(|name| value(name).map_or(Lookup::Unknown, Lookup::Known)).ok()?;
+        Some(expansion.text)
     };
-    objects.iter().find(|(object, _)| expanded(object) == *wanted)
+    objects.iter().find(|(object, _)| expanded(object).as_ref() == Some(wanted))
 }
 
 /// The first object and the number of the other objects, as text for a message; `None` without objects.

@@ -133,11 +133,13 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
             names.flat_map(|user| secret(Some(&format!("{user}{end}")), made())).collect()
         }
         ("k8s.mariadb.com", "MariaDB") => {
+            // The operator generates the password of a named Secret only if `generate` is set.
             let fields = [("rootPasswordSecretKeyRef", "-root"), ("passwordSecretKeyRef", "-password")];
-            let named = fields.map(|(field, end)| match said(&["spec", field, "name"]) {
-                Some(name) => name.to_owned(),
-                None => format!("{}{end}", object.name()),
+            let named = fields.into_iter().filter_map(|(field, end)| match said(&["spec", field, "name"]) {
+                Some(name) => (said(&["spec", field, "generate"]) == Some("true")).then(|| name.to_owned()),
+                None => Some(format!("{}{end}", object.name())),
             });
+            let named: Vec<String> = named.collect();
             named.iter().flat_map(|name| secret(Some(name), made())).collect()
         }
         ("rabbitmq.com", "RabbitmqCluster") => secret(Some(&format!("{}-default-user", object.name())), made()),

@@ -17,6 +17,8 @@ use crate::text::{File, Tree};
 const MAX_FILES: usize = 5_000;
 /// The maximum length of a file that is read.
 const MAX_LEN: usize = 512 * 1024;
+/// The maximum length of the address of a manifest.
+const MAX_ADDRESS: usize = 2_048;
 
 /// The extensions of scripts, and of templates from which programs create manifests.
 const EXTENSIONS: [&str; 16] =
@@ -65,7 +67,8 @@ struct Evidence {
     objects: BTreeSet<(&'static str, String)>,
     /// Whether the program creates a namespace for each item of a list.
     creates_namespaces: bool,
-    runs_kubectl: bool,
+    /// The names of files that a program with kubectl contains, alone and with their directory.
+    named_files: BTreeSet<String>,
 }
 
 impl OtherPrograms {
@@ -83,11 +86,11 @@ impl OtherPrograms {
     fn evidence(&self) -> &[Evidence] {
         self.evidence.get_or_init(|| {
             let paths = self.tree.entries().map(|(path, _)| path).filter(|path| may_be_program(path));
-            let paths = paths.filter(|path| !is_chart_template(path, &self.charts)).take(MAX_FILES);
+            let paths = paths.filter(|path| !is_chart_template(path, &self.charts));
             let files = paths.filter_map(|path| self.tree.file(path).ok());
             let is_manifest = |file: &File| is_yaml(file.path()) && claims_to_be_manifest(file.text());
             let files = files.filter(|file| file.text().len() <= MAX_LEN && !is_manifest(file));
-            files.map(Evidence::of).filter(|evidence| !evidence.is_empty()).collect()
+            files.take(MAX_FILES).map(Evidence::of).filter(|evidence| !evidence.is_empty()).collect()
         })
     }
 }
@@ -118,8 +121,9 @@ impl<'a> ClusterPrograms<'a> {
     pub fn names_file(self, path: &str, object: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         let with_folder = path.rmatch_indices('/').nth(1).and_then(|(at, _)| path.get(at + 1..)).unwrap_or(path);
-        let is_named = |text: &str| text.contains(with_folder) || (name.starts_with(object) && text.contains(name));
-        self.evidence().filter(|one| one.runs_kubectl).any(|one| is_named(one.file.text()))
+        self.evidence().any(|one| {
+            one.named_files.contains(with_folder) || (name.starts_with(object) && one.named_files.contains(name))
+        })
     }
 
     fn evidence(self) -> impl Iterator<Item = &'a Evidence> {
@@ -135,7 +139,7 @@ impl<'a> ClusterPrograms<'a> {
 impl Evidence {
     fn of(file: File) -> Self {
         let mut evidence = Self {
-            runs_kubectl: file.text().contains("kubectl"),
+            named_files: if file.text().contains("kubectl") { named_files(file.text()) } else { BTreeSet::new() },
             file,
             charts: BTreeSet::new(),
             groups: BTreeSet::new(),
@@ -149,7 +153,7 @@ impl Evidence {
 
     fn is_empty(&self) -> bool {
         let is_silent = self.charts.is_empty() && self.groups.is_empty() && self.objects.is_empty();
-        is_silent && !self.creates_namespaces && !self.runs_kubectl
+        is_silent && !self.creates_namespaces && self.named_files.is_empty()
     }
 
     fn read(&mut self, text: &str, is_helmfile: bool) {
@@ -229,8 +233,12 @@ impl Evidence {
 
     /// Reads the addresses of manifests of public projects.
     fn read_addresses(&mut self, line: &str) {
-        for (at, _) in line.match_indices("https://") {
-            let address = address(line.get(at..).unwrap_or_default());
+        let mut rest = line;
+        // The search continues after each address, so it is linear.
+        while let Some(at) = rest.find("https://") {
+            let start = rest.get(at..).unwrap_or_default();
+            let address = address(start.get(..start.floor_char_boundary(MAX_ADDRESS)).unwrap_or_default());
+            rest = start.get(address.len().max("https://".len())..).unwrap_or_default();
             let (file, query) = address.split_once('?').unwrap_or((address, ""));
             if !is_yaml(file) && !query.contains("ref=") {
                 continue;
@@ -297,6 +305,17 @@ impl Manifest {
         }
         None
     }
+}
+
+/// The names of files in a text, alone and with their directory.
+fn named_files(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c)));
+    let paths = words.filter(|word| word.contains('.'));
+    let names = paths.flat_map(|path| {
+        let starts = path.rmatch_indices('/').map(|(at, _)| at + 1).take(2);
+        starts.filter_map(|start| path.get(start..)).chain([path])
+    });
+    names.filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect()
 }
 
 /// The kinds of the objects that commands create.

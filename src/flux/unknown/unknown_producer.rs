@@ -287,7 +287,7 @@ fn contents_of_artifact(source: &Object) -> Contents {
 }
 
 fn contents_of_base(url: &BaseUrl, owner: Option<&str>) -> Contents {
-    let is_of_other = || url.is_file && owner.is_none_or(|owner| !owner.eq_ignore_ascii_case(url.owner()));
+    let is_of_other = || url.is_file && owner.is_some_and(|owner| !owner.eq_ignore_ascii_case(url.owner()));
     if url.has_definitions {
         return Contents::Definitions;
     }
@@ -304,8 +304,8 @@ const COMMON_WORDS: [&str; 12] =
 /// Returns whether a word of one name starts with a word of the other name.
 fn share_word(one: &str, other: &str) -> bool {
     let words = |name: &str| -> Vec<String> {
-        let all = name.split(|c: char| !c.is_ascii_alphanumeric());
-        all.filter(|word| word.len() >= 3 && !COMMON_WORDS.contains(word)).map(str::to_ascii_lowercase).collect()
+        let all = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+        all.filter(|word| word.len() >= 3 && !COMMON_WORDS.contains(&word.as_str())).collect()
     };
     let others = words(other);
     words(one).iter().any(|a| others.iter().any(|b| a.starts_with(b.as_str()) || b.starts_with(a.as_str())))

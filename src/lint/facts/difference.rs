@@ -50,9 +50,12 @@ fn collect<'a, 'n>(
     {
         return;
     }
-    // An empty map is equal to a missing map, so the fields are compared.
+    // Empty labels or annotations are equal to missing ones. Elsewhere, an empty map has an effect: a selector, `emptyDir`.
+    let is_empty = |node: Option<&Node>| node.is_none_or(|node| node.entries().is_empty());
+    let is_alone = first.is_some() != second.is_some() && is_empty(first) && is_empty(second);
+    let has_meaning = is_alone && !matches!(path[..], [] | ["metadata", ..]);
     let is_map = |node: Option<&Node>| node.is_none_or(Node::is_map);
-    if (first.is_some() || second.is_some()) && is_map(first) && is_map(second) {
+    if (first.is_some() || second.is_some()) && is_map(first) && is_map(second) && !has_meaning {
         let entries = |node: Option<&'n Node>| node.map_or(&[][..], Node::entries);
         let lacks = |key: &str| first.is_none_or(|first| first.get(key).is_none());
         let keys = entries(first).iter().chain(entries(second).iter().filter(|entry| lacks(&entry.key)));
@@ -92,13 +95,44 @@ fn is_equal(first: Option<&Node>, second: Option<&Node>) -> bool {
                 || [one, other].iter().any(|text| text.starts_with("ENC["))
         }
         (Value::Seq(ones), Value::Seq(others)) => {
+            // The path of an item differs from the path of an object, so that no field of the item is ignored.
             ones.len() == others.len()
                 && ones.iter().zip(others.iter()).all(|(one, other)| {
                     let mut found = Vec::new();
-                    collect(Some(one), Some(other), other, &mut Vec::new(), &mut found);
+                    collect(Some(one), Some(other), other, &mut vec!["items"], &mut found);
                     found.is_empty()
                 })
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::File;
+    use crate::yaml::parse;
+
+    fn field(first: &str, second: &str) -> Option<String> {
+        let object = |text: &str| {
+            let parsed = parse(&File::new("a.yaml", format!("apiVersion: v1\nkind: X\n{text}")));
+            Object::new(parsed.documents[0].node.clone()).unwrap()
+        };
+        difference(&object(first), &object(second)).map(|difference| difference.field)
+    }
+
+    #[test]
+    fn each_field_of_an_item_counts() {
+        let one = "spec: {healthChecks: [{apiVersion: v1, metadata: {namespace: a}}]}";
+        assert_eq!(field(one, one), None);
+        assert_eq!(field(one, &one.replace("v1", "v2")).as_deref(), Some("spec.healthChecks"));
+        assert_eq!(field(one, &one.replace("namespace: a", "namespace: b")).as_deref(), Some("spec.healthChecks"));
+    }
+
+    #[test]
+    fn an_empty_map_counts_except_in_metadata() {
+        assert_eq!(field("metadata: {labels: {}}", "metadata: {}"), None);
+        assert_eq!(field("spec: {from: [{a: {}}]}", "spec: {from: [{}]}").as_deref(), Some("spec.from"));
+        assert_eq!(field("spec: {podSelector: {}}", "spec: {}").as_deref(), Some("spec.podSelector"));
     }
 }

@@ -158,14 +158,18 @@ fn other_repositories<'a>(repo: &'a Repo, sources: &[&'a Object]) -> BTreeSet<So
     if own.is_empty() {
         return BTreeSet::new();
     }
-    let mut unbuilt = of_appliers(false);
+    let unbuilt: Vec<SourceId<'a>> = of_appliers(false).into_iter().collect();
     // A source may have another URL on each cluster.
-    let is_other = |wanted: &SourceId<'a>| {
-        let alike = || sources.iter().filter(|source| id(&source.reference()) == *wanted);
-        alike().next().is_some() && alike().all(|source| name(source).is_some_and(|name| !own.contains(&name)))
-    };
-    unbuilt.retain(is_other);
-    unbuilt
+    let mut is_other: Vec<Option<bool>> = vec![None; unbuilt.len()];
+    for source in sources {
+        let reference = source.reference();
+        let wanted = id(&reference);
+        if let Ok(at) = unbuilt.binary_search_by(|known| (*known).cmp(&wanted)) {
+            let is_another = name(source).is_some_and(|name| !own.contains(&name));
+            is_other[at] = Some(is_other[at].unwrap_or(true) && is_another);
+        }
+    }
+    unbuilt.into_iter().zip(is_other).filter(|(_, is_other)| *is_other == Some(true)).map(|(id, _)| id).collect()
 }
 
 /// Returns whether a repository has a root, which defines what its clusters receive.

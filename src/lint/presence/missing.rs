@@ -1,6 +1,5 @@
 //! The search for referenced objects that are missing on a cluster, with a suggestion of the intended object.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::on_cluster::Presence;
@@ -14,7 +13,7 @@ use crate::lint::findings::Findings;
 use crate::lint::refs::dependency::dependencies;
 use crate::lint::refs::values_reference::values_of;
 use crate::lint::view::View;
-use crate::text::folder_of;
+use crate::text::{folder_of, is_inside};
 use crate::yaml::Origin;
 
 /// The maximum number of missing objects of a cluster for which the search makes a suggestion.
@@ -50,7 +49,7 @@ pub(crate) struct Missing<'a> {
 #[derive(Clone, Copy)]
 struct Elsewhere<'a> {
     object: &'a Object,
-    /// The nearest directory that the cluster applies, if one is near.
+    /// The innermost directory around the object's file that the cluster applies.
     applied: Option<&'a str>,
 }
 
@@ -144,11 +143,11 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
     fn elsewhere(&self, wanted: ObjectId<'a>) -> Option<Elsewhere<'a>> {
         let object = self.view.written.find_unreached(wanted)?;
         let folder = folder_of(written_position(object).1);
-        let near = |applied: &&str| applied.split('/').zip(folder.split('/')).take_while(|(a, b)| a == b).count();
         let built = self.view.appliers().filter(|applier| applier.state == State::Built);
-        let folders = built.map(|applier| &*applier.folder).filter(|applied| !applied.is_empty() && near(applied) > 0);
-        // The first of the nearest directories is the directory of the root, or is close to it.
-        let applied = folders.min_by_key(|applied| Reverse(near(applied)));
+        let folders = built.map(|applier| &*applier.folder);
+        let applied = folders
+            .filter(|applied| !applied.is_empty() && is_inside(folder, applied))
+            .max_by_key(|applied| applied.len());
         Some(Elsewhere { object, applied })
     }
 

@@ -1,5 +1,4 @@
 use crate::base::finding::{Finding, Severity};
-use crate::flux::State;
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
@@ -130,7 +129,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
 fn object_of_another<'a>(view: &View<'a>, kustomization: &Object, checks: &'a Node) -> Option<&'a Node> {
     let reference = kustomization.reference();
     let sets = &view.receiver.cluster.applied_sets;
-    let own = sets.iter().find(|set| set.by.reference == reference).filter(|set| set.by.state == State::Built)?;
+    let own = sets.iter().find(|set| set.by.reference == reference).filter(|set| set.is_complete())?;
     let releases: Vec<&Object> = own.objects.iter().filter(|object| is_awaited_release(object)).collect();
     let is_covered = |check: &&Node| {
         let target = checked_object(check, kustomization).settled();

@@ -104,10 +104,10 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         let has_hours = last != "timeout" || fields != OTHER || object.api_version().ends_with("/v1beta1");
         let Some(fault) = fault(text, has_hours) else { continue };
         let (why, help) = match fault {
-            Fault::Hours(meant) => (
-                "and this field has no unit `h`",
-                format!("write `{meant}`: the units of this field are `m`, `s` and `ms`"),
-            ),
+            Fault::Hours(meant) => {
+                let action = meant.map_or_else(|| "write it in minutes".to_owned(), |meant| format!("write `{meant}`"));
+                ("and this field has no unit `h`", format!("{action}: the units of this field are `m`, `s` and `ms`"))
+            }
             Fault::Days(meant) => {
                 ("which is not a duration", format!("write `{meant}`: the units are `h`, `m`, `s` and `ms`"))
             }
@@ -131,7 +131,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
 
 /// The fault of a duration, with the text that the author probably intended.
 enum Fault {
-    Hours(String),
+    /// `None` for a duration with several units or a fraction.
+    Hours(Option<String>),
     Days(String),
     NoUnit,
     Other,
@@ -160,8 +161,7 @@ fn fault(text: &str, has_hours: bool) -> Option<Fault> {
             |by: u64| (number.len() == text.len() - 1).then(|| number.parse::<u64>().ok()?.checked_mul(by))?;
         match unit {
             Some("h") if !has_hours => {
-                let meant = multiple(60).map_or_else(|| "60m".to_owned(), |minutes| format!("{minutes}m"));
-                return Some(Fault::Hours(meant));
+                return Some(Fault::Hours(multiple(60).map(|minutes| format!("{minutes}m"))));
             }
             Some(unit) => rest = after.strip_prefix(unit)?,
             None if after.is_empty() => return Some(Fault::NoUnit),

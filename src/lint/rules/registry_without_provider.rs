@@ -121,8 +121,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         format!("set `provider: {cloud}`: otherwise Flux sends anonymous requests, which the registry rejects")
     } else {
         format!(
-            "if the registry is private, set `provider: {cloud}`: otherwise Flux sends anonymous requests, which it \
-             rejects; if it is public, add an exception, since the login fails outside of {name}"
+            "if the registry is private, set `provider: {cloud}`: otherwise Flux sends anonymous requests, which the \
+             registry rejects; if it is public, add an exception, since the login fails outside of {name}"
         )
     };
     let place = provider.unwrap_or(node).span().clone();

@@ -32,11 +32,14 @@ pub(super) fn secrets(file: &File, depth: usize) -> Vec<Range<usize>> {
 /// Returns the secret ranges of a file's documents.
 fn in_documents(file: &File, documents: &[Document], depth: usize) -> Vec<Range<usize>> {
     let mut walk = Walk { file, depth, ranges: Vec::new(), aliased: Vec::new() };
+    // A text without structure contains no objects. A second visit of the text would find the same text again.
+    let is_text = |document: &Document| depth > 0 && matches!(document.node.value, Value::Scalar(..));
+    if documents.iter().any(is_text) {
+        walk.ranges.extend(defaults(file.text()));
+    }
     for document in documents {
-        // A text without structure contains no objects. A second visit of the text would find the same text again.
-        match &document.node.value {
-            Value::Scalar(..) if depth > 0 => walk.ranges.extend(defaults(file.text())),
-            _ => walk.visit(&document.node),
+        if !is_text(document) {
+            walk.visit(&document.node);
         }
         walk.ranges.extend(private_values(&document.node).iter().map(|private| content(&private.span)));
         let aliased = std::mem::take(&mut walk.aliased);
@@ -49,10 +52,19 @@ fn in_documents(file: &File, documents: &[Document], depth: usize) -> Vec<Range<
 
 /// The ranges of the defaults of variables in a text, as in `${PASSWORD:=hunter2}`. The name of a variable is public.
 fn defaults(text: &str) -> impl Iterator<Item = Range<usize>> {
-    text.match_indices("${").filter_map(|(at, _)| {
-        let end = at + text.get(at..)?.find('}')?;
-        let start = at + text.get(at..end)?.find(['=', '-', '?'])? + 1;
-        Some(start..end)
+    // A default ends at the first brace, or at the end of the line. The search continues there, so it is linear.
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let at = next + text.get(next..)?.find("${")?;
+            let rest = text.get(at..)?;
+            let end = rest.find(['}', '\n']).unwrap_or(rest.len());
+            next = at + end.max(2);
+            let inner = rest.get(..end).unwrap_or_default();
+            if let Some(start) = inner.find(['=', '-', '?']) {
+                return Some(at + start + 1..at + end);
+            }
+        }
     })
 }
 

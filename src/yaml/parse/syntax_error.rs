@@ -290,10 +290,8 @@ impl Error<'_> {
         }
         let after = rest.trim();
         let start = self.line.start + line.rfind(after)?;
-        let help = match value.trim_end() {
-            value if value.contains('"') => "quote the whole value".to_owned(),
-            value => format!("quote the whole value: `\"{value}\"`"),
-        };
+        // The value may be secret, so the help does not contain it.
+        let help = "quote the whole value".to_owned();
         Some(self.finding(start..start + after.len(), format!("text after the closing `{close}`"), help))
     }
 
