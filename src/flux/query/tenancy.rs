@@ -71,9 +71,8 @@ impl Tenancy {
         let mut tenancy = Self { lockdown, flux_namespaces, ..Self::default() };
         for applied in received {
             tenancy.take_binding(applied.object, applied.namespace());
-            let remote =
-                is_kustomization(applied.object) && applied.object.node.at_keys(&["spec", "kubeConfig"]).is_some();
-            if let Some(namespace) = applied.namespace().filter(|_| remote) {
+            let is_remote = is_kustomization(applied.object) && is_remote(applied.object);
+            if let Some(namespace) = applied.namespace().filter(|_| is_remote) {
                 tenancy.hubs.insert(namespace.to_string());
             }
         }
@@ -210,7 +209,8 @@ impl Tenancy {
             }
             let candidate = found.entry(namespace.to_string()).or_default();
             candidate.holds_flux |= is_flux(object);
-            candidate.is_handed_over |= is_kustomization(object) && !self.is_of_platform(object);
+            // A Kustomization of another cluster hands over nothing on this one.
+            candidate.is_handed_over |= is_kustomization(object) && !is_remote(object) && !self.is_of_platform(object);
             if let Some(tenant) = object.label(TENANT_LABEL).filter(|tenant| !tenant.is_empty()) {
                 candidate.label = Some(tenant.to_string());
             }
@@ -230,6 +230,11 @@ impl Tenancy {
         });
         tenants.map(|(namespace, candidate)| (namespace, candidate.label)).collect()
     }
+}
+
+/// Returns whether Flux applies the contents of an object to another cluster.
+fn is_remote(object: &Object) -> bool {
+    object.node.at_keys(&["spec", "kubeConfig"]).is_some()
 }
 
 /// The namespaces of Flux that a label assigns to a tenant.

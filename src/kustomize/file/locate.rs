@@ -50,6 +50,17 @@ impl Files {
 
     /// Resolves `text` at `span`, a reference of a kustomization in `folder`.
     pub(crate) fn find(&self, folder: &str, text: &str, span: &Span) -> Result<Located, Finding> {
+        self.resolve(folder, text, span, None)
+    }
+
+    /// As [`Files::find`]. The suggestion for a missing path is not a path that `including` already includes.
+    fn resolve(
+        &self,
+        folder: &str,
+        text: &str,
+        span: &Span,
+        including: Option<&Definition>,
+    ) -> Result<Located, Finding> {
         if text.is_empty() {
             let message = "the path is empty; kustomize rejects it";
             return Err(Finding::error(FAILED_BUILD, span.clone(), message).help("set it to a file or directory"));
@@ -73,7 +84,7 @@ impl Files {
             }
             PathKind::Directory(own) if copy_of(&own) == copy_of(folder) => Ok(Located::Folder(own)),
             PathKind::Directory(_) => Err(self.outside(folder, text, span)),
-            PathKind::Missing => Err(self.missing(folder, text, &path, span)),
+            PathKind::Missing => Err(self.missing(folder, text, &path, span, including)),
         }
     }
 
@@ -133,7 +144,7 @@ impl Files {
     }
 
     /// Reports a missing path. The suggestion replaces the first segment that does not exist.
-    fn missing(&self, folder: &str, text: &str, path: &str, span: &Span) -> Finding {
+    fn missing(&self, folder: &str, text: &str, path: &str, span: &Span, including: Option<&Definition>) -> Finding {
         let message = format!("file or directory `{text}` does not exist");
         let mut ancestor = folder_of(path);
         while !ancestor.is_empty() && !self.tree().has_folder(ancestor) {
@@ -142,9 +153,12 @@ impl Files {
         let rest = path.strip_prefix(ancestor).unwrap_or(path).trim_start_matches('/');
         let (segment, below) = rest.split_once('/').unwrap_or((rest, ""));
         let names = self.tree().names(ancestor);
-        let suggestion = did_you_mean(segment, names.iter().map(String::as_str)).map(|name| {
-            let start = text.strip_suffix(rest).unwrap_or_default();
-            let suggestion = if below.is_empty() { format!("{start}{name}") } else { format!("{start}{name}/{below}") };
+        let start = text.strip_suffix(rest).unwrap_or_default();
+        let with =
+            |name: &str| if below.is_empty() { format!("{start}{name}") } else { format!("{start}{name}/{below}") };
+        let is_free = |name: &&str| including.is_none_or(|definition| !definition.includes(&with(name)));
+        let suggestion = did_you_mean(segment, names.iter().map(String::as_str).filter(is_free)).map(|name| {
+            let suggestion = with(name);
             (
                 join(folder, &suggestion).is_some_and(|path| self.tree().path_kind(&path) != PathKind::Missing),
                 suggestion,
@@ -165,6 +179,13 @@ impl Files {
 impl Definition {
     /// Resolves the scalar `node`, a reference of this kustomization.
     pub(crate) fn find(&self, files: &Files, node: &Node) -> Result<Located, Finding> {
-        files.find(&self.folder, node.text().unwrap_or_default(), node.span())
+        files.resolve(&self.folder, node.text().unwrap_or_default(), node.span(), Some(self))
+    }
+
+    /// Returns whether this kustomization includes a path. kustomize rejects a second inclusion.
+    fn includes(&self, path: &str) -> bool {
+        let path = join(&self.folder, path);
+        let items = ["resources", "bases", "components"].into_iter().flat_map(|field| self.items(field));
+        path.is_some() && items.filter_map(Node::text).any(|text| join(&self.folder, text) == path)
     }
 }

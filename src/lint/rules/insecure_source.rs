@@ -20,7 +20,7 @@ declare! {
     ///
     /// ## How to fix it
     ///
-    /// Use `https://` or `ssh://`, and remove `insecure`. For a private certificate authority, set `certSecretRef`.
+    /// Remove `insecure`, and use `https://`, `ssh://` for a GitRepository, or `oci://` for a HelmRepository. For a private certificate authority, set `certSecretRef`.
     ///
     /// ## Bad
     ///
@@ -69,7 +69,13 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         None if is_plain(url) => (address, format!("{} fetches `{shown}` over plain HTTP", object.reference())),
         None => return,
     };
-    let help = "use `https://`, `ssh://` or TLS: otherwise an attacker in between decides what the cluster runs";
+    let remedy = match object.kind() {
+        _ if insecure.is_some() => "remove `insecure`",
+        "GitRepository" => "use `https://` or `ssh://`",
+        "HelmRepository" => "use `https://` or `oci://`",
+        _ => "use TLS",
+    };
+    let help = format!("{remedy}: otherwise an attacker in between decides what the cluster runs");
     let mut finding = Finding::error(RULE.id, place.span().clone(), message).help(help).about(object.reference());
     if is_local(host(url)) {
         finding.severity = Severity::Warning;

@@ -4,8 +4,8 @@ mod overlap;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::{Applied, ApplierKind};
-use crate::kube::{Object, Scope, scope_of};
+use crate::flux::{Applied, ApplierKind, is_kustomization};
+use crate::kube::{Object, Scope, groups, scope_of};
 use crate::lint::facts::difference::{Difference, difference};
 use crate::lint::facts::ownership_settings::{OwnershipSettings, is_ignored, prunes};
 use crate::lint::findings::Findings;
@@ -306,7 +306,11 @@ fn finding(owners: &[Applied<'_>], is_pruned: bool, difference: Option<(&Applied
         None => "as soon as they differ, each reverts the changes of the other",
     };
     let deletion = if is_pruned { format!("; {}", safe_removal(owners, "the object")) } else { String::new() };
-    let help = format!("let one of them own it, and let the others depend on that one: {consequence}{deletion}");
+    let remedy = match different_target(owners) {
+        Some(field) => format!("the objects differ in `{field}`; give one of them another name"),
+        None => "let one of them own it, and let the others depend on that one".to_owned(),
+    };
+    let help = format!("{remedy}: {consequence}{deletion}");
     let label = Label::new(place.clone(), format!("{} contains it here", last.by.reference));
     let mut finding = Finding::error(RULE.id, label, message).help(help).about(object);
     if !has_effect {
@@ -332,6 +336,23 @@ fn finding(owners: &[Applied<'_>], is_pruned: bool, difference: Option<(&Applied
         finding = finding.related(owner.by.place(node.span()), format!("`{field}` differs"));
     }
     finding
+}
+
+/// The field that leads two Kustomizations or HelmReleases of one name to different places. Such objects share only the
+/// name, and the cluster needs both.
+fn different_target(owners: &[Applied<'_>]) -> Option<&'static str> {
+    let (first, rest) = owners.split_first()?;
+    if !is_kustomization(first.object) && !first.object.is(groups::HELM, "HelmRelease") {
+        return None;
+    }
+    let fields: [(&str, &[&str]); 4] = [
+        ("spec.path", &["spec", "path"]),
+        ("spec.targetNamespace", &["spec", "targetNamespace"]),
+        ("spec.kubeConfig", &["spec", "kubeConfig", "secretRef", "name"]),
+        ("spec.kubeConfig", &["spec", "kubeConfig", "configMapRef", "name"]),
+    ];
+    let differs = |keys: &[&str]| rest.iter().any(|one| one.object.text_at(keys) != first.object.text_at(keys));
+    fields.iter().find(|(_, keys)| differs(keys)).map(|(field, _)| *field)
 }
 
 /// The position of the entry of `spec.components` that adds an object; `None` for an object that no component adds.
