@@ -68,7 +68,7 @@ pub(super) fn remove_left_over(tree: &Tree, candidates: &mut Vec<RootCandidate>)
 
 /// Returns whether a candidate is a template, according to its directory or a placeholder in its path.
 fn is_unfilled(tree: &Tree, candidate: &RootCandidate) -> bool {
-    let has_placeholder = candidate.path.contains(['$', '{', '<']) && candidate.synced(tree).is_none();
+    let has_placeholder = candidate.path.split('/').any(is_placeholder) && candidate.synced(tree).is_none();
     is_template(&candidate.home) || has_placeholder || candidate.home.split('/').any(is_placeholder)
 }
 
