@@ -34,7 +34,7 @@ use crate::flux::query::other_programs::OtherPrograms;
 use crate::flux::source::sources::Sources;
 use crate::kube::{Object, groups};
 use crate::kustomize::{Build, Builder, Files, MISSING_RESOURCE, Omission, is_yaml, omissions_by_name};
-use crate::text::{Entry, Index, Tree, folder_of};
+use crate::text::{Entry, Index, PathKind, Tree, folder_of, join};
 
 /// The contents of a repository.
 #[derive(Debug, Clone, Default)]
@@ -90,6 +90,19 @@ fn is_to_come(finding: &Finding) -> bool {
     finding.rule == MISSING_RESOURCE && path == groups::FLUX_NAMESPACE
 }
 
+/// Lowers the severity of missing files that a `.gitignore` names: another program writes them before the build.
+fn excuse_ignored(findings: &mut [Finding], tree: &Tree) {
+    let exclusions = LazyCell::new(|| source::Exclusions::of_git(tree));
+    for finding in findings.iter_mut().filter(|finding| finding.rule == MISSING_RESOURCE) {
+        let span = &finding.at.span;
+        let path = join(folder_of(span.file().path()), span.text().trim_matches(['"', '\'']));
+        if path.is_some_and(|path| tree.path_kind(&path) == PathKind::Missing && exclusions.contain(&path)) {
+            finding.severity = Severity::Warning;
+            finding.help = Some("a `.gitignore` excludes it: write the file before the build".to_owned());
+        }
+    }
+}
+
 /// The paths that kustomizations reference.
 #[derive(Default)]
 struct NamedPaths {
@@ -139,6 +152,7 @@ impl Repo {
             (loose, None) => {
                 repo.problems.extend(loose);
                 repo.problems.retain(|finding| !is_test_data(finding.at.span.file().path()));
+                excuse_ignored(&mut repo.problems, files.tree());
                 repo.clusters.push(repo.without_root());
             }
             (loose, Some(outcome)) => {

@@ -10,6 +10,9 @@ use crate::text::{Tree, folder_of};
 /// The name of a file with patterns, in any directory.
 pub(super) const FILE: &str = ".sourceignore";
 
+/// The name of Git's file with patterns, in any directory.
+const GIT_FILE: &str = ".gitignore";
+
 /// The patterns that always exclude files, unless a later pattern includes the files again.
 const VERSION_CONTROL: [&str; 4] = [".git/", ".gitignore", ".gitmodules", ".gitattributes"];
 
@@ -40,7 +43,8 @@ const DEFAULTS: [&str; 20] = [
 /// The length of the longest line, in bytes. The reader of source-controller silently stops at a longer line.
 const LONGEST_LINE: usize = 64 * 1024 - 1;
 
-/// The files that the `.sourceignore` files of a repository exclude from the artifact.
+/// The files that the `.sourceignore` files of a repository exclude from the artifact, or the `.gitignore` files from
+/// the repository.
 #[derive(Debug)]
 pub struct Exclusions(Ignore);
 
@@ -50,7 +54,12 @@ impl Exclusions {
         Self(Ignore::of_tree(tree, None))
     }
 
-    /// Returns whether the artifact does not contain a file.
+    /// The exclusions of the `.gitignore` files of a tree.
+    pub fn of_git(tree: &Tree) -> Self {
+        Self(Ignore { patterns: patterns(tree, GIT_FILE) })
+    }
+
+    /// Returns whether a file is excluded.
     pub fn contain(&self, path: &str) -> bool {
         self.0.leaves_out(path)
     }
@@ -66,12 +75,7 @@ pub(super) struct Ignore {
 impl Ignore {
     /// The patterns of a Git or OCI source: the patterns of each directory, then the patterns of the object.
     pub(super) fn of_tree(tree: &Tree, own: Option<&str>) -> Self {
-        let mut said = Vec::new();
-        for path in ignore_files(tree) {
-            if let Ok(file) = tree.file(path) {
-                said.extend(read(file.text(), folder_of(path)));
-            }
-        }
+        let mut said = patterns(tree, FILE);
         said.extend(own.into_iter().flat_map(|text| read(text, "")));
         Self::with_defaults(said)
     }
@@ -104,9 +108,15 @@ impl Ignore {
     }
 }
 
+/// The patterns of the files with a name.
+fn patterns(tree: &Tree, name: &str) -> Vec<Pattern> {
+    let files = ignore_files(tree, name).filter_map(|path| Some((tree.file(path).ok()?, folder_of(path))));
+    files.flat_map(|(file, folder)| read(file.text(), folder).collect::<Vec<_>>()).collect()
+}
+
 /// The files with patterns: a directory before its subdirectories, siblings by name.
-fn ignore_files(tree: &Tree) -> impl Iterator<Item = &str> {
-    let is_ignore_file = |path: &&str| path.rsplit('/').next() == Some(FILE);
+fn ignore_files<'a>(tree: &'a Tree, name: &str) -> impl Iterator<Item = &'a str> {
+    let is_ignore_file = |path: &&str| path.rsplit('/').next() == Some(name);
     let in_git = |path: &str| folder_of(path).split('/').any(|segment| segment == ".git");
     let paths = tree.entries().map(|(path, _)| path).filter(is_ignore_file).filter(move |path| !in_git(path));
     let mut paths: Vec<&str> = paths.collect();

@@ -141,7 +141,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let mut folders: BTreeMap<&str, BTreeMap<(&str, usize), &Object>> = BTreeMap::new();
     // The rule does not report objects that only an unreached object would apply.
     let mut led_to: Index<String, &str> = Index::default();
-    for object in built.chain(aside).filter(|object| !reached.may_reach(object)) {
+    // A user or a script applies a FluxInstance.
+    let is_by_hand = |object: &Object| object.is(groups::FLUX_OPERATOR, "FluxInstance");
+    for object in built.chain(aside).filter(|object| !is_by_hand(object) && !reached.may_reach(object)) {
         let (root, path, offset) = written_position(object);
         if is_kustomization(object)
             && let Some(leads) = object.text_at(&["spec", "path"]).and_then(normalize)

@@ -7,7 +7,7 @@ use super::cluster_folders::cluster_folders;
 use super::coverage::Coverage;
 use super::declared::declare;
 use super::names::{ONLY, names};
-use super::overlaps::{Overlap, remove_overlaps, remove_unused};
+use super::overlaps::{Overlap, remove_left_over, remove_overlaps, remove_unused};
 use super::repository::{most_common, repository};
 use super::root::Root;
 use super::self_applied::self_applied;
@@ -38,6 +38,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let mut candidates = written(builder, &includers);
     let mut coverage = Coverage::new(files, &includers);
     remove_samples(&mut candidates);
+    remove_left_over(tree, &mut candidates);
     remove_unused(tree, &mut candidates);
     declare(tree, declared, &mut candidates);
     remove_parked(builder, &includers, &mut coverage, &mut candidates);

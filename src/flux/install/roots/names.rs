@@ -37,8 +37,12 @@ pub(super) fn is_generic(segment: &str) -> bool {
     GENERIC.contains(&segment)
 }
 
-/// Returns whether the name of a directory is a placeholder, such as `CLUSTER_NAME`.
+/// Returns whether the name of a directory is a placeholder, such as `CLUSTER_NAME` or `@NAME@`.
 pub(super) fn is_placeholder(segment: &str) -> bool {
+    let is_between = |mark: char| segment.len() > 2 && segment.starts_with(mark) && segment.ends_with(mark);
+    if is_between('@') || is_between('%') {
+        return true;
+    }
     let is_capital = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     (segment.contains('_') && segment.chars().all(is_capital)) || segment.contains(['$', '{', '<'])
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{CandidateKind, RootCandidate};
 use super::names::{CLUSTERS, is_generic, is_placeholder};
+use super::repository::repository;
 use crate::base::finding::{Finding, Severity};
 use crate::base::set_aside::{is_set_aside, is_template};
 use crate::flux::install::includers::Includers;
@@ -48,9 +49,26 @@ pub(super) fn remove_unused(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
     });
 }
 
+/// Removes each `gotk-sync.yaml` in the synced directory of another one with the same repository that fits another
+/// directory of the tree. The outer path proves the root of the repository, so the inner file is left over.
+pub(super) fn remove_left_over(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
+    let syncs = candidates.iter().filter(|one| one.kind == CandidateKind::Sync);
+    let known: Vec<_> = syncs
+        .filter_map(|one| Some((repository(&one.objects)?, one.synced(tree)?, one.prefix(tree)?, one.home.clone())))
+        .collect();
+    candidates.retain(|one| {
+        let prefix = one.prefix(tree).unwrap_or_default();
+        let is_left_over = |(of, synced, outer, home): &(String, String, String, String)| {
+            let is_below = prefix != *outer && is_inside(&prefix, outer) && is_inside(&one.home, synced);
+            is_below && one.home != *home && repository(&one.objects).as_ref() == Some(of)
+        };
+        one.kind != CandidateKind::Sync || !known.iter().any(is_left_over)
+    });
+}
+
 /// Returns whether a candidate is a template, according to its directory or a placeholder in its path.
 fn is_unfilled(tree: &Tree, candidate: &RootCandidate) -> bool {
-    let has_placeholder = candidate.path.contains(['$', '{', '<']) && candidate.synced(tree).is_none();
+    let has_placeholder = candidate.path.split('/').any(is_placeholder) && candidate.synced(tree).is_none();
     is_template(&candidate.home) || has_placeholder || candidate.home.split('/').any(is_placeholder)
 }
 
