@@ -46,6 +46,7 @@ declare! {
     /// The rule reports one finding for each directory, and does not report objects that only an unreached object would
     /// apply. The rule ignores:
     ///
+    /// - a FluxInstance, which users apply by hand
     /// - files that a commented line of a kustomization.yaml references, and the paths of Flux Kustomizations in
     ///   commented lines
     /// - directories that are set aside according to their name: examples, tests, templates, charts, documentation,
