@@ -54,7 +54,7 @@ pub struct Range {
 #[derive(Debug, Clone)]
 struct Alternative {
     constraints: Vec<Constraint>,
-    /// Whether a constraint contains a prerelease. Without one, the alternative contains no prereleases.
+    /// Whether the version of a constraint is a prerelease. If not, the alternative matches no prereleases.
     has_prerelease: bool,
 }
 

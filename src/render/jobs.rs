@@ -17,7 +17,7 @@ use crate::base::finding::Finding;
 use crate::fleet::{Fleet, Layout, MANIFEST};
 use crate::text::{File, Index, Span, folder_of, normalize};
 
-/// The name of the file that renders last in its directory, since it lists the other files.
+/// The name of the file that is rendered last in its directory, since it lists the other files.
 const KUSTOMIZATION: &str = "kustomization.yaml";
 
 /// The rendering of a template for one scope.

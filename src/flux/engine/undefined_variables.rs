@@ -203,7 +203,7 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
     };
     let message = format!("{names} {belong} to the {what}, and Flux substitutes {them}");
     let why = match cluster.strictness {
-        _ if !undefined.fails => "Flux substitutes its own value, or the default",
+        _ if !undefined.fails => "Flux substitutes the value of its own variable, or the default",
         Strictness::Strict => "Flux has no such variable and fails",
         Strictness::Lenient => "Flux has no such variable and substitutes an empty text; Flux 2.9 fails",
         Strictness::SwitchedOff => {

@@ -1,4 +1,4 @@
-//! The prerequisites of the objects of a list, and the prerequisites that they provide for other objects.
+//! The prerequisites of the objects of a list, and the prerequisites that these objects provide for others.
 
 use std::collections::BTreeSet;
 

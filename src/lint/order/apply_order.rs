@@ -210,9 +210,9 @@ impl<'a> ApplyOrder<'a> {
         self.before(other).get(one) == Some(&true)
     }
 
-    /// Returns a child of an applier that becomes ready only after the applier.
+    /// Returns a child that becomes ready only after its parent, the given applier.
     ///
-    /// With such a child, the applier must not wait for its own objects.
+    /// With such a child, the parent must not wait for its own objects.
     pub(crate) fn child_that_waits_for(&self, at: usize, tree: &ApplierTree) -> Option<usize> {
         let waits = |child: &usize| self.graph.reachable(ready(*child), |_| true).get(ready(at)) == Some(&true);
         (0..self.appliers.len()).filter(|child| tree.parent(*child) == Some(at)).find(waits)

@@ -26,7 +26,7 @@ pub fn describe_means(means: Method) -> String {
     match means {
         Method::ServiceAccountName(kind) => format!("a {kind} that references it, which Flux then impersonates"),
         Method::Controller(kind) => {
-            format!("a {kind} without a service account, which Flux applies with its own rights")
+            format!("a {kind} without a service account, whose objects Flux applies with its own rights")
         }
         Method::Workload(kind) => format!("a {kind} that runs as it"),
         Method::Impersonate => "impersonation".to_owned(),

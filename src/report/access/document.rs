@@ -191,7 +191,7 @@ pub(super) enum ActorKind {
 pub(super) enum JsonMeans {
     /// An object that references the account, which Flux then impersonates.
     FluxNamed,
-    /// An object without a service account, which Flux applies with its own rights.
+    /// An object without a service account, whose objects Flux applies with its own rights.
     FluxUnnamed,
     /// A workload that runs as the account.
     Workload,

@@ -280,7 +280,7 @@ impl<'a> Stage<'a> {
         self.make_folder(operation, folder_of(to))?;
         self.files.insert(to.to_owned(), Placed::Of(operation.files, from.to_owned()));
         if self.files.len() > MAX_FILES {
-            return Err(Stop::Unknown(format!("it has more than {MAX_FILES} files").into()));
+            return Err(Stop::Unknown(format!("its artifact has more than {MAX_FILES} files").into()));
         }
         Ok(())
     }

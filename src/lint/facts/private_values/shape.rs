@@ -179,7 +179,7 @@ fn is_host(text: &str) -> bool {
             && top.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
-/// Returns whether a value is an address or a path: a URL, a host with a port, an email address or a file.
+/// Returns whether a value is an address or a path: a URL, a host, an email address or a file path.
 pub(super) fn is_address(text: &str) -> bool {
     let is_email = text.split_once('@').is_some_and(|(user, host)| !user.contains([':', '/']) && is_host(host));
     text.contains("://") || text.starts_with(['/', '~']) || text.starts_with("./") || is_host(text) || is_email

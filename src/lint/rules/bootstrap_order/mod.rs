@@ -430,7 +430,7 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
     let help = if is_after {
         format!("move it to one of their dependencies, because {provider_name} is applied after them: {consequence}")
     } else {
-        format!("add {provider_name} to `dependsOn` of each of them: {consequence}")
+        format!("add {provider_name} to `dependsOn` of each of these appliers: {consequence}")
     };
     finding = finding.caused_by(format!("{what} {provider_name} {is_after}"), before, summary).help_for_all(help);
     if let Some(own) = &user.object {
