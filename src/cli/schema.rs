@@ -29,6 +29,8 @@ enum Name {
     Cluster,
     /// An included file with a tenant.
     Tenant,
+    /// layout.yaml.
+    Layout,
     /// .fleetwright.yaml.
     Config,
     /// The output of `lint --format json`.
@@ -48,6 +50,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Name::Fleet => with_rules(crate::fleet::schema()),
         Name::Cluster => crate::fleet::cluster_schema(),
         Name::Tenant => crate::fleet::tenant_schema(),
+        Name::Layout => crate::fleet::layout_schema(),
         Name::Config => with_rules(crate::config::schema()),
         Name::Report => crate::report::json::schema(),
         Name::Build => crate::report::build::schema(),

@@ -47,6 +47,22 @@ pub struct Checker {
 impl Checker {
     /// Compiles a schema of this project; `rule` is the rule of its findings.
     pub fn new(schema: Value, rule: &'static str, formats: &'static [TextFormat]) -> Self {
+        Self::compile(schema, rule, formats).expect("the schemas of this project are valid")
+    }
+
+    /// Compiles a schema of a user; the error is a message. References to other documents are errors.
+    ///
+    /// Objects with `properties` accept no other properties, unless the schema sets `additionalProperties`.
+    pub fn of_user(mut schema: Value, rule: &'static str) -> Result<Self, String> {
+        publish::close_objects(&mut schema);
+        Self::compile(schema, rule, &[]).map_err(|error| error.to_string())
+    }
+
+    fn compile(
+        schema: Value,
+        rule: &'static str,
+        formats: &'static [TextFormat],
+    ) -> Result<Self, ValidationError<'static>> {
         let mut options = jsonschema::options()
             .with_draft(jsonschema::Draft::Draft7)
             .with_pattern_options(jsonschema::PatternOptions::regex())
@@ -55,8 +71,8 @@ impl Checker {
             let fault = format.check;
             options = options.with_format(format.keyword, move |text: &str| fault(text).is_none());
         }
-        let validator = options.build(&schema).expect("the schemas of this project are valid");
-        Self { validator, schema, rule, formats }
+        let validator = options.build(&schema)?;
+        Ok(Self { validator, schema, rule, formats })
     }
 
     /// The findings of a document. An entry with a null value counts as absent.

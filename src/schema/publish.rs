@@ -37,6 +37,20 @@ fn normalize(schema: &mut Value) {
     }
 }
 
+/// Closes objects: an object with `properties` accepts no other properties by default.
+pub(super) fn close_objects(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(close_objects),
+        Value::Object(object) => {
+            if object.get("properties").is_some_and(Value::is_object) && !object.contains_key("additionalProperties") {
+                object.insert("additionalProperties".into(), Value::Bool(false));
+            }
+            object.values_mut().for_each(close_objects);
+        }
+        _ => {}
+    }
+}
+
 fn drop_null(object: &mut serde_json::Map<String, Value>) {
     if object.get("default").is_some_and(|default| {
         default.is_null()
