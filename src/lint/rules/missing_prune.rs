@@ -76,7 +76,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     };
     let message = format!("{} does not prune", object.reference());
     let help =
-        "set it to `true`, and annotate objects that must stay with `kustomize.toolkit.fluxcd.io/prune: disabled`";
+        "set `prune: true`, and annotate the objects that must stay with `kustomize.toolkit.fluxcd.io/prune: disabled`";
     let finding = pedantic(RULE.id, prune.span().clone(), message).help(help).about(object.reference());
     found.push(finding.caused_by("", "", " Kustomizations do not prune"));
 }

@@ -80,10 +80,11 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     match (object.group(), object.kind()) {
         ("", "Secret") => check_secret(applied, found),
         ("", "ConfigMap") if object.node.get("sops").is_none() => {
-            report(applied, "", &at(&["data"]), "move it to a Secret, and encrypt the file with SOPS", found);
+            report(applied, "", &at(&["data"]), "move the value to a Secret, and encrypt the file with SOPS", found);
         }
         (groups::HELM, "HelmRelease") => {
-            let help = "let the chart read it from a Secret, or move it to a Secret that `valuesFrom` references";
+            let help = "let the chart read the value from a Secret, or move the value to a Secret that `valuesFrom` \
+                        references";
             report(applied, " in its values", &at(&["spec", "values"]), help, found);
         }
         (groups::NOTIFICATION, "Provider") => {
@@ -99,7 +100,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         _ => {
             for container in containers(object) {
                 let private = container.get("env").map(private_values).unwrap_or_default();
-                let help = "move it to a Secret, and reference it with `valueFrom.secretKeyRef`";
+                let help = "move the value to a Secret, and reference the Secret with `valueFrom.secretKeyRef`";
                 report(applied, " in its environment", &private, help, found);
             }
         }
@@ -146,7 +147,8 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
     let (message, help) = match first.evidence {
         Evidence::Guessable => (
             format!("{} has a well-known value in {}", object.reference(), keys.join(", ")),
-            "create the Secret outside of Git, or encrypt another value: if nothing replaces this one, it is the password",
+            "create the Secret outside of Git, or encrypt another value: without a replacement, the well-known value is \
+             the password",
         ),
         _ => (
             format!("{} contains {} in plain text", object.reference(), keys.join(", ")),
