@@ -194,11 +194,13 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
             for info in &without {
                 let message =
                     format!("{} has no key `{key}`, but has this key on {}", info.object.reference(), clusters(&with));
-                let help = "add the key: without it, the readers of the variable fail or get an empty string".to_owned();
+                let help =
+                    "add the key: without it, the readers of the variable fail or get an empty string".to_owned();
                 let place = info.object.node.entry("data").map_or_else(|| info.object.span().clone(), Entry::key_span);
                 let mut finding = Finding::warning(RULE.id, place, message).help(help).about(info.object.reference());
                 for other in with.iter().take(MAX_SHOWN) {
-                    finding = finding.related(other.keys[*key].clone(), format!("cluster `{}` has the key", other.cluster));
+                    finding =
+                        finding.related(other.keys[*key].clone(), format!("cluster `{}` has the key", other.cluster));
                 }
                 finding.clusters.push(info.cluster.clone());
                 found.push(follow(finding, &[info]));
@@ -256,7 +258,8 @@ fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) 
                     (None, Some(at)) => {
                         let related = &mut findings[at].related;
                         if related.len() < MAX_SHOWN {
-                            related.push(Label::new(place.clone(), format!("cluster `{}` has the key too", info.cluster)));
+                            related
+                                .push(Label::new(place.clone(), format!("cluster `{}` has the key too", info.cluster)));
                         }
                         at
                     }
