@@ -3,7 +3,7 @@
 use crate::config::Lint;
 use crate::flux::Tenancy;
 
-/// The surroundings of an object that a rule may read.
+/// The properties of an object's cluster and of the configuration that a rule may read.
 ///
 /// An object that several clusters receive is checked once for all clusters with equal contexts.
 #[derive(Debug, Clone, Copy)]

@@ -35,7 +35,7 @@ impl Needs {
                         needs.defined_kinds.push(kind_hash(group, kind));
                     }
                 }
-                // The group of a CustomResourceDefinition contains a dot.
+                // The group that a CustomResourceDefinition defines contains a dot.
                 (group, kind) if group.contains('.') => {
                     let hash = kind_hash(group, kind);
                     if kinds.insert(hash, ()).is_none() {
