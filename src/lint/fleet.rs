@@ -1,4 +1,4 @@
-//! All clusters of a repository, as rules see them.
+//! All clusters of a repository, as the input of rules.
 
 use std::sync::OnceLock;
 

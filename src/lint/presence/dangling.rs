@@ -1,4 +1,4 @@
-//! References to missing objects, grouped by the missing object, since its users have one cause.
+//! References to missing objects, grouped by the missing object, since all references to one object have one cause.
 
 use std::collections::BTreeMap;
 
