@@ -317,7 +317,7 @@ fn used_by_all(first: &LateUse<'_>, uses: &[LateUse<'_>]) -> String {
     let is_same = |one: &LateUse<'_>| memory_address(one.thing.object) == memory_address(first.thing.object);
     let is_one = uses.iter().all(|one| one.count() == 1 && is_same(one));
     let others = if is_one { "" } else { " and other objects" };
-    let chart = if first.custom_resource.is_some() { "the CRDs of the chart of " } else { "" };
+    let chart = if first.custom_resource.is_some() { "the CRDs from the chart of " } else { "" };
     format!("{chart}{object}{others} of {provider}")
 }
 

@@ -215,7 +215,8 @@ fn finding(fault: &Fault<'_>) -> Finding {
             "" => "in any namespace".to_owned(),
             namespace => format!("in namespace `{namespace}`"),
         };
-        let message = format!("{} allows {} to {} {place}", binding.reference(), fault.tenant, fault.powers.join(", "));
+        let powers = fault.powers.join(" and ");
+        let message = format!("{} allows {} to {powers} {place}", binding.reference(), fault.tenant);
         let help = "bind the role with a RoleBinding in the tenant's own namespaces: it is intended for the owner of a \
                     namespace";
         let label = format!("{} contains these permissions", role.reference());
@@ -223,7 +224,7 @@ fn finding(fault: &Fault<'_>) -> Finding {
             .help(help)
             .about(binding.object());
     }
-    let message = format!("{} allows {} to {}", role.reference(), fault.tenant, fault.powers.join(", "));
+    let message = format!("{} allows {} to {}", role.reference(), fault.tenant, fault.powers.join(" and "));
     let help = "list the groups, resources and verbs that the tenant needs, without `*`, `escalate`, `bind` and \
                 `impersonate`";
     let mut finding = Finding::error(RULE.id, Label::new(fault.at.clone(), "this rule"), message).help(help);
@@ -259,10 +260,10 @@ fn powers(rule: &Rule, binding: &Binding, tenant: &Tenant) -> Vec<&'static str> 
     // A listed resource is intentional, but a wildcard includes these resources as a side effect.
     let is_wild = rule.resources.iter().any(|resource| &**resource == "*");
     if is_wild && ["update", "patch", "delete"].iter().any(|verb| allows(verb, "", "resourcequotas")) {
-        powers.push("change its own quotas, through a wildcard");
+        powers.push("change its own quotas through a wildcard");
     }
     if is_wild && !is_own && ["get", "list"].iter().any(|verb| allows(verb, "", "secrets")) {
-        powers.push("read the Secrets of other accounts, through a wildcard");
+        powers.push("read the Secrets of other accounts through a wildcard");
     }
     powers
 }

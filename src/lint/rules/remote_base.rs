@@ -93,7 +93,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
     for brought in &view.receiver.cluster.applied_sets {
         for remote in brought.remote() {
-            let message = format!("Flux loads `{}` from its URL at every build", remote.url);
+            let message = format!("Flux loads the URL `{}` at every build", remote.url);
             let fails = locked && !remote.is_file();
             let help = if fails {
                 "copy the content into the repository, or add a source and a Kustomization for it: under a lockdown, \
@@ -107,11 +107,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 finding.severity = Severity::Warning;
             }
             let file = finding.at.span.file().path().to_owned();
-            found.push(finding.caused_by(
-                file,
-                "Flux loads ",
-                " files of this kustomization from their URLs at every build",
-            ));
+            found.push(finding.caused_by(file, "Flux loads ", " URLs of this kustomization at every build"));
         }
     }
 }

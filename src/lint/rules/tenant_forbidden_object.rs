@@ -319,5 +319,6 @@ fn finding(actor: &Actor<'_>, applied: &Applied<'_>, namespace: &str, why: &str,
     };
     let before = format!("ServiceAccount `{}` of {} is not allowed to apply ", actor.account, tenant.called());
     let key = format!("{} {namespace}{why}", actor.account);
-    finding.about(object.reference()).caused_by(key, before, format!(" {scope}{why}"))
+    let why_all = if why.is_empty() { "" } else { ", which grant more permissions than the account has" };
+    finding.about(object.reference()).caused_by(key, before, format!(" {scope}{why_all}"))
 }

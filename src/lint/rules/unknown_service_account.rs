@@ -132,7 +132,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 found.unchecked(format!("{id}, which {source} may create"));
                 continue;
             }
-            let message = format!("ServiceAccount `{name}` is not defined in namespace `{namespace}`");
+            let by = object.reference();
+            let message =
+                format!("{by} references ServiceAccount `{name}`, which is not defined in namespace `{namespace}`");
             let help = "correct the name, or add the account to the objects that the cluster receives: without it, \
                         Flux has no permissions";
             let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).help(help);

@@ -143,9 +143,11 @@ fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node, found: &mut 
     let help = match (elsewhere.and_then(Applied::namespace), did_you_mean(name, names)) {
         (Some(other), _) => format!("found in namespace `{other}`; set `namespace: {other}`"),
         (None, Some(meant)) => format!("did you mean `{meant}`?"),
-        (None, None) => "reference an object that the cluster has: otherwise Flux rejects the request".to_owned(),
+        (None, None) => "reference an object that the cluster receives: otherwise Flux rejects the request".to_owned(),
     };
-    Some(error("name", format!("{kind} `{namespace}/{name}` does not exist")).help(help))
+    let by = receiver.object.reference();
+    let message = format!("{by} references {kind} `{namespace}/{name}`, which the cluster does not receive");
+    Some(error("name", message).help(help))
 }
 
 fn unknown_event(receiver: &Applied<'_>, sender: &str, event: &Node) -> Option<Finding> {
