@@ -270,7 +270,7 @@ impl Missing<'_> {
                      with a `nameReference` in `configurations`"
                 )
             }
-            Mistake::Name => format!("did you mean `{name}`? Otherwise {otherwise}"),
+            Mistake::Name => format!("did you mean `{name}`? Otherwise, {otherwise}"),
         };
         finding.help(help).related(near.by.place(near.object.span()), "this object exists")
     }

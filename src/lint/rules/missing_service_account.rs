@@ -145,8 +145,8 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
         None => "a ServiceAccount of its namespace".to_string(),
     };
     let why = match default {
-        Some(default) => format!("without it Flux uses `{default}`, which has no binding in that namespace"),
-        None => "without it Flux applies with its own permissions".to_string(),
+        Some(default) => format!("without it, Flux uses `{default}`, which has no binding in that namespace"),
+        None => "without it, Flux applies the object with its own permissions".to_string(),
     };
     let tenant = namespace.and_then(|namespace| tenancy.tenants.get(namespace)).and_then(Option::as_deref);
     let owner = tenant.map_or_else(String::new, |tenant| format!(", and the namespace belongs to tenant `{tenant}`"));

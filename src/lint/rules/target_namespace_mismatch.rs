@@ -201,9 +201,9 @@ fn rights(view: &View<'_>, applied: &Applied<'_>, own: &str) -> Option<String> {
             match others.as_slice() {
                 [] => format!("; only the rights of ServiceAccount `{account}` keep its objects in namespace `{own}`"),
                 [one] => format!(", and ServiceAccount `{account}` can also write to namespace `{one}`"),
-                [one, rest @ ..] => format!(
-                    ", and ServiceAccount `{account}` can also write to namespace `{one}` and {} more",
-                    rest.len()
+                [one, ..] => format!(
+                    ", and ServiceAccount `{account}` can also write to {} other namespaces, such as `{one}`",
+                    others.len()
                 ),
             }
         }

@@ -27,8 +27,8 @@ pub(super) fn safe_removal(owners: &[Applied<'_>], objects: &str) -> String {
     };
     let uninstalled = if owners.iter().any(|owner| installs(owner.object)) { ", which uninstalls Flux" } else { "" };
     format!(
-        "first set `prune: false`{orphan} in the Kustomization that no longer needs {objects} and wait for its \
-         reconciliation, since it deletes {objects} if it was the last one to apply {}{uninstalled}",
+        "first set `prune: false`{orphan} in the Kustomization that no longer needs {objects}, and wait for its \
+         reconciliation, since Flux deletes {objects} if this Kustomization was the last one to apply {}{uninstalled}",
         if objects == "the object" { "it" } else { "them" }
     )
 }
