@@ -8,7 +8,7 @@ use crate::flux::Tenancy;
 /// An object that several clusters receive is checked once for all clusters with equal contexts.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
-    /// The tenants of the cluster.
+    /// The tenants of the cluster and their isolation settings.
     pub tenancy: &'a Tenancy,
     /// The `lint` section of the configuration.
     pub lint: &'a Lint,

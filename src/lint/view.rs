@@ -184,7 +184,7 @@ impl<'a> View<'a> {
         (own == id || own.settled() == id.settled()).then_some(found)
     }
 
-    /// The objects of a Kustomization or another applier, if it applies them to this cluster.
+    /// The objects of a Kustomization or another applier, if the applier applies them to this cluster.
     pub(super) fn applied_by(&self, applier: &Object) -> Option<&'a AppliedSet> {
         let id = ObjectId::of(applier);
         self.applied_sets().find(|set| set.by.object.as_ref().is_some_and(|own| ObjectId::of(own) == id))

@@ -51,7 +51,7 @@ impl Needs {
         needs
     }
 
-    /// Returns whether the needs depend on the content of an object, beyond its identity.
+    /// Returns whether the prerequisites depend on the content of an object, beyond its identity.
     pub(super) fn reads(object: &Object) -> bool {
         object.kind() == "CustomResourceDefinition" || pod(object).is_some()
     }

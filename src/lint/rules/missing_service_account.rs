@@ -150,7 +150,7 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     };
     let tenant = namespace.and_then(|namespace| tenancy.tenants.get(namespace)).and_then(Option::as_deref);
     let owner = tenant.map_or_else(String::new, |tenant| format!(", and the namespace belongs to tenant `{tenant}`"));
-    // The spec of a ResourceSet contains whole objects.
+    // The `spec` of a ResourceSet contains whole objects, so a label at `spec` would be ambiguous.
     let place = match object.kind() {
         "ResourceSet" => Label::new(object.span().clone(), "no `spec.serviceAccountName`"),
         _ => missing_in_spec(object, "serviceAccountName"),

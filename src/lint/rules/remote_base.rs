@@ -87,7 +87,7 @@ declare! {
 fn check(view: &View<'_>, found: &mut Findings) {
     let lockdown = view.tenancy().lockdown.as_ref();
     let locked = lockdown.and_then(|all| all.locks("kustomize-controller")).is_some_and(|locks| locks.remote_bases);
-    // The cluster that runs Flux also builds the inputs of its remote clusters, and has the findings.
+    // The cluster that runs Flux also builds the inputs of its remote clusters, so only this cluster has the findings.
     if view.receiver.target.is_some() {
         return;
     }

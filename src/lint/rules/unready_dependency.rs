@@ -310,7 +310,7 @@ fn checks_only_others(view: &View<'_>, kustomization: &Object, appliers: &OwnApp
     view.is_whole() && !checks.is_empty() && checks.iter().all(is_of_another)
 }
 
-/// The kinds of objects that are healthy as soon as they exist, or that Flux always waits for.
+/// The kinds of objects that are healthy as soon as they exist, or for which Flux always waits.
 ///
 /// Flux applies CRDs and Namespaces in a separate stage, and waits for them.
 ///

@@ -1,4 +1,4 @@
-//! The shapes of values. A value with some shapes is private under any name. With others, it is never private.
+//! The shapes of values. Some shapes make a value private under any name. Other shapes make a value public.
 
 use std::ops::Range;
 

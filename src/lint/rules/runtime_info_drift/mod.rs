@@ -145,7 +145,7 @@ fn position(key: &Name, place: &Span) -> Position {
 
 /// The keys that no object reads on any cluster, as far as the readers are known.
 fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
-    // An unknown source may read any key, on this cluster and on others.
+    // An unknown source may read any key, on this cluster and on other clusters.
     if infos.iter().any(|info| info.may_be_read) {
         return BTreeSet::new();
     }
@@ -163,7 +163,7 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
     unread.into_iter().filter(|key| !waiting.contains(*key)).collect()
 }
 
-/// Adds the findings for keys that some clusters have and others lack.
+/// Adds the findings for keys that some clusters have and other clusters lack.
 fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
     let keys: BTreeSet<&Name> = infos.iter().flat_map(|info| info.keys.keys().copied()).collect();
     for key in keys.difference(left_over) {

@@ -121,7 +121,7 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
     found
 }
 
-/// The `ConfigMap`s that an applier substitutes variables from, and the originals of copies.
+/// The `ConfigMap`s from which an applier substitutes variables, and the originals of copies.
 fn named_by<'a>(view: &View<'a>, brought: &'a AppliedSet) -> Vec<(&'a str, &'a str)> {
     let Some(object) = &brought.by.object else { return Vec::new() };
     let Some(namespace) = object.namespace() else { return Vec::new() };
@@ -139,7 +139,7 @@ fn named_by<'a>(view: &View<'a>, brought: &'a AppliedSet) -> Vec<(&'a str, &'a s
 
 /// The variable `ConfigMap`s that define the variables of an applier.
 struct Origins<'a> {
-    /// All `ConfigMap`s that the applier substitutes variables from, directly or through a copy.
+    /// All `ConfigMap`s from which the applier substitutes variables, directly or through a copy.
     sources: BTreeSet<Id<'a>>,
     by_name: BTreeMap<&'a Name, Id<'a>>,
 }
