@@ -33,7 +33,7 @@ impl SkipReason {
             Self::Template => "templates",
             Self::NotYaml => "files that are not valid YAML and do not look like manifests",
             Self::NoManifest => "files without Kubernetes objects",
-            Self::Unreadable => "binary or too large files",
+            Self::Unreadable => "files that are binary or too large",
             Self::Hidden => "files in hidden directories",
         }
     }
@@ -60,8 +60,8 @@ pub(super) fn is_chart_template(path: &str, charts: &BTreeSet<String>) -> bool {
     }
 }
 
-/// Returns whether a path is in a hidden directory, such as `.github`. A Kustomization elsewhere may still include the
-/// file.
+/// Returns whether a path is in a hidden directory, such as `.github`. A kustomization of another directory may still
+/// include the file.
 pub(super) fn is_hidden(path: &str) -> bool {
     folder_of(path).split('/').any(|segment| segment.starts_with('.'))
 }

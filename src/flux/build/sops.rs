@@ -26,7 +26,7 @@ pub(super) struct Decrypted {
     pub(super) objects: Vec<Object>,
     /// The objects whose kind, name or namespace is encrypted.
     pub(super) unidentified: Vec<Object>,
-    /// The faults because of which kustomize-controller fails to decrypt an object.
+    /// The faults that prevent kustomize-controller from decrypting an object.
     pub(super) findings: Vec<Finding>,
 }
 

@@ -98,7 +98,8 @@ impl AppliedSet {
         self.objects.get(position).map(|object| self.with(object))
     }
 
-    /// The objects from which controllers create objects without manifests, ArtifactGenerators, and input providers.
+    /// The ArtifactGenerators, the input providers, and the objects from which controllers create objects without a
+    /// manifest.
     pub fn makers(&self) -> impl Iterator<Item = Applied<'_>> {
         let known = self.inventory.iter().flat_map(|inventory| inventory.makers());
         let unknown = self.objects.iter().filter(|object| self.inventory.is_none() && is_producer(object));

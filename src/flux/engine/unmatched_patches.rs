@@ -156,7 +156,7 @@ fn listed(objects: &BTreeSet<ObjectRef>) -> Option<String> {
 fn finding(target: &PatchTarget, place: &Span, renamed: Option<&(ObjectRef, Span)>) -> Finding {
     let message = match target.selector.as_str() {
         "" => "this patch matches no object".to_owned(),
-        selector => format!("this patch matches no object: no object here matches {selector}"),
+        selector => format!("this patch matches no object: no object of the build matches {selector}"),
     };
     let mut finding = Finding::warning(UNMATCHED_PATCH, place.clone(), message);
     if let Some((object, span)) = renamed {

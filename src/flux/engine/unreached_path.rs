@@ -76,7 +76,8 @@ impl OwnSources {
         if roots.any(|prefix| tree.has_folder(&below(prefix, &folder))) {
             return None;
         }
-        let help = "no cluster reaches this Kustomization: correct the path before a cluster applies it, or remove it";
+        let help =
+            "correct the path before a cluster applies this Kustomization, or remove it: no cluster applies it now";
         let finding = missing(object, path, &folder, false).help(help);
         Some(Finding { severity: Severity::Warning, ..finding })
     }

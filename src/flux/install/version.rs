@@ -113,7 +113,7 @@ fn releases() -> impl Iterator<Item = Version> {
     all.filter(|numbers| *numbers <= NEWEST).map(|(major, minor, patch)| Version::release(major, minor, patch))
 }
 
-/// Whether an undefined variable fails a build.
+/// The effect of an undefined variable on a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strictness {
     /// An undefined variable fails the build.

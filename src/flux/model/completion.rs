@@ -69,8 +69,8 @@ impl WrittenKustomization {
     }
 }
 
-/// Kustomizations by the directory that they apply. A fleet has one for each tenant of each cluster, so a check of all
-/// Kustomizations for every directory would take quadratic time.
+/// Kustomizations by the directory that they apply. A fleet has a Kustomization for each tenant of each cluster, so a
+/// check of all Kustomizations for every directory would take quadratic time.
 #[derive(Default)]
 pub(crate) struct WrittenKustomizations {
     by_folder: Index<String, CombinedEffects>,

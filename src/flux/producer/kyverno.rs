@@ -130,7 +130,7 @@ impl Trigger {
     }
 }
 
-/// The resource filters of `match` or `exclude`: in `any`, in `all`, or directly.
+/// The resource filters of `match` or `exclude`: in `any`, in `all`, or directly in the block.
 fn filters(block: &Node) -> Vec<&Node> {
     let listed = ["any", "all"].into_iter().filter_map(|key| block.get(key)).flat_map(Node::items);
     listed.chain([block]).filter_map(|filter| filter.get("resources")).collect()

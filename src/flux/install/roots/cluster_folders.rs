@@ -1,4 +1,4 @@
-//! Directories of Kustomizations that no object applies, since `flux bootstrap` has not run yet, or a platform
+//! Directories of Kustomizations that no object applies, since `flux bootstrap` has not run yet, or since a platform
 //! configures Flux elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,8 +152,8 @@ fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, Stri
         let (prefix, count) = best_prefix(tree, folder, &paths);
         let is_defined = defined.contains(&(&*source.kind, &*source.name));
         let is_bootstrap = &*source.name == groups::FLUX_NAMESPACE;
-        // A defined source is the repository if all paths exist. Its address does not count, since the repository may
-        // have moved.
+        // A defined source is the repository if all paths exist. The address of the source is ignored, since the
+        // repository may have moved.
         let is_own = if is_defined { count > 0 && count == paths.len() } else { count > 0 || is_bootstrap };
         is_own.then_some(((!is_defined, count, is_bootstrap), source, prefix))
     });
@@ -171,8 +171,8 @@ fn source_of(object: &Object) -> Option<SourceRef> {
     Some(if is_known { source } else { SourceRef { namespace: groups::FLUX_NAMESPACE.into(), ..source } })
 }
 
-/// The parent directory of a cluster below which most paths exist, and the number of these paths. Of several such
-/// directories, the outermost one counts.
+/// The parent directory of a cluster below which most paths exist, and the number of these paths. If several
+/// directories have equally many paths, the outermost one has precedence.
 fn best_prefix(tree: &Tree, folder: &str, paths: &[String]) -> (String, usize) {
     let mut best = (String::new(), 0);
     for prefix in prefixes(folder_of(folder)) {

@@ -1,5 +1,5 @@
-//! Roots that the repository contains: FluxInstances, releases of charts that create one, and the `gotk-sync.yaml` of
-//! `flux bootstrap`.
+//! Roots that the repository contains: FluxInstances, releases of charts that create a FluxInstance, and the
+//! `gotk-sync.yaml` of `flux bootstrap`.
 //!
 //! The search reads a root from the build of its directory, since clusters often patch a shared root.
 
