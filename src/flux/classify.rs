@@ -26,7 +26,7 @@ pub(super) enum SkipReason {
 }
 
 impl SkipReason {
-    /// The plural noun for counts of such files.
+    /// The plural noun for a count of files with this reason.
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::ChartTemplate => "templates of Helm charts",

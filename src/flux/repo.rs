@@ -282,7 +282,7 @@ impl Repo {
     }
 
     /// Adds the findings of invalid files that no kustomization includes. If no build reads such a file, its finding is
-    /// a warning, since the file breaks nothing yet.
+    /// a warning, since the file does not break a build yet.
     fn add_loose_findings(&mut self, loose: Vec<Finding>, tree: &Tree) {
         if loose.is_empty() {
             return;
@@ -413,7 +413,8 @@ fn appliers(files: &Files) -> Vec<WrittenKustomization> {
         .collect()
 }
 
-/// Returns whether Flux applies a file without a kustomization file. Flux does not enter directories that have one.
+/// Returns whether Flux applies a file without a kustomization file. Flux does not enter directories that have a
+/// kustomization file.
 fn is_loose_file(path: &str, named: &NamedPaths, applied: &BTreeSet<&str>) -> bool {
     let mut folder = folder_of(path);
     loop {

@@ -185,7 +185,7 @@ fn substitute(
 ) -> AllSubstituted {
     let mut values = AllSubstituted::default();
     // Flux loads the variables when it substitutes in the first object. Without such an object, Flux does not load the
-    // variables and reports no fault of them.
+    // variables and does not report their faults.
     if !built.facts.is_substituted {
         return values;
     }

@@ -122,7 +122,8 @@ fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> 
     put(&node, entry("buildMetadata", annotations))
 }
 
-/// The kustomization that Flux generates for a directory without one: it lists every manifest below the directory.
+/// The kustomization that Flux generates for a directory without a kustomization file. It lists every manifest below
+/// the directory.
 fn made_up(files: &Files, folder: &str, place: &Node) -> Node {
     let paths = manifests(files.tree(), folder);
     let version = ("apiVersion", text("kustomize.config.k8s.io/v1beta1", place.span()));

@@ -24,9 +24,9 @@ pub struct AppliedSet {
     /// Changes that appliers of other repositories may make to the objects. Only a repository without a root has such
     /// changes, since its appliers are unknown.
     pub completion: Completion,
-    /// The inventory of the objects, if they were built for a cluster.
+    /// The inventory of the objects; `None` in a repository without a root.
     pub(crate) inventory: Option<Arc<Inventory>>,
-    /// The facts of the kustomize build, if there is one.
+    /// The facts of the kustomize build; `None` in a repository without a root.
     pub(crate) facts: Option<Arc<BuildFacts>>,
     /// The undefined variables that the objects read.
     pub(crate) undefined: Arc<[UndefinedVariable]>,

@@ -324,7 +324,8 @@ impl ClusterBuild {
     }
 
     fn load(&self, variables: Digest, spec: &ApplierSpec, cache: &mut PassCache) -> LoadedVariables {
-        // Findings of variables point at the Kustomization that uses them, so variables with findings are not shared.
+        // Findings of variables point at the Kustomization that uses the variables, so variables with findings are not
+        // shared.
         if let Some(known) = cache.variables.get(&variables).filter(|known| known.findings.is_empty()) {
             return known.clone();
         }

@@ -98,7 +98,7 @@ impl PatchTally {
         record.owners.extend(owner.cloned());
     }
 
-    /// The findings of the patches that matched nothing in any build.
+    /// The findings of the patches that matched no object in any build.
     pub(crate) fn findings(mut self) -> Vec<Finding> {
         for SharedBuild { facts, clusters, owners, renamed } in std::mem::take(&mut self.shared) {
             for ((target, owner), renamed) in facts.patch_targets.iter().zip(&owners).zip(&renamed) {

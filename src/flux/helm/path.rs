@@ -75,7 +75,8 @@ impl Set<'_> {
     }
 }
 
-/// The number of steps to the first mapping that the merged values share with the inline values; 0 if there is none.
+/// The number of steps to the first mapping that the merged values share with the inline values; 0 if they share no
+/// mapping.
 ///
 /// helm-controller changes such a mapping in place, so the change affects both.
 fn shared(merged: &Node, inline: &Node, steps: &[Step]) -> usize {

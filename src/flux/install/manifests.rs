@@ -70,7 +70,7 @@ pub(crate) fn patch_targets(instance: &Object, builder: &Builder) -> Vec<PatchTa
     found
 }
 
-/// The names of the components of a FluxInstance, as written; the default components if it lists none.
+/// The names of the components of a FluxInstance, as written; the default components if the FluxInstance lists none.
 pub fn components(instance: &Object) -> Vec<&str> {
     let listed = instance.node.at_keys(&["spec", "components"]).map_or(&[][..], Node::items);
     if listed.is_empty() { DEFAULT_CONTROLLERS.to_vec() } else { listed.iter().filter_map(Node::text).collect() }

@@ -118,9 +118,9 @@ fn releases() -> impl Iterator<Item = Version> {
 pub enum Strictness {
     /// An undefined variable fails the build.
     Strict,
-    /// An undefined variable counts as empty, because of the version.
+    /// Flux substitutes an empty text, because of the version.
     Lenient,
-    /// An undefined variable counts as empty, because the feature gate is off.
+    /// Flux substitutes an empty text, because the feature gate is off.
     SwitchedOff,
     /// The version of Flux is unknown. The newest version is strict.
     #[default]

@@ -1,7 +1,7 @@
 //! Evidence in the files of other programs about the objects that these programs create: scripts, Taskfiles, Ansible,
 //! Terraform, helmfiles, and machine configurations of Talos.
 //!
-//! Fleetwright does not run these programs, and does not know when they run. Therefore a file does not prove that an
+//! Fleetwright does not run these programs, and does not know when they run. Therefore, a file does not prove that an
 //! object exists. Rules do not report an object as missing if another program may create it.
 
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ const MAX_ADDRESS: usize = 2_048;
 /// The extensions of scripts, and of templates from which programs create manifests.
 const EXTENSIONS: [&str; 16] =
     ["bash", "fish", "hcl", "j2", "jinja", "jinja2", "just", "mk", "nu", "ps1", "py", "sh", "tf", "tmpl", "tpl", "zsh"];
-/// The starts of the names of files with tasks.
+/// The prefixes of the names of task files.
 const TASK_FILES: [&str; 5] = ["justfile", ".justfile", "makefile", "taskfile", ".taskfile"];
 /// The flags of kubectl and helm whose value is the next word.
 const FLAGS_WITH_VALUE: [&str; 10] = [

@@ -172,7 +172,7 @@ impl UnknownProducer {
         }
     }
 
-    /// Returns whether the producer is likely to create an object that it may create: charts mostly name roles after
+    /// Returns whether the producer is likely to create an object that it may create: charts usually name roles after
     /// the chart, unless rights are the purpose of the chart.
     pub fn is_likely_to_create(&self, id: ObjectId<'_>) -> bool {
         let has_rights = |name: &Name| RIGHTS.iter().any(|word| name.contains(word));

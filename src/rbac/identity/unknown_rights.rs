@@ -176,7 +176,7 @@ impl UnknownRightsSources {
             let producer = (one.source, one.contents);
             match one.chart_namespace {
                 None if is_everywhere => sources.everywhere.push(producer),
-                // A chart creates cluster-scoped objects and, mostly, objects of its own namespace.
+                // A chart creates cluster-scoped objects and, usually, objects of its own namespace.
                 Some(namespace) if is_everywhere => {
                     sources.namespaces.entry(namespace).or_default().push(producer.clone());
                     sources.charts.push(producer);

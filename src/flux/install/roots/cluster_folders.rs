@@ -25,8 +25,8 @@ const PARTS: &[&str] = &["base", "bases", "common", "components", "shared"];
 /// The Kustomizations of each directory that no other Kustomization applies.
 type Units<'a> = BTreeMap<&'a str, Vec<&'a WrittenSync>>;
 
-/// Candidates for the directories of clusters: directories below `clusters`. If there are none and the repository has
-/// no other root, the candidates are sibling directories that define the same Kustomizations.
+/// Candidates for the directories of clusters: directories below `clusters`. If there are no such directories and the
+/// repository has no other root, the candidates are sibling directories that define the same Kustomizations.
 pub(super) fn cluster_folders(
     builder: &Builder,
     includers: &Includers,
@@ -68,7 +68,7 @@ fn is_cluster(folder: &str) -> bool {
     folder_of(folder).rsplit('/').next() == Some(CLUSTERS)
 }
 
-/// The directory `clusters` that contains a directory; `None` if there is none.
+/// The directory `clusters` that contains a directory; `None` if the directory is not below `clusters`.
 fn base_of(folder: &str) -> Option<&str> {
     prefixes(folder).find(|above| above.rsplit('/').next() == Some(CLUSTERS)).filter(|base| *base != folder)
 }

@@ -60,7 +60,7 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
     candidates
 }
 
-/// Returns whether an object is a FluxInstance, or the release of a chart that creates one.
+/// Returns whether an object is a FluxInstance, or the release of a chart that creates a FluxInstance.
 fn makes_instance(object: &Object) -> bool {
     object.is(groups::FLUX_OPERATOR, "FluxInstance")
         || (object.is(groups::HELM, "HelmRelease") && instance_chart::sync_of(object).is_some())
