@@ -57,7 +57,7 @@ pub(crate) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Nod
         for item in components.node.items() {
             let path = item.text().unwrap_or_default();
             if !is_local(path) {
-                let message = format!("component `{path}` is not a path below the source");
+                let message = format!("component `{path}` is not a relative path");
                 findings.push(
                     Finding::error(FAILED_BUILD, item.span().clone(), message)
                         .help("set a path relative to `spec.path`: Flux accepts neither URLs nor absolute paths here"),

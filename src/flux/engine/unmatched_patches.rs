@@ -163,7 +163,7 @@ fn finding(target: &PatchTarget, place: &Span, renamed: Option<&(ObjectRef, Span
         let later = "gets this name later: Flux substitutes variables after the patches";
         finding.message = format!("{}; {object} {later}", finding.message);
         let name = object.name.replace('$', "\\$").replace('{', "\\{").replace('}', "\\}");
-        return finding.related(span.clone(), "its name has a variable").help(format!(
+        return finding.related(span.clone(), "the name contains a variable").help(format!(
             "select the object by its kind alone, or with `name: {name}`, which is a regular expression"
         ));
     }
@@ -175,7 +175,7 @@ fn finding(target: &PatchTarget, place: &Span, renamed: Option<&(ObjectRef, Span
     let rest = "kustomize and Flux silently skip the patch";
     match &target.near_match {
         Some((field, object, span)) => finding
-            .related(span.clone(), format!("without `{field}`, it would match {object}"))
+            .related(span.clone(), format!("without `{field}`, the target would match {object}"))
             .help(format!("correct `{field}` of the target: {rest}")),
         None => finding.help(format!("correct the target, or remove the patch: {rest}")),
     }
