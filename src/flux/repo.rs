@@ -367,8 +367,8 @@ impl Repo {
 /// The sources of the clusters, including the sources of roots, which are the repository itself.
 fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]) -> Sources {
     let mut sources = Sources::new(files.clone(), settings.copies.clone());
-    // If several roots have the same URL, the first root determines its directory. Roots with an existing path are the
-    // most reliable, so they come first.
+    // If several roots have the same URL, the first root determines the directory of the source. Roots with an existing
+    // path are the most reliable, so they come first.
     let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.path_exists);
     for root in sure.into_iter().chain(guessed) {
         let syncs_other = root.path_exists && !root.is_own;

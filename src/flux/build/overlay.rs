@@ -129,7 +129,7 @@ fn made_up(files: &Files, folder: &str, place: &Node) -> Node {
     let version = ("apiVersion", text("kustomize.config.k8s.io/v1beta1", place.span()));
     let kind = ("kind", text("Kustomization", place.span()));
     if paths.is_empty() {
-        // Flux sets this placeholder. Kustomize sets it as the namespace of the objects of components.
+        // Flux sets this placeholder. Kustomize uses the placeholder as the namespace of the objects of components.
         return map(vec![version, kind, ("namespace", text("_placeholder", place.span()))], place.span());
     }
     let resources = paths.iter().map(|path| text(&format!("./{path}"), place.span())).collect();

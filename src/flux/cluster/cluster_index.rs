@@ -1,4 +1,4 @@
-//! The index of a cluster's objects by identity, in which its appliers resolve references.
+//! The index of a cluster's objects by identity, in which the cluster's appliers resolve references.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};

@@ -33,8 +33,8 @@ const MAX_REPEATS: usize = 10;
 /// The maximum number of unstable appliers that are reported for a cluster.
 const MAX_NAMED: usize = 3;
 
-/// The maximum number of passes over a cluster from its root. The objects of a pass may change the inputs of its
-/// builds.
+/// The maximum number of passes over a cluster from its root. The objects of a pass may change the inputs of the builds
+/// of that pass.
 const MAX_PASSES: usize = 8;
 
 /// An applier of a cluster during the build.
@@ -144,7 +144,7 @@ impl ClusterBuild {
         }
     }
 
-    /// Advances the build with the outputs of finished jobs, and returns the jobs that it needs next.
+    /// Advances the build with the outputs of finished jobs, and returns the jobs that the build needs next.
     pub(super) fn advance(&mut self, context: &BuildContext<'_>) -> Vec<(BuildKey, Job)> {
         loop {
             self.strictness = self.current_strictness(context.settings);

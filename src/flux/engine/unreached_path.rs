@@ -19,7 +19,7 @@ use crate::yaml::{Style, Value};
 
 /// The sources that are the repository itself.
 pub(crate) struct OwnSources {
-    /// The sources, each with the directory of the repository that is its root.
+    /// The sources, each with the directory of the repository that is the root of the source.
     sources: Vec<(SourceRef, String)>,
     /// The directories of the roots that sync other repositories.
     of_others: Vec<String>,
@@ -98,7 +98,7 @@ fn applied_folders(clusters: &[Cluster]) -> Index<&str, ()> {
     folders
 }
 
-/// The position where an object is written. Builds and patches do not change it.
+/// The position where an object is written. Builds and patches do not change this position.
 fn written(object: &Object) -> (String, usize) {
     let span = object.node.get("kind").unwrap_or(&object.node).origin.written();
     (span.file().path().to_owned(), span.range().start)

@@ -46,7 +46,7 @@ fn reach_fixed_point(roots: Vec<Root>, sources: &Sources, settings: &Settings) -
             break;
         }
         let wanted: Vec<Vec<(BuildKey, Job)>> = open.into_par_iter().map(|cluster| cluster.advance(&context)).collect();
-        // The first cluster that needs a job determines the positions in its output.
+        // The first cluster that needs a job determines the positions in the output of the job.
         let mut known: Index<BuildKey, ()> = Index::default();
         let mut distinct: Vec<(BuildKey, Job)> = wanted.into_iter().flatten().collect();
         distinct.retain(|(key, _)| known.insert(key.clone(), ()).is_none());

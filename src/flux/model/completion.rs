@@ -49,7 +49,7 @@ impl WrittenKustomization {
             return None;
         }
         let path = object.text_at(&["spec", "path"]).unwrap_or_default();
-        // A variable may have any value, so only the directory before it is known.
+        // A variable may have any value, so only the directory before the variable is known.
         let known =
             path.split_once('$').map_or(path, |(before, _)| before.rsplit_once('/').map_or("", |(folder, _)| folder));
         let mut patches = String::new();

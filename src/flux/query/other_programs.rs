@@ -112,7 +112,7 @@ impl<'a> ClusterPrograms<'a> {
         self.evidence().find(|one| one.objects.contains(&object)).map(|one| one.file.path())
     }
 
-    /// Returns whether a program may create a namespace, such as a script that creates namespaces in a loop.
+    /// Returns whether a program, such as a script that creates namespaces in a loop, may create a namespace.
     pub fn creates_namespace(self, name: &str) -> bool {
         self.evidence().any(|one| one.creates_namespaces) || self.creator("Namespace", name).is_some()
     }

@@ -135,8 +135,8 @@ fn sources_in(builder: &Builder, folder: &str) -> Vec<Object> {
     files.flat_map(|parsed| objects(&parsed).filter(is_source).collect::<Vec<_>>()).collect()
 }
 
-/// The source that is the repository itself, among the sources of Kustomizations, and the directory that is its root.
-/// Usually no file defines this source yet, since `flux bootstrap` will create it.
+/// The source that is the repository itself, among the sources of Kustomizations, and the directory that is the root of
+/// this source. Usually no file defines this source yet, since `flux bootstrap` will create it.
 fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, String) {
     let sources = objects.iter().filter(|object| is_source(object));
     let defined: BTreeSet<(&str, &str)> = sources.map(|source| (source.kind(), source.name())).collect();
