@@ -11,11 +11,11 @@ use crate::text::Span;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// An improvement. Shown only on request.
+    /// A possible improvement, which is reported only on request.
     Pedantic,
     /// A probable mistake in a configuration that still works.
     Warning,
-    /// A fault that fails, deletes objects, grants access, or disables a guard of the tenancy.
+    /// A fault that fails a build, deletes objects, grants access, or disables a protection between tenants.
     Error,
 }
 
@@ -251,14 +251,14 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let near = candidates.iter().map(|candidate| (score(candidate), *candidate));
     let near = near.filter(|(distance, _)| *distance <= allowed).min().map(|(_, candidate)| candidate);
-    // An abbreviation, such as `prod` for `production`.
+    // A short name may be an abbreviation, such as `prod` for `production`.
     let is_short_for = |candidate: &&str| typed.len() >= 3 && candidate.starts_with(typed);
     near.or_else(|| candidates.into_iter().filter(is_short_for).min_by_key(|candidate| candidate.len()))
 }
 
-/// Returns whether less than a third of a name differs from a similar name, but not a whole word.
+/// Returns whether two names differ in less than a third of their characters, and in no whole word.
 ///
-/// `web-info` is not almost `web-env`, since the names of programs are short and similar.
+/// The names of programs are short and similar. For example, `web-info` is not a misspelling of `web-env`.
 pub fn is_almost(typed: &str, meant: &str) -> bool {
     distance(typed, meant) * 3 < typed.len().max(MIN_WORD) && !has_other_word(typed, meant)
 }

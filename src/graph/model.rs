@@ -103,7 +103,7 @@ impl Graph {
 }
 
 impl Edge {
-    /// The edge as a need: the node that needs another node, and the needed node. An object needs its creator.
+    /// The node that needs another node, and the node that it needs. An object needs its creator.
     pub fn need(&self) -> (usize, usize) {
         match self.kind {
             EdgeKind::Creates => (self.to, self.from),

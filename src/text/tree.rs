@@ -23,7 +23,7 @@ pub struct Tree {
 pub enum Entry {
     /// A file with its text.
     Text(File),
-    /// A file of an unknown type, which the tree reads on access.
+    /// A file that the tree reads on each access, and that may not be text.
     Deferred,
     /// A file that is not text or that the loader could not read.
     Opaque(LoadError),
@@ -61,7 +61,7 @@ pub trait Loader: Send + Sync {
         PathKind::Missing
     }
 
-    /// The names of the files and directories in a directory, as far as the tree may have no entries for them.
+    /// The names of the files and directories in a directory that may have no entries in the tree.
     fn names(&self, _folder: &str) -> BTreeSet<String> {
         BTreeSet::new()
     }

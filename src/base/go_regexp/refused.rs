@@ -13,7 +13,7 @@ pub enum Refused {
     Bracket,
     /// A parenthesis that is not closed: `(a`.
     OpenParenthesis,
-    /// A parenthesis that is not open: `a)`.
+    /// A closing parenthesis without an opening parenthesis: `a)`.
     CloseParenthesis,
     /// A repetition without an operand: `*a`.
     Operand,

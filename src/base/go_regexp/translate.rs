@@ -257,7 +257,7 @@ impl Translator<'_> {
         let assertion = match letter {
             'A' => "^",
             'z' => "$",
-            // Without the group, a `{` after the assertion would be part of it, as in `\b{start}`.
+            // Without the group, the assertion would include a `{` that follows, as in `\b{start}`.
             'b' => r"(?:\b)",
             'B' => r"(?:\B)",
             'Q' => {
@@ -282,7 +282,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Reads a class such as `\d` or `\p{Greek}`; `None` if another token follows.
+    /// Reads a class such as `\d` or `\p{Greek}`; `None` if the next token is not a class.
     fn escaped_class(&mut self) -> Result<Option<Characters>, Refused> {
         let Some(letter) = self.rest.strip_prefix('\\').and_then(|rest| rest.chars().next()) else { return Ok(None) };
         let mut is_negated = letter.is_ascii_uppercase();
@@ -375,7 +375,7 @@ impl Translator<'_> {
         Ok(if is_negated { class.negated() } else { class })
     }
 
-    /// Reads a class such as `[:alpha:]`; `None` if another token follows.
+    /// Reads a class such as `[:alpha:]`; `None` if the next token is not such a class.
     fn posix_class(&mut self) -> Result<Option<Characters>, Refused> {
         let Some((name, rest)) = self.rest.strip_prefix("[:").and_then(|rest| rest.split_once(":]")) else {
             return Ok(None);
