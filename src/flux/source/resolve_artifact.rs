@@ -17,7 +17,7 @@ use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// The rule of references to undefined sources.
+/// The rule about references to undefined sources.
 pub const DANGLING_SOURCE: &str = "dangling-source";
 
 /// The maximum depth of sources that include or copy from other sources.

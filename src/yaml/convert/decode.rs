@@ -1,4 +1,4 @@
-//! Nodes → Rust types, with serde.
+//! The deserialization of nodes to Rust types, with serde.
 //!
 //! Serde buffers the values of a struct with a flattened field before it reads their types. A plain scalar with an
 //! unambiguous value is buffered as that value. Any other scalar is buffered as the bytes of its text, from which

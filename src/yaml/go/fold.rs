@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::shape::{self, is_break, is_printable};
 use crate::yaml::tree::node::Style;
 
-/// The text of a string of a style, as kustomize prints it: kustomize's round trip of a folded block adds empty lines
+/// The text of a string with a style, as kustomize prints it. kustomize's round trip of a folded block adds empty lines
 /// or joins lines.
 pub fn normalized(text: &str, style: Style) -> Cow<'_, str> {
     let folded = if style == Style::Folded { refolded(text) } else { Cow::Borrowed(text) };

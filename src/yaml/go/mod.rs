@@ -1,4 +1,4 @@
-//! Nodes → text, byte for byte as kustomize and Flux print them.
+//! The conversion of nodes to text, byte for byte as kustomize and Flux print them.
 //!
 //! kustomize converts an object to JSON, and the JSON to YAML with go-yaml 2: keys in natural order, sequences not
 //! indented below their key, long lines folded, numbers in Go's format. Flux substitutes variables in this text, so its

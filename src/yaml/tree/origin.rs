@@ -103,7 +103,7 @@ impl Origin {
         }
     }
 
-    /// Returns whether both are the same position, or the identical change and not merely an equal one.
+    /// Returns whether both origins are the same position or the same change in memory. Two equal changes are not the same.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::At(span), Self::At(other)) => span == other,

@@ -75,6 +75,6 @@ mod tests {
             }
         }
         assert!(differences.is_empty(), "{}", differences.join("\n"));
-        assert_eq!(beyond, ["`trunc`: a part of a character", "the function `html`"]);
+        assert_eq!(beyond, ["`trunc`: a part of a character is not supported", "the function `html` is not supported"]);
     }
 }

@@ -125,7 +125,7 @@ impl Value {
         }
     }
 
-    /// The name of the first unknown value in the value, or of the value itself if it is unknown.
+    /// The name of this value if it is unknown, or else of the first unknown value in it.
     pub(crate) fn unknown(&self, depth: usize) -> Option<Arc<str>> {
         match &self.kind {
             Kind::Unknown(name) => Some(name.clone()),

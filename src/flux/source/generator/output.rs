@@ -79,8 +79,8 @@ fn check(said: &[Node], has_pattern: bool, sources: &BTreeMap<String, Arc<Artifa
         if let Some(first) = seen.insert(shown(name), name) {
             let message = format!("duplicate artifact `{}`", shown(name));
             let finding = Finding::error(FAILED_BUILD, name.span().clone(), message);
-            let finding = finding.help("give each artifact a unique name; the controller creates none of them");
-            return Err(Stop::Failed(vec![finding.related(first.span().clone(), "the first one")]));
+            let finding = finding.help("give each artifact a unique name; the controller creates no artifact");
+            return Err(Stop::Failed(vec![finding.related(first.span().clone(), "the first artifact with this name")]));
         }
         if !has_pattern && !is_name(shown(name)) {
             return Err(Stop::failed(name.span(), format!("`{}` is not a valid object name", shown(name)), NO_NAME));
