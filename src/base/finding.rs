@@ -59,7 +59,7 @@ pub struct ObjectRef {
     pub api_version: Arc<str>,
     /// `kind`, for example `Kustomization`.
     pub kind: Arc<str>,
-    /// `metadata.namespace`; absent for objects without one.
+    /// `metadata.namespace`; absent for objects without a namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Arc<str>>,
     /// `metadata.name`.

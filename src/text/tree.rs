@@ -61,7 +61,7 @@ pub trait Loader: Send + Sync {
         PathKind::Missing
     }
 
-    /// The names of the files and directories in a directory that may have no entries in the tree.
+    /// The names of the files and directories in a directory, including paths without an entry in the tree.
     fn names(&self, _folder: &str) -> BTreeSet<String> {
         BTreeSet::new()
     }
@@ -146,7 +146,7 @@ impl Tree {
         Arc::make_mut(&mut self.entries).remove(path);
     }
 
-    /// Returns the file at a path, and reads it if it is deferred.
+    /// Returns the file at a path, and reads a deferred file.
     pub fn file(&self, path: &str) -> Result<File, LoadError> {
         match (self.entries.get(path), &self.loader) {
             (Some(Entry::Text(file)), _) => Ok(file.clone()),

@@ -69,7 +69,7 @@ struct Translator<'p> {
 }
 
 impl Translator<'_> {
-    /// Translates the next token, and returns whether it is a repetition.
+    /// Translates the next token, and returns whether the token is a repetition.
     fn step(&mut self, first: char, after_repeat: bool) -> Result<bool, Refused> {
         match first {
             '(' if self.rest.starts_with("(?") => self.special_group()?,
@@ -127,7 +127,7 @@ impl Translator<'_> {
         self.rest = self.rest.get(bytes..).unwrap_or_default();
     }
 
-    /// Completes the last atom, so that a repetition cannot apply to it.
+    /// Completes the last atom, so that a repetition cannot apply to the atom.
     fn settle(&mut self) {
         if let (Some(atom), Some(group)) = (self.atom.take(), self.groups.last_mut()) {
             group.product = group.product.max(atom.product);

@@ -52,7 +52,7 @@ pub enum Resolution {
     /// The artifact.
     Artifact(Arc<Artifact>),
     /// No copy of the source's address is available. The text is the URL, with `#` and the reference if the source has
-    /// one.
+    /// a reference.
     NoCopy(Arc<str>),
     /// The artifact is unknown, for a reason that is not a fault. The reason is a clause about the source.
     Unknown(Arc<str>),

@@ -4,8 +4,8 @@ use super::json::key_to_json;
 use crate::yaml::scalar::resolve::{Reader, Scalar};
 use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
-/// Rewrites plain scalars and keys so that every reader resolves them as Kubernetes does: `yes` becomes `true`, `0644`
-/// becomes `420`. Positions do not change.
+/// Rewrites plain scalars and keys so that every reader resolves them as Kubernetes does: `yes` becomes `true`, and
+/// `0644` becomes `420`. Positions do not change.
 pub fn as_kubernetes(node: &Node) -> Node {
     let plain = |text: String| Value::Scalar(text.into(), Style::Plain);
     let value = match &node.value {

@@ -18,7 +18,7 @@ pub(super) fn empty_value(text: &str, gap: Range<usize>) -> usize {
         }
         line_start += line.len();
     }
-    // The parser reports the value of `key :` right after its key.
+    // The parser reports the value of `key :` directly after its key.
     let rest = text.get(place..).unwrap_or("");
     let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
     let colon = place == start && rest.get(blanks..).is_some_and(|rest| rest.starts_with(':'));

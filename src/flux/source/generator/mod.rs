@@ -39,7 +39,7 @@ const COPY: [&str; 4] = ["from", "to", "exclude", "strategy"];
 
 /// The artifact names of an ArtifactGenerator, as far as the names are known without the sources.
 ///
-/// The names are read once, since every Kustomization with an ExternalArtifact looks them up.
+/// The names are read once, since every Kustomization with an ExternalArtifact looks up the names.
 #[derive(Debug)]
 pub(super) struct Names {
     /// The digest of the spec and the position of the spec.
