@@ -23,7 +23,7 @@ const SPACE: &str = r"[\t\n\f\r ]";
 
 /// The regular expressions of the library. The order of alternatives in an expression matters for some texts.
 struct Expressions {
-    /// `1.2 - 1.4`.
+    /// A hyphen range: `1.2 - 1.4`.
     hyphen: Regex,
     /// A whole alternative.
     alternative: Regex,

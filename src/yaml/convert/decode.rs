@@ -28,8 +28,8 @@ pub struct DecodeError {
 
 /// Decodes a node.
 ///
-/// A null is an absent field, or an empty collection if the type is a collection. A newtype struct named `Text` gets
-/// the text of a scalar, quoted or not. A newtype struct named `Raw` resolves all scalars below it as
+/// A null decodes to an absent field, or to an empty collection if the type is a collection. A newtype struct named
+/// `Text` receives the text of a scalar, quoted or not. A newtype struct named `Raw` resolves all scalars below it as
 /// [`Reader::Kubernetes`]. In a flattened struct, serde drops these names; use `deserialize_with` there, with
 /// [`text`](crate::yaml::text) or [`raw`](crate::yaml::raw).
 pub fn decode<T: DeserializeOwned>(node: &Node, reader: Reader) -> Result<T, DecodeError> {

@@ -34,7 +34,7 @@ impl Template {
         Ok(Self { text: text.into(), parsed: parse::parse(text)? })
     }
 
-    /// Returns whether the template has no actions. Then every input gives the same output.
+    /// Returns whether the template has no actions. If so, every input gives the same output.
     pub(super) fn is_plain(&self) -> bool {
         self.parsed.root.iter().all(|piece| matches!(piece, parse::Piece::Outside(_)))
     }

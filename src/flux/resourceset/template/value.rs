@@ -19,7 +19,7 @@ pub(crate) struct Value {
 /// A mapping that functions may change in place, as in Go.
 pub(crate) type Map = Rc<RefCell<BTreeMap<Arc<str>, Value>>>;
 
-/// The types of Go that occur. Functions distinguish `int` from `int64`.
+/// The types of Go that templates use. Functions distinguish `int` from `int64`.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
     /// `nil`, the null of JSON.

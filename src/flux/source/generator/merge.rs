@@ -1,4 +1,4 @@
-//! Merges of YAML files, as Helm merges values: mappings by key, other values are replaced.
+//! Merges of YAML files, as Helm merges values: mappings are merged by key, and other values are replaced.
 
 use std::sync::Arc;
 

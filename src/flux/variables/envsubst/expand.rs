@@ -42,7 +42,7 @@ pub struct Piece {
     pub source: Range<usize>,
     /// The variable; `None` for text of the template.
     pub variable: Option<Box<str>>,
-    /// Whether the value is unknown. Then the text is `${NAME}`.
+    /// Whether the value is unknown. If so, the text is `${NAME}`.
     pub unknown: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Flux's `${…}`: the expansion of `fluxcd/pkg/envsubst`, with the position of every piece.
+//! Flux's `${…}`: the expansion as in `fluxcd/pkg/envsubst`, with the position of every piece.
 //!
 //! The syntax differs from the parameter expansion of a shell: `:+` and `:?` behave like `:-`, `${x-y}` is an error,
 //! unused defaults are also expanded, and `$$` becomes one `$` except in a default. `testdata/oracles/flux` records the

@@ -1,4 +1,4 @@
-//! Encodings: JSON, YAML, base64, digests.
+//! Encodings: JSON, YAML, base64 and digests.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
