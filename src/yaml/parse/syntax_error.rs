@@ -171,7 +171,7 @@ impl Error<'_> {
             | E::InvalidTagUtf8
             | E::InvalidTagUtf8LeadingByte
             | E::InvalidTagUtf8TrailingByte => {
-                ("this tag is invalid or not declared", "quote the value if the `!` is part of it")
+                ("this tag is invalid or not declared", "quote the value if the `!` is part of the value")
             }
             E::DuplicateVersionDirective
             | E::UnsupportedYamlMajorVersion
@@ -184,9 +184,10 @@ impl Error<'_> {
             | E::DirectiveByteLimitExceeded { .. }
             | E::YamlVersionTooLong
             | E::MissingYamlVersion
-            | E::InvalidTagDirectiveTerminator => {
-                ("this directive is invalid or not supported", "remove it, or quote the value if the `%` is part of it")
-            }
+            | E::InvalidTagDirectiveTerminator => (
+                "this directive is invalid or not supported",
+                "remove the directive, or quote the value if the `%` is part of the value",
+            ),
             E::ZeroBlockScalarIndent | E::InvalidBlockScalarHeader => {
                 ("the header of this block scalar is invalid", "use `|` or `>`, optionally followed by `-` or `+`")
             }
@@ -213,7 +214,7 @@ impl Error<'_> {
             return self.finding(
                 self.character(),
                 "unexpected second `: ` on this line",
-                "quote the value if the colon is part of it, or put the inner key on its own line",
+                "quote the value if the colon is part of the value, or put the inner key on its own line",
             );
         }
         let key = self.line.start + indent_of(before)..self.at.max(self.line.start + indent_of(before));

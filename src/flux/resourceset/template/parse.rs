@@ -191,7 +191,7 @@ impl Parser<'_> {
             "break" | "continue" => {
                 self.close(&word)?;
                 if self.ranges == 0 {
-                    return Err(Fault::error(open, format!("`{word}` outside of a `range`")));
+                    return Err(Fault::error(open, format!("`{word}` must be inside a `range`")));
                 }
                 Action::Piece(if word == "break" { Piece::Break } else { Piece::Continue })
             }
