@@ -149,7 +149,7 @@ pub(super) fn lint_rendered(
     }
     if warnings > 0 {
         let warnings = crate::report::counted(warnings, "warning");
-        streams.message(format_args!("{warnings} in the rendered files: run `fleetwright lint` to see them"));
+        streams.message(format_args!("the rendered files have {warnings}; run `fleetwright lint` for details"));
     }
     Ok(!report.findings.is_empty())
 }

@@ -12,7 +12,7 @@ pub fn is_file(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Returns whether a file or a directory has the path.
+/// Returns whether a file or a directory exists at the path.
 pub fn exists(path: &Path) -> bool {
     path.exists()
 }

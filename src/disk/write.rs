@@ -76,7 +76,7 @@ pub fn create(path: &Path, text: &str) -> Result<(), DiskError> {
     file.write_all(text.as_bytes()).map_err(&refused)
 }
 
-/// The kind of the next change; a test interrupts the work there.
+/// The kind of the next step, before which a test can interrupt the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Stage,

@@ -141,5 +141,5 @@ fn duplicate_object(key: &Key, job: &Job, other: &Job, fleet: &Fleet) -> Finding
 
 fn conflict(rule: &'static str, message: String, at: &Span, other: &Span) -> Finding {
     let finding = Finding::error(rule, at.clone(), message);
-    if at == other { finding } else { finding.related(other.clone(), "the other definition is rendered for this") }
+    if at == other { finding } else { finding.related(other.clone(), "the other definition is rendered for this item") }
 }

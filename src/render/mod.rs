@@ -43,7 +43,7 @@ pub struct Rendered {
     pub findings: Vec<Finding>,
 }
 
-/// Reports conflicts in the output of an incomplete fleet with the findings `known`.
+/// Reports conflicts in the output of an incomplete fleet that has the findings `known`.
 ///
 /// Other findings are not reported, since they may be consequences of the known findings.
 pub fn conflicts(draft: &Fleet, layout: &Layout, known: &[Finding]) -> Vec<Finding> {

@@ -91,7 +91,7 @@ impl Templates {
         self.files.file(name).ok()
     }
 
-    /// Returns the finding for an error in the template `name`, rendered for the name at `asked` in fleet.yaml.
+    /// Returns the finding for an error in the template `name`, rendered for the item at `asked` in fleet.yaml.
     pub(super) fn finding(&self, error: &Error, name: &str, asked: Option<&Span>) -> Finding {
         // The error of an including template wraps the error of the included template.
         let mut innermost = error;
@@ -111,11 +111,11 @@ impl Templates {
         };
         let mut finding = Finding::error(INVALID_TEMPLATE, self.place(innermost, name, asked), message);
         if let Some(asked) = asked {
-            finding = finding.related(asked.clone(), "rendered for this");
+            finding = finding.related(asked.clone(), "rendered for this item");
         }
         match innermost.kind() {
             ErrorKind::UndefinedError => {
-                finding.help("use a field of fleet.yaml; a field that is not set is `none`, other names are undefined")
+                finding.help("use a field of fleet.yaml; a field that is not set is `none`, any other name is undefined")
             }
             ErrorKind::OutOfFuel => finding.help(format!("simplify the template; the limit is {FUEL} steps")),
             _ => finding,
