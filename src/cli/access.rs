@@ -175,7 +175,9 @@ fn unknown_account(typed: &str, name: &str, account: Option<&str>, clusters: &[C
     };
     let names: Vec<String> = names.into_iter().collect();
     let help = match did_you_mean(wanted, names.iter().map(String::as_str)) {
-        _ if names.is_empty() => "pass another directory with `--dir`; no object in this directory has a namespace".to_owned(),
+        _ if names.is_empty() => {
+            "pass another directory with `--dir`; no object in this directory has a namespace".to_owned()
+        }
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("pass one of the known names: {}", join_names(&names)),
     };

@@ -236,8 +236,9 @@ fn warn_nothing_to_lint(report: &Report, tree: &Tree, dir: &Path, streams: &mut 
     if tree.is_empty() {
         streams.message(format_args!("nothing to lint: `{dir}` is empty"));
     } else if is_file && tree.entries().all(|(path, _)| !is_yaml(path)) {
-        streams
-            .message(format_args!("nothing to lint: `{dir}` is not a .yaml or .yml file, and Flux reads only such files"));
+        streams.message(format_args!(
+            "nothing to lint: `{dir}` is not a .yaml or .yml file, and Flux reads only such files"
+        ));
     } else if let Some((why, _)) = report.summary.coverage.skipped.first_key_value().filter(|_| is_file) {
         streams.message(format_args!("nothing to lint: `{dir}` was skipped, since the linter skips {why}"));
     } else if report.summary.coverage.objects == 0 {
@@ -258,7 +259,7 @@ fn warn_partial_repository(report: &Report, dir: &Path, folder: &Path, streams: 
     if let Some(root) = disk::nearest(folder, ".git").filter(|root| !root.within.is_empty()) {
         let (dir, root) = (dir.display(), or_current(&root.folder).display());
         streams.message(format_args!(
-            "`{dir}` is a part of the repository `{root}`, and paths are relative to the root of the repository: lint `{root}`"
+            "`{dir}` is a part of the repository `{root}`, and paths are relative to `{root}`: lint `{root}`"
         ));
     }
 }

@@ -346,11 +346,13 @@ fn refused_copy(copy: &SourceCopy, at: &Span, fault: &CopyFault) -> Finding {
     let source = format!("`--source {url}=DIR`");
     let (message, help) = match fault {
         CopyFault::Refused(Refusal::Outside) => (
-            format!("copy `{path}` is outside of the repository, so the repository's configuration cannot reference it"),
             format!(
-                "a pull request can change this file, and must not read other files of the machine; pass the directory \
-                with {source}, use a configuration outside of the repository with `--config FILE`, or set \
-                `--trust-config`"
+                "copy `{path}` is outside of the repository, which the repository's configuration cannot reference"
+            ),
+            format!(
+                "pass the directory with {source}, use a configuration outside of the repository with `--config FILE`, \
+                or set `--trust-config`; a pull request can change this file, and must not gain access to other files \
+                of the machine"
             ),
         ),
         CopyFault::Refused(Refusal::Link) => (

@@ -114,9 +114,8 @@ impl Templates {
             finding = finding.related(asked.clone(), "rendered for this item");
         }
         match innermost.kind() {
-            ErrorKind::UndefinedError => {
-                finding.help("use a field of fleet.yaml; a field that is not set is `none`, any other name is undefined")
-            }
+            ErrorKind::UndefinedError => finding
+                .help("use a field of fleet.yaml; a field that is not set is `none`, any other name is undefined"),
             ErrorKind::OutOfFuel => finding.help(format!("simplify the template; the limit is {FUEL} steps")),
             _ => finding,
         }

@@ -103,7 +103,9 @@ impl Checker {
                 let example = example.filter(|example| example.is_object() && place.node.text().is_some());
                 findings.push(match (fault, example) {
                     (Some(fault), _) => finding.help(fault.help),
-                    (None, Some(example)) if finding.help.is_none() => finding.help(format!("write a mapping, for example `{example}`")),
+                    (None, Some(example)) if finding.help.is_none() => {
+                        finding.help(format!("write a mapping, for example `{example}`"))
+                    }
                     (None, _) => finding,
                 });
             }

@@ -281,7 +281,9 @@ fn print_notes(plan: &Plan, streams: &mut Streams) {
     }
     for path in &plan.orphans {
         let path = printable(path);
-        streams.message(format_args!("`{path}` was rendered earlier, but is no longer rendered; delete it if it is unused"));
+        streams.message(format_args!(
+            "`{path}` was rendered earlier, but is no longer rendered; delete it if it is unused"
+        ));
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Build {
     pub patch_targets: Vec<PatchTarget>,
     /// The bases that kustomizations load from a URL, with or without a copy.
     pub remote: Vec<RemoteBase>,
-    /// The bases whose objects are missing, because there is no copy of them.
+    /// The bases whose objects are missing, because the bases have no copy.
     pub unread: BTreeSet<UnreadBase>,
     /// The directories that contribute to the build.
     pub folders: BTreeSet<String>,

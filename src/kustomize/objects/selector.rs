@@ -25,7 +25,7 @@ pub(crate) struct SelectorError {
 
 enum Pattern {
     Any,
-    /// A text without special characters of regular expressions. The index contains such texts.
+    /// A text without special characters of regular expressions, which the index can look up.
     Literal(String),
     Regexp(Regexp),
 }

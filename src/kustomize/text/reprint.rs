@@ -1,4 +1,4 @@
-//! The effect of kustomize's printing and parsing of its output on strings.
+//! The changes of strings when kustomize prints its output and parses the output again.
 
 use std::sync::Arc;
 
