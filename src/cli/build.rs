@@ -173,8 +173,12 @@ fn failures(repo: &Repo, deliveries: &[Delivery<'_>], scope: Scope) -> Vec<Findi
 fn print_notes(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Streams) {
     let receivers: Vec<String> = deliveries.iter().map(|delivery| delivery.receiver.to_string()).collect();
     if receivers.len() > 1 {
-        let message = format!("the output is for {} clusters: {}", receivers.len(), printable(&join_names(&receivers)));
-        streams.message(format_args!("{message}; pass `--cluster NAME` to print one of them"));
+        let message = format!(
+            "the output contains the objects of {} clusters: {}",
+            receivers.len(),
+            printable(&join_names(&receivers))
+        );
+        streams.message(format_args!("{message}; pass `--cluster NAME` to print one cluster"));
     }
     let mut reasons: BTreeMap<&NotBuiltReason, BTreeSet<String>> = BTreeMap::new();
     let (mut masked, mut unknown) = (0, 0);

@@ -346,9 +346,7 @@ fn refused_copy(copy: &SourceCopy, at: &Span, fault: &CopyFault) -> Finding {
     let source = format!("`--source {url}=DIR`");
     let (message, help) = match fault {
         CopyFault::Refused(Refusal::Outside) => (
-            format!(
-                "copy `{path}` is outside of the repository, which the repository's configuration cannot reference"
-            ),
+            format!("the configuration of the repository references copy `{path}` outside of the repository"),
             format!(
                 "pass the directory with {source}, use a configuration outside of the repository with `--config FILE`, \
                 or set `--trust-config`; a pull request can change this file, and must not gain access to other files \

@@ -1,4 +1,4 @@
-//! The file `.fleetwright.yaml`: its fields, and how to read it.
+//! The file `.fleetwright.yaml`: its fields, and the functions that read the file.
 
 use super::decode::decode;
 use super::external::{Declared, External};

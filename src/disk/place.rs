@@ -132,7 +132,7 @@ pub(super) fn emptied(root: &Path, removed: &BTreeSet<String>) -> BTreeSet<PathB
     emptied.filter(|(full, folder)| is_emptied(full, folder, removed)).map(|(full, _)| full).collect()
 }
 
-/// Returns whether a directory contains files and all of them are in `removed`.
+/// Returns whether a directory contains files, and all its files are in `removed`.
 fn is_emptied(folder: &Path, path: &str, removed: &BTreeSet<String>) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     let mut entries = entries.filter_map(Result::ok).peekable();
@@ -150,7 +150,7 @@ pub(super) fn slashed(path: &Path) -> Option<String> {
     segments.map(|segments| segments.join("/"))
 }
 
-/// Returns whether a path consists of names only, none of them `.git`.
+/// Returns whether a path consists of names only, and no name is `.git`.
 pub(super) fn is_plain(path: &Path) -> bool {
     path.components().all(|component| matches!(component, Component::Normal(name) if !is_git(name)))
 }

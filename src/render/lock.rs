@@ -1,6 +1,6 @@
 //! The lock file, which lists the rendered files with the digests of their contents.
 //!
-//! The lock file has one line per file, `<sha256> <path>`, sorted, so that Git can merge the changes of two branches.
+//! The lock file has one line per file, `<sha256>  <path>`, sorted, so that Git can merge the changes of two branches.
 //! The file is not YAML, so that Flux does not apply it. Several lines for a path list several accepted contents.
 //! During a render, the lock lists the old and the new contents, so that the next run can complete an interrupted run.
 

@@ -125,7 +125,7 @@ impl Plan {
             Err(LoadError::Linked) => {
                 self.in_the_way.push(change(
                     None,
-                    Some("it is a symbolic link to a directory, or to a file outside the directory"),
+                    Some("it is a symbolic link to a directory, or to a file outside of the output directory"),
                 ));
                 return;
             }

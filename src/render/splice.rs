@@ -12,7 +12,8 @@ use minijinja::value::ValueKind;
 use crate::text::Span;
 use crate::yaml::{Entry, Node, Style, Value as Written, from_json, print};
 
-/// The private-use characters of marks. A YAML parser reads them as plain scalars, and manifests do not contain them.
+/// The private-use characters of marks. A YAML parser reads marks as plain scalars, and manifests do not contain these
+/// characters.
 const OPEN: char = '\u{E000}';
 const CLOSE: char = '\u{E001}';
 
@@ -179,8 +180,8 @@ fn is_empty(value: &serde_json::Value) -> bool {
 
 /// Replaces the marks in a block scalar, which often contains YAML, such as a patch.
 ///
-/// A value that is the whole value of a key or an item is quoted if necessary. If it is `none`, its line is omitted.
-/// Other values are not quoted.
+/// A value that is the whole value of a key or an item is quoted if necessary. If the value is `none`, the line is
+/// omitted. Other values are not quoted.
 fn block(text: &str, span: &Span) -> String {
     let mut result = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

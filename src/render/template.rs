@@ -11,7 +11,7 @@ use crate::fleet::{Layout, MANIFEST};
 use crate::text::{Entry, File, Span, Tree};
 use crate::yaml::{Reader, from_json, parse, print, to_json};
 
-/// The maximum number of instructions of a template. The largest built-in template needs a hundredth of them.
+/// The maximum number of instructions of a template. The largest built-in template needs a hundredth of this number.
 const FUEL: u64 = 10_000_000;
 
 /// The compiled templates of a layout.

@@ -139,7 +139,9 @@ impl Checker {
                 findings.push(invalid(format!("{field} is {text}; it must be at least {limit}")));
             }
             ValidationErrorKind::MinProperties { .. } => {
-                findings.push(invalid(format!("{field} has no fields")).help("set one of its fields, or remove it"));
+                findings.push(
+                    invalid(format!("{field} has no fields")).help("set a field of the mapping, or remove the mapping"),
+                );
             }
             ValidationErrorKind::AnyOf { context } => self.explain_any_of(document, context, &place, findings),
             other => findings.push(invalid(format!("{field} is not valid here ({})", other.keyword()))),

@@ -31,7 +31,7 @@ pub struct Build {
     pub folders: BTreeSet<String>,
     /// The error about an empty kustomization in the directory itself.
     ///
-    /// kustomize rejects an empty kustomization. Flux accepts one in the directory of a Flux Kustomization, so
-    /// `Builder::build` does not add the error to the findings.
+    /// kustomize rejects an empty kustomization. Flux accepts an empty kustomization in the directory of a Flux
+    /// Kustomization, so `Builder::build` does not add the error to the findings.
     pub empty: Option<Finding>,
 }

@@ -1,7 +1,7 @@
 //! The built-in field specs of kustomize's transformers, as data.
 //!
 //! Source: the default configuration of kustomize 5.8. The data includes rows that match nothing, because the
-//! configuration of users is merged with them.
+//! configuration of users is merged with these rows.
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,4 +1,4 @@
-//! The configuration of transformers: the fields that each of them changes, by kind.
+//! The configuration of transformers: the fields that each transformer changes, by kind.
 //!
 //! The built-in configuration is merged with `configurations` and `crds`. The configuration of a base is merged into
 //! the configuration of its overlay, so the references and variables of the base also apply to the overlay.

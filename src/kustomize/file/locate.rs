@@ -140,7 +140,7 @@ impl Files {
         let message = if root.is_empty() {
             format!("`{text}` is outside of the repository")
         } else {
-            format!("`{text}` is outside of `{root}`, which limits references to files")
+            format!("`{text}` is outside of `{root}`, and references cannot leave that directory")
         };
         Finding::error(MISSING_RESOURCE, span.clone(), message).help("use a path inside it")
     }

@@ -288,7 +288,8 @@ fn unmatched(
             .related(other.node.span().clone(), "the object")
             .help("correct `metadata.namespace` of the patch; kustomize rejects a patch without an object");
     }
-    error(name, format!("this patch matches no object; {patched} does not exist"))
-        .help("correct group, version, kind, name or namespace, or remove the patch; kustomize rejects a patch \
-               without an object")
+    error(name, format!("this patch matches no object; {patched} does not exist")).help(
+        "correct group, version, kind, name or namespace, or remove the patch; kustomize rejects a patch \
+               without an object",
+    )
 }

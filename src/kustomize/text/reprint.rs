@@ -1,4 +1,4 @@
-//! The changes of strings when kustomize prints its output and parses the output again.
+//! The changes to strings when kustomize prints its output and parses the output again.
 
 use std::sync::Arc;
 
