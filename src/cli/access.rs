@@ -20,8 +20,8 @@ use crate::yaml::Name;
 /// Shows the rights of the accounts of a tenant or a namespace, and the accounts that they may act as.
 ///
 /// Rights come from Kubernetes RBAC, including the roles and bindings that Kubernetes and Flux ship. An account that
-/// may create a Kustomization or HelmRelease in a namespace may act as any account there, since Flux impersonates the
-/// service account that such an object references.
+/// may create a Kustomization or HelmRelease in a namespace may act as any account of that namespace, since Flux
+/// impersonates the service account that such an object references.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",

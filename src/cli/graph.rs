@@ -18,7 +18,7 @@ use crate::report::graph::{GraphFormat, exceeded_limits, write};
 /// The maximum width of a line on a terminal, unless a name in it is longer.
 const WIDTH: usize = 100;
 
-/// Draws the sources, Kustomizations and releases of each cluster, with their origins, sources and dependencies.
+/// Draws the sources, Kustomizations and HelmReleases of each cluster, with their origins, sources and dependencies.
 ///
 /// With an object, draws the objects that it needs and the objects that need it, directly or indirectly.
 #[derive(Debug, clap::Args)]

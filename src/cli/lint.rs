@@ -18,7 +18,7 @@ use crate::lint::{self, RULES};
 use crate::report::{FORMATS, Format, Report, SummaryLine};
 use crate::text::{Entry, LoadError, Tree, join};
 
-/// Lints a Flux repository, and the objects as its clusters receive them.
+/// Lints a Flux repository and the objects that its clusters receive.
 ///
 /// Reads the nearest .fleetwright.yaml, from the directory up to the root of its Git repository, and the `lint` section
 /// of the directory's fleet.yaml.
@@ -59,7 +59,7 @@ pub(super) struct Args {
     /// Hides pedantic findings; overrides the configuration.
     #[arg(long, overrides_with = "pedantic")]
     no_pedantic: bool,
-    /// Prints what was not linted, and the reasons.
+    /// Prints the skipped objects, findings and checks, with the reasons.
     #[arg(long, short)]
     verbose: bool,
     #[command(flatten)]

@@ -154,7 +154,7 @@ pub(super) fn lint_rendered(
     Ok(!report.findings.is_empty())
 }
 
-/// Prints what was not linted, and the reasons.
+/// Prints the skipped objects, findings and checks, with the reasons.
 pub(super) fn print_skipped(coverage: &Coverage, streams: &mut Streams) {
     if coverage.skipped.is_empty() && coverage.not_done.is_empty() {
         streams.message("skipped: nothing");

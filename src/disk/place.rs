@@ -32,7 +32,8 @@ pub(super) fn repository_of(folder: &Path) -> Option<&Path> {
 
 /// Rejects a path that a user typed if it contains a symbolic link of a repository that leads out of that repository.
 ///
-/// The user expects a directory there, but the author of the repository may have replaced the directory with a link.
+/// The user expects a directory at the path, but the author of the repository may have replaced the directory with a
+/// link.
 pub(super) fn refuse_leaving_link(typed: &Path) -> Result<(), DiskError> {
     let Ok(mut here) = fs::canonicalize(".") else { return Ok(()) };
     for component in typed.components() {

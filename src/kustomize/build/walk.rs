@@ -22,8 +22,8 @@ use crate::yaml::DUPLICATE_KEY;
 
 /// The cache of built directories.
 ///
-/// No thread waits for a build while it holds the lock. Two threads that need one directory at the same time both build
-/// that directory, with the same result.
+/// No thread holds the lock during a build. Two threads that need one directory at the same time both build that
+/// directory, with the same result.
 #[derive(Debug, Default)]
 pub(super) struct Cache(Mutex<BTreeMap<String, Arc<Accumulator>>>);
 

@@ -1,4 +1,4 @@
-//! `vars`: substitution of `$(NAME)` by values of fields.
+//! `vars`: substitution of `$(NAME)` with the values of fields.
 
 use std::collections::BTreeMap;
 
