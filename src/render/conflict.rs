@@ -82,7 +82,7 @@ fn keys(job: &Job, kustomizations: &BTreeMap<&str, &Kustomization>) -> Vec<Key> 
     job.made.objects.iter().map(key).collect()
 }
 
-/// Returns the namespace that the outermost kustomization with a file sets for the objects of the file.
+/// Returns the namespace that the outermost kustomization that includes a file sets for the objects of the file.
 fn namespace_of(path: &str, kustomizations: &BTreeMap<&str, &Kustomization>) -> Option<Arc<str>> {
     let mut folder = folder_of(path);
     let mut namespace = kustomizations.get(folder)?.namespace.clone();

@@ -1,4 +1,5 @@
-//! The scopes of templates: `[cluster]`, `[tenant]` and similar in a path repeat a template over the fleet.
+//! The scopes of templates: `[cluster]`, `[tenant]` and other placeholders in a path repeat a template for each item of
+//! the fleet.
 
 use crate::fleet::Fleet;
 use crate::fleet::resolve::fleet::{Cluster, Component, Namespace, Stage, Tenant};

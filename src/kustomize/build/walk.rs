@@ -1,7 +1,7 @@
 //! The recursive build of a directory and its bases.
 //!
-//! The recursion passes through three files: `include` accumulates bases and components, and `plugins` accumulates the
-//! plugin objects of a kustomization. Both are methods of [`Walk`].
+//! The recursion passes through three files. This file builds directories, `include` accumulates bases and components,
+//! and `plugins` accumulates the plugin objects of a kustomization. Their functions are methods of [`Walk`].
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
