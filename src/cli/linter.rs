@@ -157,12 +157,12 @@ pub(super) fn lint_rendered(
     }
     if warnings > 0 {
         let warnings = crate::report::counted(warnings, "warning");
-        streams.message(format_args!("{warnings} in the rendered files: run `fleetwright lint` to see them"));
+        streams.message(format_args!("the rendered files have {warnings}; run `fleetwright lint` for details"));
     }
     Ok(!report.findings.is_empty())
 }
 
-/// Prints what was not linted, and the reasons.
+/// Prints the skipped objects, findings and checks, with the reasons.
 pub(super) fn print_skipped(coverage: &Coverage, streams: &mut Streams) {
     if coverage.skipped.is_empty() && coverage.not_done.is_empty() {
         streams.message("skipped: nothing");

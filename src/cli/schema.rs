@@ -23,15 +23,15 @@ pub(super) struct Args {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Name {
-    /// fleet.yaml.
+    /// The file fleet.yaml.
     Fleet,
     /// An included file with a cluster.
     Cluster,
     /// An included file with a tenant.
     Tenant,
-    /// layout.yaml.
+    /// The file layout.yaml.
     Layout,
-    /// .fleetwright.yaml.
+    /// The file .fleetwright.yaml.
     Config,
     /// The output of `lint --format json`.
     Report,

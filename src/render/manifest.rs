@@ -47,7 +47,7 @@ impl Manifest {
         Self { folders, shared, external: globs(layout.manifest.get("external"), findings) }
     }
 
-    /// The directories with an output path.
+    /// Returns the directories with an output path.
     pub(super) fn folders(&self) -> &[Folder] {
         &self.folders
     }

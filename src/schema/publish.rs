@@ -1,10 +1,10 @@
-//! A Rust type → the JSON Schema that the project publishes.
+//! The JSON Schema that the project publishes for a Rust type.
 
 use serde_json::Value;
 
 /// Generates the published schema of a type.
 ///
-/// The schema is of draft 7, which the YAML language server supports best. Objects are closed: an unknown field is an
+/// The schema uses draft 7, which the YAML language server supports best. Objects are closed: an unknown field is an
 /// error. No value is nullable; an optional field is absent.
 pub fn publish<T: schemars::JsonSchema>(title: &str, description: &str) -> Value {
     let generator = schemars::generate::SchemaSettings::draft07().into_generator();

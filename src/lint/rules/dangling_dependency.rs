@@ -101,7 +101,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 let by = applied.object.reference();
                 let message = format!("{by} depends on {wanted}, which the cluster does not receive");
                 let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).about(by);
-                found.push(missing.explain(finding, "add it, or remove the entry: Flux waits for the missing object indefinitely"));
+                found.push(
+                    missing.explain(
+                        finding,
+                        "add it, or remove the entry: Flux waits for the missing object indefinitely",
+                    ),
+                );
             }
         }
     }
