@@ -465,8 +465,8 @@ fn earlier_than_several(view: &View<'_>, several: &[(usize, Vec<&Need<'_>>)]) ->
     let user_name = &user.reference;
     let message = format!("in a cold start, {user_name} may apply objects before {needed}, which {names} apply");
     let help = format!(
-        "add {names} to `dependsOn` of {user_name}: until these objects exist, Flux applies nothing else of {user_name}, and \
-         tries again after {}",
+        "add {names} to `dependsOn` of {user_name}: until these objects exist, Flux applies nothing else of \
+         {user_name}, and tries again after {}",
         retry_of(user)
     );
     let summary = format!(" appliers may apply objects before {needed}, which {names} apply");
