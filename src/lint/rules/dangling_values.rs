@@ -172,7 +172,8 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
             let message = format!("{by} reads values from {wanted}, which the cluster does not receive");
             let help = format!(
                 "add the {} to namespace `{}`, or set `optional: true`: without it, Flux does not reconcile the \
-                 referencing object; if another tool creates the {}, declare it below `external` in `.fleetwright.yaml`",
+                 referencing object; if another tool creates the {}, declare it below `external` in \
+                 `.fleetwright.yaml`",
                 wanted.kind, wanted.namespace, wanted.kind
             );
             let finding = Finding::error(RULE.id, applied.by.place(reference.node.span()), message).about(by);
