@@ -222,8 +222,7 @@ fn finding(brought: &AppliedSet, objects: &[Applied<'_>]) -> Option<Finding> {
         first.object.reference()
     );
     let help = "if Flux does not run on that cluster, remove `spec.kubeConfig` from the Kustomization and set it in \
-                the \
-                HelmReleases: without the CRDs of Flux, the remote cluster rejects these objects";
+                the HelmReleases: without the CRDs of Flux, the remote cluster rejects these objects";
     let finding = Finding::warning(RULE.id, Label::new(place, "all objects go to the remote cluster"), message)
         .help(help)
         .about(brought.by.reference.clone());

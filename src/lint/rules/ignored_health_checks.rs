@@ -112,22 +112,15 @@ fn check(view: &View<'_>, found: &mut Findings) {
             .related(applied.by.place(wait.span()), "Flux waits for the objects of the Kustomization")
             .about(object.reference());
         if let Some(other) = other {
-            finding = finding
-                .related(
-                    applied.by.place(other.span()),
-                    "the Kustomization does not apply this \
-                                                                       object",
-                )
-                .help(
-                    "remove `healthChecks`, or remove `wait` and also list the objects of the Kustomization in \
-                 `healthChecks`: with `wait: true`, Flux checks only the objects that the Kustomization applies",
-                );
+            let help = "remove `healthChecks`, or remove `wait` and also list the objects of the Kustomization in \
+                        `healthChecks`: with `wait: true`, Flux checks only the objects that the Kustomization applies";
+            let place = applied.by.place(other.span());
+            finding = finding.related(place, "the Kustomization does not apply this object").help(help);
         } else {
             finding.severity = Severity::Pedantic;
-            finding = finding.help(
-                "remove `healthChecks`: with `wait: true`, Flux checks all objects that the \
-                                    Kustomization applies",
-            );
+            let help =
+                "remove `healthChecks`: with `wait: true`, Flux checks all objects that the Kustomization applies";
+            finding = finding.help(help);
         }
         let key = if other.is_some() { "other" } else { "own" };
         found.push(finding.caused_by(key, "", " Kustomizations have `healthChecks` that Flux does not read"));

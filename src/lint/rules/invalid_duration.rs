@@ -105,21 +105,11 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         let Some(fault) = fault(text, has_hours) else { continue };
         let (why, help) = match fault {
             Fault::Hours(meant) => {
-                let action = meant.map_or_else(
-                    || "write the duration in minutes".to_owned(),
-                    |meant| {
-                        format!(
-                            "write \
-                                                   `{meant}`"
-                        )
-                    },
-                );
+                let action = meant
+                    .map_or_else(|| "write the duration in minutes".to_owned(), |meant| format!("write `{meant}`"));
                 (
                     "but this field does not accept the unit `h`",
-                    format!(
-                        "{action}: the units of this field are `m`, \
-                  `s` and `ms`"
-                    ),
+                    format!("{action}: the units of this field are `m`, `s` and `ms`"),
                 )
             }
             Fault::Days(meant) => {

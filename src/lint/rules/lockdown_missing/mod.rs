@@ -204,13 +204,13 @@ fn judge_instance(view: &View<'_>, tenants: &[&str], applied: &Applied<'_>) -> O
         (None, Some(cluster)) => Label::new(applied.by.place(&cluster.key_span()), "no `multitenant` here"),
         (None, None) => missing_in_spec(instance, "cluster.multitenant"),
     };
-    let message = format!("{} does not enable the multi-tenancy lockdown, and {}", instance.reference(), \
-                           in_words(tenants));
+    let message =
+        format!("{} does not enable the multi-tenancy lockdown, and {}", instance.reference(), in_words(tenants));
     let first = preparation(view, |flag| lacking.contains_key(flag));
     let help = format!(
         "{first}set `spec.cluster.multitenant` to `true`: otherwise Flux applies an object without \
-         `serviceAccountName` with its own permissions; if that is intended, set a reason in `lint.tenancy.lockdown` of \
-         `.fleetwright.yaml`"
+         `serviceAccountName` with its own permissions; if that is intended, set a reason in \
+         `lint.tenancy.lockdown` of `.fleetwright.yaml`"
     );
     Some(Finding::error(RULE.id, label, message).help(help).about(instance.reference()))
 }
@@ -227,8 +227,7 @@ fn reverted(tenants: &[&str], applied: &Applied<'_>, names: &[&str], lacking: &L
     let reference = instance.reference();
     let message = format!("a patch of {reference} disables {}, and {}", in_flags(lacking), in_words(tenants));
     let help = "remove the argument: Flux applies patches after the arguments of `multitenant: true`, and the last \
-                argument \
-                takes effect, so tenants are not restricted; if that is intended, set a reason in \
+                argument takes effect, so tenants are not restricted; if that is intended, set a reason in \
                 `lint.tenancy.lockdown` of `.fleetwright.yaml`";
     let finding = Finding::error(RULE.id, first, message).help(help).about(reference);
     places.fold(finding, |finding, place| finding.related(place, "this argument too"))

@@ -30,7 +30,7 @@ pub(super) fn preparation(view: &View<'_>, is_missing: impl Fn(&str) -> bool) ->
         changes.extend(without.map(|names| {
             format!(
                 "set `serviceAccountName` in {names}, to an account with the rights of Flux, such as \
-                     `kustomize-controller`"
+                 `kustomize-controller`"
             )
         }));
     }
