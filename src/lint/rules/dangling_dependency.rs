@@ -101,19 +101,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 let by = applied.object.reference();
                 let message = format!("{by} depends on {wanted}, which the cluster does not receive");
                 let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).about(by);
-<<<<<<< HEAD
                 found.push(
                     missing.explain(
                         finding,
                         "add it, or remove the entry: Flux waits for the missing object indefinitely",
                     ),
                 );
-||||||| eb9f5393
-                found.push(missing.explain(finding, "add it, or remove the entry: Flux waits for the missing object indefinitely"));
-=======
-                let help = "add the missing object, or remove the entry: Flux waits for the object indefinitely";
-                found.push(missing.explain(finding, help));
->>>>>>> 15af209c1c5961d466e4e673d2c0c4eca56b7232
             }
         }
     }
