@@ -199,17 +199,13 @@ impl<'a> Walk<'a> {
     fn record(&mut self, at: usize, name: &str, property: &Value, level: &str) {
         let is_same = |setting: &Setting| setting.name == name && description(&setting.schema) == description(property);
         let known = self.sections.iter_mut().flat_map(|section| &mut section.settings).find(|setting| is_same(setting));
-        match known {
-            Some(setting) => {
-                if !setting.levels.iter().any(|other| other == level) {
-                    setting.levels.push(level.to_owned());
-                }
+        if let Some(setting) = known {
+            if !setting.levels.iter().any(|other| other == level) {
+                setting.levels.push(level.to_owned());
             }
-            None => {
-                let setting =
-                    Setting { name: name.to_owned(), schema: property.clone(), levels: vec![level.to_owned()] };
-                self.sections[at].settings.push(setting);
-            }
+        } else {
+            let setting = Setting { name: name.to_owned(), schema: property.clone(), levels: vec![level.to_owned()] };
+            self.sections[at].settings.push(setting);
         }
     }
 }
