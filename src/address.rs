@@ -65,7 +65,7 @@ pub enum LocationError {
     #[error("missing directory after the last `=`; use `URL=DIR`")]
     EmptyFolder,
     /// The reference after the `#` is empty.
-    #[error("missing branch or tag after the `#`; use `URL#REF=DIR`, or `URL=DIR` for any")]
+    #[error("missing branch, tag or version after the `#`; use `URL#REF=DIR`, or `URL=DIR` for any revision")]
     EmptyReference,
 }
 

@@ -11,11 +11,11 @@ use crate::text::Span;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// An improvement. Shown only on request.
+    /// A possible improvement, which is reported only on request.
     Pedantic,
     /// A probable mistake in a configuration that still works.
     Warning,
-    /// A fault that fails, deletes objects, grants access, or disables a guard of the tenancy.
+    /// A fault that fails a build, deletes objects, grants access, or disables a protection between tenants.
     Error,
 }
 
@@ -59,7 +59,7 @@ pub struct ObjectRef {
     pub api_version: Arc<str>,
     /// `kind`, for example `Kustomization`.
     pub kind: Arc<str>,
-    /// `metadata.namespace`; absent for objects without one.
+    /// `metadata.namespace`; absent for objects without a namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Arc<str>>,
     /// `metadata.name`.
@@ -80,7 +80,7 @@ impl fmt::Display for ObjectRef {
     }
 }
 
-/// Writes ``Kind `namespace/name` ``, the form of messages. A cluster-scoped object has the empty namespace.
+/// Writes ``Kind `namespace/name` ``, the form of messages. The namespace of a cluster-scoped object is empty.
 pub(crate) fn write_object(f: &mut fmt::Formatter<'_>, kind: &str, namespace: &str, name: &str) -> fmt::Result {
     // The text of an encrypted value is long and has no meaning for readers.
     if [kind, namespace, name].iter().any(|text| text.starts_with("ENC[")) {
@@ -251,14 +251,14 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let near = candidates.iter().map(|candidate| (score(candidate), *candidate));
     let near = near.filter(|(distance, _)| *distance <= allowed).min().map(|(_, candidate)| candidate);
-    // An abbreviation, such as `prod` for `production`.
+    // A short name may be an abbreviation, such as `prod` for `production`.
     let is_short_for = |candidate: &&str| typed.len() >= 3 && candidate.starts_with(typed);
     near.or_else(|| candidates.into_iter().filter(is_short_for).min_by_key(|candidate| candidate.len()))
 }
 
-/// Returns whether less than a third of a name differs from a similar name, but not a whole word.
+/// Returns whether two names differ in less than a third of their characters, and in no whole word.
 ///
-/// `web-info` is not almost `web-env`, since the names of programs are short and similar.
+/// The names of programs are short and similar. For example, `web-info` is not a misspelling of `web-env`.
 pub fn is_almost(typed: &str, meant: &str) -> bool {
     distance(typed, meant) * 3 < typed.len().max(MIN_WORD) && !has_other_word(typed, meant)
 }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-/// A directed graph with numbered nodes and labelled edges.
+/// A directed graph with numbered nodes and labeled edges.
 #[derive(Debug, Clone)]
 pub struct Graph<E> {
     edges: Vec<Vec<Edge<E>>>,

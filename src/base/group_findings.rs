@@ -13,10 +13,10 @@ const MAX_RELATED: usize = 8;
 /// The maximum number of further places that a group of findings lists.
 const MAX_PLACES: usize = 1000;
 
-/// Sorts findings by path, position and rule, and merges equal ones.
+/// Sorts findings by path, position and rule, and merges equal findings.
 ///
-/// Findings with the same message and severity at the same position become one finding with the clusters of all. They
-/// must also have the same cause or, without a cause, the same help.
+/// Findings with the same message and severity at the same position become one finding with the clusters of all of
+/// them. They must also have the same cause or, without a cause, the same help.
 pub fn sort(findings: &mut Vec<Finding>) {
     type Key<'a> = (Option<&'a Arc<str>>, (&'a str, u32, u32), &'a str, &'a str);
     type Variant<'a> = (Reverse<Severity>, Option<&'a str>, bool);
@@ -102,7 +102,7 @@ pub fn absorb(findings: &mut Vec<Finding>) {
         let Some(count) = followers.get(&key) else { continue };
         let others = if *count == 1 { "finding follows" } else { "findings follow" };
         let help = finding.help.take().map(|help| format!("{help}; ")).unwrap_or_default();
-        finding.help = Some(format!("{help}{count} other {others} from it"));
+        finding.help = Some(format!("{help}{count} other {others} from this finding"));
         causes.insert(key);
     }
     let follows = |finding: &Finding| finding.cause.as_ref()?.follows.clone();
@@ -134,7 +134,7 @@ fn group_key(finding: &Finding) -> Option<GroupKey> {
     ))
 }
 
-/// Groups sorted findings into one finding for each cause, with the places of the others and the clusters of all.
+/// Groups sorted findings into one finding for each cause, with the places and the clusters of all its findings.
 ///
 /// Findings of one rule without a cause form a group if they are at the same position and differ only in their object.
 pub fn group(findings: Vec<Finding>) -> Vec<Finding> {
@@ -180,7 +180,7 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
             Some(object) => object.to_string(),
             None => "also here".to_owned(),
         };
-        // If all findings are at one position, the position of the object is more specific.
+        // If another finding is at the same position, the position of its object is more specific.
         let is_elsewhere = other.at.span != finding.at.span;
         let room = if keeps_related { MAX_PLACES - further.len().min(MAX_PLACES) } else { 0 };
         further.extend(other.related.iter().take(room).filter(|label| !finding.related.contains(label)).cloned());

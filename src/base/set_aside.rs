@@ -1,6 +1,6 @@
 //! Directories whose names indicate that clusters do not apply their contents.
 
-/// The words in the names of directories that are not applied, unless a cluster reaches them.
+/// The words in the names of directories that clusters do not apply, unless a cluster reaches such a directory.
 ///
 /// For example, a cluster may have the name `test`.
 const ASIDE: &[&str] = &[

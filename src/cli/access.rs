@@ -19,15 +19,15 @@ use crate::yaml::Name;
 
 /// Shows the rights of the accounts of a tenant or a namespace, and the accounts that they may act as.
 ///
-/// Rights are those of Kubernetes RBAC, including the roles and bindings that Kubernetes and Flux ship. An account that
-/// may create a Kustomization or HelmRelease in a namespace may act as any account there, since Flux impersonates the
-/// service account that such an object references.
+/// Rights come from Kubernetes RBAC, including the roles and bindings that Kubernetes and Flux ship. An account that
+/// may create a Kustomization or HelmRelease in a namespace may act as any account of that namespace, since Flux
+/// impersonates the service account that such an object references.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
     "  fleetwright access apps                          the accounts of tenant or namespace `apps`\n",
     "  fleetwright access apps/flux --cluster staging   one account, on one cluster\n",
-    "  fleetwright access apps --format json            for programs; `schema access` describes it\n\n",
+    "  fleetwright access apps --format json            for programs; see `schema access`\n\n",
     "Exit codes:\n",
     "  0  printed\n",
     "  2  fleetwright failed: no such directory, cluster, tenant, namespace or account",
@@ -124,7 +124,7 @@ impl ClusterRights<'_> {
         })
     }
 
-    /// Returns the namespaces of the tenant of this name, else the namespace of this name.
+    /// Returns the namespaces of the tenant with this name, else the namespace with this name.
     fn namespaces(&self, name: &str) -> Option<(Option<Name>, BTreeSet<Name>)> {
         let tenants = self.tenancy.tenants.iter();
         let own: BTreeSet<Name> = tenants
@@ -175,9 +175,11 @@ fn unknown_account(typed: &str, name: &str, account: Option<&str>, clusters: &[C
     };
     let names: Vec<String> = names.into_iter().collect();
     let help = match did_you_mean(wanted, names.iter().map(String::as_str)) {
-        _ if names.is_empty() => "no object in this directory has a namespace".to_owned(),
+        _ if names.is_empty() => {
+            "pass another directory with `--dir`; no object in this directory has a namespace".to_owned()
+        }
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("known names are {}", join_names(&names)),
+        None => format!("pass one of the known names: {}", join_names(&names)),
     };
     Error::with_help(message, help)
 }

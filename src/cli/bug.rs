@@ -21,7 +21,7 @@ fn message(info: &PanicHookInfo<'_>) -> String {
     let version = env!("CARGO_PKG_VERSION");
     format!(
         "error: this is a bug in fleetwright, not in your files\n\
-         help: please report it with the command, the file it read, and this line:\n  \
+         help: please report the bug with the command, the files that it read, and this line:\n  \
          fleetwright {version}: {} at {place}",
         what.unwrap_or("a panic without a message")
     )

@@ -23,8 +23,9 @@ use crate::yaml::{Node, Style, Value};
 /// hash of decrypted contents in a name is shown as `login-xxxxxxxxxx`.
 ///
 /// The output lacks labels and annotations that Flux adds while it applies objects: owner labels
-/// (`kustomize.toolkit.fluxcd.io/name`, `resourceset.fluxcd.controlplane.io/name`, and the same with `namespace`), and
-/// checksums of copied objects. Objects that Flux ignores because of their annotations or labels are omitted.
+/// (`kustomize.toolkit.fluxcd.io/name`, `resourceset.fluxcd.controlplane.io/name`, and the corresponding `namespace`
+/// labels), and checksums of copied objects. Objects that Flux ignores because of their annotations or labels are
+/// omitted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -112,9 +113,9 @@ fn retain_kustomization(deliveries: &mut Vec<Delivery<'_>>, name: &str) -> Resul
     }
     let names: Vec<String> = names.into_iter().collect();
     let help = match did_you_mean(name, names.iter().map(String::as_str)) {
-        _ if names.is_empty() => "no cluster of this directory has a Kustomization".to_owned(),
+        _ if names.is_empty() => "pass another directory; no cluster of this directory has a Kustomization".to_owned(),
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("known Kustomizations are {}", join_names(&names)),
+        None => format!("pass one of the known Kustomizations: {}", join_names(&names)),
     };
     Err(Error::with_help(format!("there is no Kustomization `{name}`"), help))
 }
@@ -159,7 +160,8 @@ fn failures(repo: &Repo, deliveries: &[Delivery<'_>], scope: Scope) -> Vec<Findi
         [] => !clusters.is_empty(),
         names => names.iter().any(|name| clusters.contains(&**name) || whole.contains(&**name)),
     };
-    // If the version of Flux is unknown, an undefined variable is a warning, but the build assumes a Flux that fails.
+    // If the version of Flux is unknown, an undefined variable is a warning, but the build assumes a version of Flux
+    // that fails.
     let is_failure = |finding: &&Finding| {
         finding.severity == Severity::Error || [UNDEFINED_VARIABLE, SHELL_VARIABLE_SUBSTITUTED].contains(&finding.rule)
     };
@@ -171,9 +173,12 @@ fn failures(repo: &Repo, deliveries: &[Delivery<'_>], scope: Scope) -> Vec<Findi
 fn print_notes(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Streams) {
     let receivers: Vec<String> = deliveries.iter().map(|delivery| delivery.receiver.to_string()).collect();
     if receivers.len() > 1 {
-        let message =
-            format!("the output contains {} clusters: {}", receivers.len(), printable(&join_names(&receivers)));
-        streams.message(format_args!("{message}; use `--cluster NAME` for one of them"));
+        let message = format!(
+            "the output contains the objects of {} clusters: {}",
+            receivers.len(),
+            printable(&join_names(&receivers))
+        );
+        streams.message(format_args!("{message}; pass `--cluster NAME` to print one cluster"));
     }
     let mut reasons: BTreeMap<&NotBuiltReason, BTreeSet<String>> = BTreeMap::new();
     let (mut masked, mut unknown) = (0, 0);
@@ -200,7 +205,7 @@ fn print_notes(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Stre
     }
     if unknown > 0 {
         let what = counted(unknown, "object");
-        streams.message(format_args!("{what} with unknown values, shown as `${{NAME}}` or `ENC[…]`"));
+        streams.message(format_args!("the unknown values of {what} are shown as `${{NAME}}` or `ENC[…]`"));
     }
 }
 

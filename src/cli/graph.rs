@@ -15,12 +15,12 @@ use crate::flux::{Applied, Receiver};
 use crate::graph::{Graph, around, around_referenced, of_cluster};
 use crate::report::graph::{GraphFormat, exceeded_limits, write};
 
-/// The maximum width of lines on a terminal, unless their names are longer.
+/// The maximum width of a line on a terminal, unless a name in it is longer.
 const WIDTH: usize = 100;
 
-/// Draws the sources, Kustomizations and releases of each cluster, with their origins, sources and dependencies.
+/// Draws the sources, Kustomizations and HelmReleases of each cluster, with their origins, sources and dependencies.
 ///
-/// With an object, draws what that object needs and what needs it, directly or not.
+/// With an object, draws the objects that it needs and the objects that need it, directly or indirectly.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",

@@ -41,6 +41,6 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     streams.message(format_args!("wrote `{}` and its schema for editors", file.display()));
     let folder = args.dir.display().to_string();
     let go = if folder == "." { String::new() } else { format!("cd {folder} && ") };
-    streams.message(format_args!("next: edit it, then `{go}fleetwright render`"));
+    streams.message(format_args!("next: edit it, then run `{go}fleetwright render`"));
     Ok(Exit::Clean)
 }

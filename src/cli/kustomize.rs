@@ -31,7 +31,7 @@ pub(super) struct Args {
     /// Permits or forbids references to files outside of the kustomization's directory.
     #[arg(long, value_name = "WHICH", default_value = "LoadRestrictionsRootOnly")]
     load_restrictor: Restrictor,
-    /// The local copy of a repository, or of its branch or tag with `URL#REF=DIR`; may be repeated.
+    /// The local copy of a repository, or of one branch or tag with `URL#REF=DIR`; may be repeated.
     #[arg(long = "source", value_name = "URL=DIR", value_parser = location)]
     sources: Vec<Location>,
 }
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let files = Files::read(&opened.tree, |_| false).read_as(reading).with_copies(copies);
     if file_in(&files, &opened.folder).is_empty() {
         let message = format!("there is no {} in `{}`", FILE_NAMES[0], args.dir.display());
-        return Err(Error::with_help(message, "pass a directory that contains one"));
+        return Err(Error::with_help(message, "pass a directory that contains a kustomization file"));
     }
     let build = Builder::new(files).build(&opened.folder);
     let mut findings = build.findings;

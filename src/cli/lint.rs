@@ -18,7 +18,7 @@ use crate::lint::{self, RULES};
 use crate::report::{FORMATS, Format, Report, SummaryLine};
 use crate::text::{Entry, LoadError, Tree, join};
 
-/// Lints a Flux repository, with the objects as its clusters receive them.
+/// Lints a Flux repository and the objects that its clusters receive.
 ///
 /// Reads the nearest .fleetwright.yaml, from the directory up to the root of its Git repository, and the `lint` section
 /// of the directory's fleet.yaml.
@@ -59,7 +59,7 @@ pub(super) struct Args {
     /// Hides pedantic findings; overrides the configuration.
     #[arg(long, overrides_with = "pedantic")]
     no_pedantic: bool,
-    /// Prints what was not linted, and the reasons.
+    /// Prints the skipped objects, findings and checks, with the reasons.
     #[arg(long, short)]
     verbose: bool,
     #[command(flatten)]
@@ -166,7 +166,7 @@ fn display_prefix(folder: &Path, format: &Format) -> String {
     source::display_prefix(folder)
 }
 
-/// Returns the fleet.yaml of the directory. Other tools use this name too, for example Rancher's Fleet.
+/// Returns the fleet.yaml of the directory, unless it is a file of another tool, such as Rancher's Fleet.
 pub(super) fn governing_fleet(
     fleet: Option<&Path>,
     dir: &Path,
@@ -236,10 +236,11 @@ fn warn_nothing_to_lint(report: &Report, tree: &Tree, dir: &Path, streams: &mut 
     if tree.is_empty() {
         streams.message(format_args!("nothing to lint: `{dir}` is empty"));
     } else if is_file && tree.entries().all(|(path, _)| !is_yaml(path)) {
-        streams
-            .message(format_args!("nothing to lint: `{dir}` is not a .yaml or .yml file, and Flux reads only these"));
+        streams.message(format_args!(
+            "nothing to lint: `{dir}` is not a .yaml or .yml file, and Flux reads only such files"
+        ));
     } else if let Some((why, _)) = report.summary.coverage.skipped.first_key_value().filter(|_| is_file) {
-        streams.message(format_args!("nothing to lint: `{dir}` was skipped, as are {why}"));
+        streams.message(format_args!("nothing to lint: `{dir}` was skipped, since the linter skips {why}"));
     } else if report.summary.coverage.objects == 0 {
         streams.message(format_args!("nothing to lint: there is no Kubernetes object in `{dir}`"));
     } else if !tree.files().any(|file| names_flux(file.text())) {
@@ -258,7 +259,7 @@ fn warn_partial_repository(report: &Report, dir: &Path, folder: &Path, streams: 
     if let Some(root) = disk::nearest(folder, ".git").filter(|root| !root.within.is_empty()) {
         let (dir, root) = (dir.display(), or_current(&root.folder).display());
         streams.message(format_args!(
-            "`{dir}` is a part of the repository `{root}`, and paths are relative to its root: lint `{root}`"
+            "`{dir}` is a part of the repository `{root}`, and paths are relative to `{root}`: lint `{root}`"
         ));
     }
 }
@@ -274,7 +275,7 @@ fn refuse_unreadable(tree: &Tree, report: &Report) -> Result<(), Error> {
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     Err(Error::with_help(
         format!("cannot read {first}{more}"),
-        "make it readable, or ignore it in .gitignore; all other files were linted",
+        "make each unreadable file readable, or ignore it in .gitignore; all other files were linted",
     ))
 }
 

@@ -40,7 +40,11 @@ fn format_findings(report: &Report) -> Result<String, Error> {
 }
 
 /// Returns the options of the linter. The configuration overrides the `lint` section of fleet.yaml.
-pub(super) fn options(settings: Settings, source: Option<&Source>, streams: &mut Streams) -> Result<Options, Error> {
+pub(super) fn options(
+    mut settings: Settings,
+    source: Option<&Source>,
+    streams: &mut Streams,
+) -> Result<Options, Error> {
     if let Some(source) = source {
         let unknown = unknown_rules(&source.loaded.lint, INVALID_FLEET);
         if !unknown.is_empty() {
@@ -48,6 +52,10 @@ pub(super) fn options(settings: Settings, source: Option<&Source>, streams: &mut
             let message = format!("nothing was linted: `{FLEET}` references unknown rules");
             return Err(Error::Printed(message));
         }
+    }
+    if let Some(source) = source {
+        settings.config.roots.extend(source.loaded.declared_roots());
+        settings.config.external.extend(source.loaded.external_objects());
     }
     let base = source.map(|source| source.loaded.lint.clone()).unwrap_or_default();
     let fleet = source.and_then(|source| source.loaded.fleet.as_ref());
@@ -149,12 +157,12 @@ pub(super) fn lint_rendered(
     }
     if warnings > 0 {
         let warnings = crate::report::counted(warnings, "warning");
-        streams.message(format_args!("{warnings} in the rendered files: run `fleetwright lint` to see them"));
+        streams.message(format_args!("the rendered files have {warnings}; run `fleetwright lint` for details"));
     }
     Ok(!report.findings.is_empty())
 }
 
-/// Prints what was not linted, and the reasons.
+/// Prints the skipped objects, findings and checks, with the reasons.
 pub(super) fn print_skipped(coverage: &Coverage, streams: &mut Streams) {
     if coverage.skipped.is_empty() && coverage.not_done.is_empty() {
         streams.message("skipped: nothing");

@@ -28,10 +28,10 @@ pub(super) const DECLARE: &str = "declare a cluster with `clusters.NAME.root` in
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options of every command that reads a repository")]
 pub(super) struct Options {
-    /// Only this cluster, by its name in `graph`; may be repeated.
+    /// Selects this cluster, by its name in the output of `graph`; may be repeated.
     #[arg(long = "cluster", value_name = "NAME")]
     clusters: Vec<String>,
-    /// The local copy of a source, or of its branch, tag or version with `URL#REF=DIR`; may be repeated.
+    /// The local copy of a source, or of one branch, tag or version with `URL#REF=DIR`; may be repeated.
     #[arg(long = "source", value_name = "URL=DIR", value_parser = location)]
     sources: Vec<Location>,
     /// The version of Flux on the clusters; overrides the version in the repository.
@@ -134,7 +134,7 @@ impl Options {
         Ok(Settings { copies, flux_version: self.flux_version.clone(), config, ..Settings::default() })
     }
 
-    /// Returns the copies that the configuration references, without those that the command line sets.
+    /// Returns the copies that the configuration references, without the copies that the command line sets.
     ///
     /// A configuration in the repository may only reference the repository's directories: a pull request may change it.
     fn declared_copies(
@@ -285,7 +285,7 @@ impl Repository {
     }
 }
 
-/// The root in a part of the directory to which the configuration applies; `None` if the root is elsewhere.
+/// Returns the root with its path relative to `folder`; `None` if the root is outside of `folder`.
 fn below(mut declared: DeclaredRoot, folder: &str) -> Option<DeclaredRoot> {
     let path = normalize(&declared.root.path)?;
     let inside = is_inside(&path, folder).then(|| path.get(folder.len()..))??.trim_start_matches('/').to_owned();
@@ -301,8 +301,8 @@ fn copy(location: &Location, place: &Path, folder: &Path, tree: &Tree) -> Result
     })
 }
 
-/// Returns the path of a copy inside the linted directory. Such a copy is linted as a part of it, unless Git ignores
-/// it.
+/// Returns the path of a copy inside the linted directory. Such a copy is linted as a part of the directory, unless Git
+/// ignores the copy.
 fn path_inside(place: &Path, folder: &Path, tree: &Tree) -> Option<String> {
     disk::relative(place, folder).filter(|inside| tree.has_folder(inside))
 }
@@ -346,11 +346,11 @@ fn refused_copy(copy: &SourceCopy, at: &Span, fault: &CopyFault) -> Finding {
     let source = format!("`--source {url}=DIR`");
     let (message, help) = match fault {
         CopyFault::Refused(Refusal::Outside) => (
-            format!("copy `{path}` is outside of the repository, which its own configuration cannot reference"),
+            format!("the configuration of the repository references copy `{path}` outside of the repository"),
             format!(
-                "a pull request can change this file, and must not read other files of the machine; pass the directory \
-                with {source}, use a configuration outside of the repository with `--config FILE`, or set \
-                `--trust-config`"
+                "pass the directory with {source}, use a configuration outside of the repository with `--config FILE`, \
+                or set `--trust-config`; a pull request can change this file, and must not gain access to other files \
+                of the machine"
             ),
         ),
         CopyFault::Refused(Refusal::Link) => (
@@ -380,7 +380,7 @@ fn unknown_cluster(wanted: &str, names: &[String]) -> Error {
     }
     let help = match did_you_mean(wanted, names.iter().map(String::as_str)) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("known clusters are {}", join_names(names)),
+        None => format!("pass one of the known clusters: {}", join_names(names)),
     };
     Error::with_help(message, help)
 }

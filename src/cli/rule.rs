@@ -13,7 +13,7 @@ use super::streams::Streams;
 use crate::base::finding::Severity;
 use crate::lint::{RULES, Rule, rule};
 
-/// Lists the rules of the linter, or prints the page of one.
+/// Lists the rules of the linter, or prints the page of one rule.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -97,7 +97,7 @@ fn json(value: &impl Serialize) -> Result<String, std::io::Error> {
 const HEADING: Style = Style::new().bold();
 const CODE: Style = Style::new().dimmed();
 
-/// A Markdown link.
+/// The pattern of a Markdown link.
 static LINK: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\[(?<text>[^\]]+)\]\((?<target>[^)\s]+)\)").expect("the expression is constant"));
 

@@ -23,13 +23,15 @@ pub(super) struct Args {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Name {
-    /// fleet.yaml.
+    /// The file fleet.yaml.
     Fleet,
     /// An included file with a cluster.
     Cluster,
     /// An included file with a tenant.
     Tenant,
-    /// .fleetwright.yaml.
+    /// The file layout.yaml.
+    Layout,
+    /// The file .fleetwright.yaml.
     Config,
     /// The output of `lint --format json`.
     Report,
@@ -48,6 +50,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Name::Fleet => with_rules(crate::fleet::schema()),
         Name::Cluster => crate::fleet::cluster_schema(),
         Name::Tenant => crate::fleet::tenant_schema(),
+        Name::Layout => crate::fleet::layout_schema(),
         Name::Config => with_rules(crate::config::schema()),
         Name::Report => crate::report::json::schema(),
         Name::Build => crate::report::build::schema(),

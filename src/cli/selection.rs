@@ -48,7 +48,8 @@ pub(super) fn unknown_object(typed: &str, miss: Miss, receivers: &[Receiver<'_>]
             let help = match meant {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None if unbuilt > 0 => {
-                    format!("{unbuilt} appliers were not built and may create it; run `fleetwright graph` to see them")
+                    let unbuilt = crate::report::counted(unbuilt, "unbuilt applier");
+                    format!("run `fleetwright graph` to see {unbuilt} that may create the object")
                 }
                 None => "run `fleetwright build` to see all objects".to_owned(),
             };

@@ -58,7 +58,8 @@ pub(super) fn load(path: &Path) -> Result<Source, Error> {
     Ok(Source { folder: display_prefix(&folder), loaded: fleet::load(&tree, &name) })
 }
 
-/// Returns whether a fleet.yaml references other files. Otherwise, its directory is not listed, since it may be large.
+/// Returns whether a fleet.yaml references other files. Without such references, the directory is not listed, since it
+/// may be large.
 fn names_other_files(file: &File) -> bool {
     let documents = parse(file).documents;
     documents.iter().map(|document| &document.node).any(|root| {

@@ -69,7 +69,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     Ok(Exit::Clean)
 }
 
-/// Returns the paths that match a typed field. An item that is selected by name may have a different index per cluster.
+/// Returns the paths that match a typed field. An item that is selected by name may have a different index on each
+/// cluster.
 fn paths(typed: &str, found: &[(&Cluster, Applied<'_>)]) -> Result<Vec<Path>, Error> {
     let mut paths: Vec<Path> = Vec::new();
     let mut miss = None;
@@ -99,7 +100,7 @@ fn unknown_field(typed: &str, no_field: &NoField, found: &[(&Cluster, Applied<'_
     let help = match (written, meant) {
         (Some(written), _) => {
             let place = format!("{}:{}", written.file().path(), written.position().line);
-            printable(&format!("`{place}` sets it, but a patch or a null removes it")).into_owned()
+            printable(&format!("see `{place}`, which sets the field; a patch or a null value removes it")).into_owned()
         }
         (None, Some(meant)) => format!("did you mean `{}`?", field::shown(meant)),
         (None, None) => "omit the field to see all fields".to_owned(),

@@ -1,4 +1,4 @@
-//! The file `.fleetwright.yaml`: its fields, and how to read it.
+//! The file `.fleetwright.yaml`: its fields, and the functions that read the file.
 
 use super::decode::decode;
 use super::external::{Declared, External};
@@ -96,7 +96,7 @@ pub struct DeclaredRoot {
     pub cluster: String,
     /// The root.
     pub root: RootConfig,
-    /// The node of its `path`.
+    /// The node of the field `path`.
     pub path: Node,
 }
 
@@ -160,7 +160,7 @@ pub enum ApiVersion {
 /// The kind of the configuration.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub enum ConfigKind {
-    /// The only one.
+    /// The only kind.
     Config,
 }
 
@@ -241,6 +241,6 @@ fn settings(root: &Node) -> Settings {
 pub struct DeclaredCopy {
     /// The copy.
     pub copy: SourceCopy,
-    /// The node of `path`.
+    /// The position of the field `path`.
     pub at: Span,
 }

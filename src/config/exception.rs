@@ -11,7 +11,7 @@ use super::glob::globs_schema;
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// An exception accepts the findings of a rule, optionally limited to objects and paths.
+/// An exception that accepts the findings of a rule, optionally limited to objects and paths.
 #[derive(Debug, Clone, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Exception {

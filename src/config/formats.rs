@@ -81,8 +81,8 @@ fn copy_path(text: &str) -> Option<FormatError> {
         (false, true) => format!("is `{text}`, a path with backslashes"),
         (false, false) => return None,
     };
-    let help = "write it relative to this file, with `/` between directories, as in `vendor/apps`, or name the directory on \
-                the command line with `--source URL=DIR`";
+    let help = "write the path relative to this file, with `/` between directories, as in `vendor/apps`, or set the \
+                directory on the command line with `--source URL=DIR`";
     Some(FormatError { rule: None, message, help: help.into() })
 }
 
@@ -105,6 +105,6 @@ fn root_path(text: &str) -> Option<FormatError> {
     } else {
         return None;
     };
-    let help = "write it relative to this file, with `/` between directories, as in `clusters/staging`";
+    let help = "write the path relative to this file, with `/` between directories, as in `clusters/staging`";
     Some(FormatError { rule: None, message, help: help.into() })
 }

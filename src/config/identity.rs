@@ -71,7 +71,7 @@ impl DuplicateClusterIdentity {
         Self { severity: level, keys: node.get("keys").and_then(decode), groups: groups.collect() }
     }
 
-    /// Returns these options, with unset options from `base`.
+    /// Returns these options, with unset options from `base`. Groups are concatenated.
     pub(super) fn over(self, base: Self) -> Self {
         let groups = base.groups.into_iter().chain(self.groups).collect();
         Self { severity: self.severity.or(base.severity), keys: self.keys.or(base.keys), groups }

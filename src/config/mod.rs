@@ -1,5 +1,5 @@
-//! The configuration `.fleetwright.yaml`: the `lint` section, which fleet.yaml shares, copies of sources, Flux versions, and
-//! external objects of clusters.
+//! The configuration `.fleetwright.yaml`: the `lint` section (shared with fleet.yaml), copies of sources, Flux
+//! versions, and external objects of clusters.
 
 mod bearings;
 mod decode;

@@ -15,7 +15,7 @@ pub struct Production {
 }
 
 impl Production {
-    /// Returns whether a cluster is a production cluster: by the globs, or by its name without globs.
+    /// Returns whether a cluster is a production cluster, by the globs, or by its name if no glob is configured.
     pub fn has(&self, cluster: &str) -> bool {
         if self.globs.is_empty() {
             return has_production_segment(cluster);

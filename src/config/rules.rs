@@ -63,7 +63,7 @@ pub(super) fn rules_schema(generator: &mut SchemaGenerator) -> Schema {
         "type": "object",
         "properties": {
             DUPLICATE_CLUSTER_IDENTITY: {
-                "description": "Clusters share a value that must be unique: the severity, the keys with unique values, and the clusters that may share them.",
+                "description": "Clusters share a value that must be unique. The options are the severity, the keys whose values must be unique, and the groups of clusters that may share values.",
                 "anyOf": [level, identity],
                 "examples": [{
                     "keys": ["CLUSTER_NAME", "CLUSTER_DOMAIN"],

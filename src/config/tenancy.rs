@@ -133,10 +133,11 @@ pub(super) fn check(section: &Node, rule: &'static str) -> Vec<Finding> {
                     .help("remove one of them")
             } else {
                 let message = format!("tenants `{owner}` and `{}` both have namespace `{namespace}`", tenant.key);
-                let help = "keep it in one tenant; an account with write access to a namespace can impersonate its service accounts";
+                let help = "keep the namespace in one tenant; an account with write access to a namespace can impersonate \
+                            the service accounts of the namespace";
                 Finding::error(rule, node.span().clone(), message).help(help)
             };
-            findings.push(finding.related((*first).clone(), "first here"));
+            findings.push(finding.related((*first).clone(), "first listed here"));
         }
     }
     findings

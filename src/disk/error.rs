@@ -33,7 +33,7 @@ pub enum DiskError {
     LinkLeavesRoot {
         /// The file to write.
         path: String,
-        /// The link in its path.
+        /// The link in the path.
         link: String,
     },
     /// A symbolic link of a repository, in a path that a user typed, leads out of that repository.

@@ -27,6 +27,6 @@ pub use read::{list, read, read_copy, read_some};
 pub use root::Refusal;
 pub use write::{Changes, LockFile, clean, create, write};
 
-/// The directory of files before they are renamed to their targets. It is in the root, since a rename does not cross
-/// file systems.
+/// The directory in which files are written before they are renamed to their targets. It is in the root, since a rename
+/// cannot cross file systems.
 const STAGE: &str = ".fleetwright.tmp";

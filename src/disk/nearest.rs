@@ -1,4 +1,4 @@
-//! Search for the configuration file of a directory: in it and in its parents up to the root of the Git repository.
+//! The search for the configuration file of a directory, from the directory up to the root of the Git repository.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};

@@ -12,7 +12,7 @@ pub fn is_file(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Returns whether a file or a directory has the path.
+/// Returns whether a file or a directory exists at the path.
 pub fn exists(path: &Path) -> bool {
     path.exists()
 }
@@ -32,7 +32,8 @@ pub(super) fn repository_of(folder: &Path) -> Option<&Path> {
 
 /// Rejects a path that a user typed if it contains a symbolic link of a repository that leads out of that repository.
 ///
-/// The user expects a directory there, but the author of the repository may have replaced the directory with a link.
+/// The user expects a directory at the path, but the author of the repository may have replaced the directory with a
+/// link.
 pub(super) fn refuse_leaving_link(typed: &Path) -> Result<(), DiskError> {
     let Ok(mut here) = fs::canonicalize(".") else { return Ok(()) };
     for component in typed.components() {
@@ -132,7 +133,7 @@ pub(super) fn emptied(root: &Path, removed: &BTreeSet<String>) -> BTreeSet<PathB
     emptied.filter(|(full, folder)| is_emptied(full, folder, removed)).map(|(full, _)| full).collect()
 }
 
-/// Returns whether a directory contains files and all of them are in `removed`.
+/// Returns whether a directory contains files, and all its files are in `removed`.
 fn is_emptied(folder: &Path, path: &str, removed: &BTreeSet<String>) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     let mut entries = entries.filter_map(Result::ok).peekable();
@@ -150,7 +151,7 @@ pub(super) fn slashed(path: &Path) -> Option<String> {
     segments.map(|segments| segments.join("/"))
 }
 
-/// Returns whether a path consists of names only, none of them `.git`.
+/// Returns whether a path consists of names only, and no name is `.git`.
 pub(super) fn is_plain(path: &Path) -> bool {
     path.components().all(|component| matches!(component, Component::Normal(name) if !is_git(name)))
 }

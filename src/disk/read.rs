@@ -22,7 +22,7 @@ pub fn read(path: &Path) -> Result<Tree, DiskError> {
     read_in(path, None)
 }
 
-/// Reads a copy of another repository as [`read`] does. Its files store the directory as it was typed.
+/// Reads a copy of another repository as [`read`] does. Each file stores the directory as it was typed.
 pub fn read_copy(path: &Path) -> Result<Tree, DiskError> {
     refuse_git(path)?;
     let typed = display(path);
@@ -142,8 +142,8 @@ fn unread(found: FoundFile) -> Entry {
     }
 }
 
-/// Returns the entry of a file. If there is none, returns an obstacle: a file in the place of a parent directory, or a
-/// file of the directory at the path.
+/// Returns the entry of a file. If the file does not exist, returns an obstacle: a file in the place of a parent
+/// directory, or a file in a directory at the path.
 fn read_or_obstacle(root: &Root, path: &str) -> Option<(String, Entry)> {
     if path.is_empty() {
         return None;

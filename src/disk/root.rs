@@ -31,7 +31,7 @@ pub(super) struct Root {
 pub(super) enum Place {
     /// The path does not exist.
     Nothing,
-    /// The operating system denies access, for this reason.
+    /// The path cannot be read, for this reason.
     Unreadable(String),
     /// A file.
     File(PathBuf),
@@ -48,7 +48,7 @@ pub(super) enum Place {
 pub enum Refusal {
     /// The path itself leads out of the root.
     Outside,
-    /// A symbolic link in the path leads out of the root, to a missing file, or forms a cycle.
+    /// A symbolic link in the path leads out of the root or to a missing file, or forms a cycle.
     Link,
     /// The path leads into a `.git` directory.
     Git,

@@ -76,7 +76,7 @@ pub fn create(path: &Path, text: &str) -> Result<(), DiskError> {
     file.write_all(text.as_bytes()).map_err(&refused)
 }
 
-/// The kind of the next change; a test interrupts the work there.
+/// The kind of the next step, before which a test can interrupt the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Stage,
@@ -87,7 +87,7 @@ enum Step {
     Unstage,
 }
 
-/// A function that is called before each step. If it returns an error, the work ends there, as after a kill.
+/// A function that is called before each step. If the function returns an error, the work ends, as after a kill.
 type BeforeStep<'a> = &'a mut dyn FnMut(Step) -> Result<(), DiskError>;
 
 fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Result<(), DiskError> {

@@ -6,7 +6,7 @@ use super::check;
 use super::model::DEFAULT_LAYOUT;
 use crate::base::finding::{Finding, Severity};
 use crate::config;
-use crate::config::Lint;
+use crate::config::{Declared, DeclaredRoot, Lint, RootConfig};
 use crate::fleet::input::files::Input;
 use crate::fleet::input::layout::Layout;
 use crate::fleet::merge::levels::Merged;
@@ -14,8 +14,9 @@ use crate::fleet::resolve::dependencies::Graph;
 use crate::fleet::resolve::derive::resolve;
 use crate::fleet::resolve::fleet::Fleet;
 use crate::fleet::rule_ids::INVALID_FLEET;
+use crate::kube::groups;
 use crate::text::{Span, Tree};
-use crate::yaml::Node;
+use crate::yaml::{Node, Reader, Style, Value};
 
 /// The result of loading a fleet.yaml.
 #[derive(Debug, Clone)]
@@ -38,6 +39,37 @@ pub struct Loaded {
     pub(super) included: BTreeMap<String, Span>,
     /// The merged levels, which keep the origin of each value.
     pub(super) merged: Option<Merged>,
+}
+
+impl Loaded {
+    /// Returns the roots of clusters that the layout declares, for the linter.
+    pub fn declared_roots(&self) -> Vec<DeclaredRoot> {
+        let Some(fleet) = &self.fleet else { return Vec::new() };
+        let declared = fleet.clusters.iter().filter_map(|cluster| {
+            let root = cluster.root.as_ref()?;
+            let namespace = cluster.flux.namespace.as_ref().map_or(groups::FLUX_NAMESPACE, |namespace| &namespace.0);
+            let path = root.path.clone().unwrap_or_else(|| cluster.path.clone());
+            let node = Node::at(Value::Scalar(path.clone().into(), Style::Double), cluster.span.clone());
+            let config = RootConfig {
+                path,
+                source: root.source.clone().unwrap_or_else(|| groups::FLUX_NAMESPACE.to_owned()),
+                namespace: root.namespace.clone().unwrap_or_else(|| namespace.to_owned()),
+            };
+            Some(DeclaredRoot { cluster: cluster.name.clone(), root: config, path: node })
+        });
+        declared.collect()
+    }
+
+    /// Returns the objects that the layout declares on every cluster, for the linter.
+    pub fn external_objects(&self) -> Vec<Declared> {
+        let objects = self.layout.as_ref().and_then(|layout| layout.manifest.get("externalObjects"));
+        let objects = objects.map(Node::items).unwrap_or_default().iter();
+        let declared = objects.filter_map(|node| {
+            let external = crate::yaml::decode(node, Reader::Core).ok()?;
+            Some(Declared { external, node: node.clone() })
+        });
+        declared.collect()
+    }
 }
 
 /// Loads the fleet from the file at `path` in a tree.

@@ -13,9 +13,10 @@ mod explain;
 mod input_guard;
 
 pub use explain::{Explained, Provenance, explain};
-pub use input::layout::{Layout, MANIFEST};
-pub use input::schema::{cluster_schema, schema, tenant_schema};
+pub use input::layout::Layout;
+pub use input::schema::{cluster_schema, layout_schema, schema, tenant_schema};
 pub use load::{Loaded, load};
+pub use model::MANIFEST;
 pub use resolve::fleet::Fleet;
 pub use rule_ids::INVALID_FLEET;
 pub use scalar::{ComponentPath, DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};

@@ -26,14 +26,14 @@ pub(super) enum SkipReason {
 }
 
 impl SkipReason {
-    /// The plural noun for counts of such files.
+    /// The plural noun for a count of files with this reason.
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::ChartTemplate => "templates of Helm charts",
             Self::Template => "templates",
             Self::NotYaml => "files that are not valid YAML and do not look like manifests",
             Self::NoManifest => "files without Kubernetes objects",
-            Self::Unreadable => "binary or too large files",
+            Self::Unreadable => "files that are binary or too large",
             Self::Hidden => "files in hidden directories",
         }
     }
@@ -60,8 +60,8 @@ pub(super) fn is_chart_template(path: &str, charts: &BTreeSet<String>) -> bool {
     }
 }
 
-/// Returns whether a path is in a hidden directory, such as `.github`. A Kustomization elsewhere may still include the
-/// file.
+/// Returns whether a path is in a hidden directory, such as `.github`. A kustomization of another directory may still
+/// include the file.
 pub(super) fn is_hidden(path: &str) -> bool {
     folder_of(path).split('/').any(|segment| segment.starts_with('.'))
 }

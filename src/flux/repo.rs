@@ -47,7 +47,7 @@ pub struct Repo {
     pub aside: Vec<Object>,
     /// The comments that reference image policies.
     pub markers: Vec<Marker>,
-    /// The paths that kustomizations list in commented lines.
+    /// The paths that kustomizations list in commented-out lines.
     pub parked: BTreeSet<String>,
     /// The objects that other programs may create, such as a script that bootstraps a cluster.
     pub other_programs: OtherPrograms,
@@ -90,7 +90,8 @@ fn is_to_come(finding: &Finding) -> bool {
     finding.rule == MISSING_RESOURCE && path == groups::FLUX_NAMESPACE
 }
 
-/// Lowers the severity of missing files that a `.gitignore` names: another program writes them before the build.
+/// Lowers the severity of findings of missing files that a `.gitignore` excludes: another program writes these files
+/// before the build.
 fn excuse_ignored(findings: &mut [Finding], tree: &Tree) {
     let exclusions = LazyCell::new(|| source::Exclusions::of_git(tree));
     for finding in findings.iter_mut().filter(|finding| finding.rule == MISSING_RESOURCE) {
@@ -98,7 +99,9 @@ fn excuse_ignored(findings: &mut [Finding], tree: &Tree) {
         let path = join(folder_of(span.file().path()), span.text().trim_matches(['"', '\'']));
         if path.is_some_and(|path| tree.path_kind(&path) == PathKind::Missing && exclusions.contain(&path)) {
             finding.severity = Severity::Warning;
-            finding.help = Some("a `.gitignore` excludes it: write the file before the build".to_owned());
+            finding.help = Some(
+                "write the file before the build: a `.gitignore` excludes the file from the repository".to_owned(),
+            );
         }
     }
 }
@@ -279,7 +282,7 @@ impl Repo {
     }
 
     /// Adds the findings of invalid files that no kustomization includes. If no build reads such a file, its finding is
-    /// a warning, since the file breaks nothing yet.
+    /// a warning, since the file does not break a build yet.
     fn add_loose_findings(&mut self, loose: Vec<Finding>, tree: &Tree) {
         if loose.is_empty() {
             return;
@@ -291,7 +294,7 @@ impl Repo {
         };
         let known: BTreeSet<_> = self.problems.iter().map(place).collect();
         for mut finding in loose {
-            // A build that reads the file reported the finding as well.
+            // If a build reads the file, that build reported the same finding, so the finding stays an error.
             if !known.contains(&place(&finding)) {
                 if exclusions.contain(finding.at.span.file().path()) {
                     continue;
@@ -326,7 +329,8 @@ impl Repo {
         }
     }
 
-    /// The only cluster of a repository without a root. It receives every directory.
+    /// The only cluster of a repository without a root. The cluster receives the objects of every directory except test
+    /// data.
     fn without_root(&self) -> Cluster {
         let mut cluster = Cluster {
             name: "".into(),
@@ -363,8 +367,8 @@ impl Repo {
 /// The sources of the clusters, including the sources of roots, which are the repository itself.
 fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]) -> Sources {
     let mut sources = Sources::new(files.clone(), settings.copies.clone());
-    // Of several roots with the same URL, the first one counts. Roots with an existing path are the most reliable, so
-    // they come first.
+    // If several roots have the same URL, the first root determines the directory of the source. Roots with an existing
+    // path are the most reliable, so they come first.
     let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.path_exists);
     for root in sure.into_iter().chain(guessed) {
         let syncs_other = root.path_exists && !root.is_own;
@@ -409,7 +413,8 @@ fn appliers(files: &Files) -> Vec<WrittenKustomization> {
         .collect()
 }
 
-/// Returns whether Flux applies a file without a kustomization file. Flux does not enter directories that have one.
+/// Returns whether Flux applies a file without a kustomization file. Flux does not enter directories that have a
+/// kustomization file.
 fn is_loose_file(path: &str, named: &NamedPaths, applied: &BTreeSet<&str>) -> bool {
     let mut folder = folder_of(path);
     loop {

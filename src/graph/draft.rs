@@ -142,7 +142,7 @@ impl<'a> Draft<'a> {
         at
     }
 
-    /// Adds the edge from the applier of an object.
+    /// Adds the edge from the applier of an object to the object.
     fn created_by(&mut self, applier: &Applier, at: usize) {
         if let Some(from) = self.places.get(applier.at).copied().filter(|from| *from != at) {
             self.graph.edges.push(Edge { from, to: at, kind: EdgeKind::Creates });
@@ -213,7 +213,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The version of the objects of a group, for an object that is only referenced.
+/// The `apiVersion` of an object that is only referenced, according to the group of the object.
 fn version_of(group: &str) -> String {
     match group {
         "" => "v1".to_owned(),

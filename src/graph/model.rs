@@ -82,7 +82,7 @@ pub enum EdgeKind {
 }
 
 impl Graph {
-    /// The nodes at the ends of a node's edges of one kind, in order.
+    /// The targets of the edges of one kind that leave a node, in order.
     pub fn targets(&self, from: usize, kind: EdgeKind) -> impl Iterator<Item = usize> {
         let first = self.edges.partition_point(|edge| edge.from < from);
         let edges = self.edges.iter().skip(first).take_while(move |edge| edge.from == from);
@@ -103,7 +103,7 @@ impl Graph {
 }
 
 impl Edge {
-    /// The edge as a need: the node that needs another node, and the needed node. An object needs its creator.
+    /// The node that needs another node, and the needed node. An object needs its creator.
     pub fn need(&self) -> (usize, usize) {
         match self.kind {
             EdgeKind::Creates => (self.to, self.from),

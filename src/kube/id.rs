@@ -64,7 +64,7 @@ static EMPTY: LazyLock<Name> = LazyLock::new(|| Name::from(""));
 static DEFAULT: LazyLock<Name> = LazyLock::new(|| Name::from("default"));
 
 impl ObjectKey {
-    /// The key of an object. It shares the texts of the object where possible.
+    /// The key of an object, which shares the texts of the object where possible.
     pub fn of(object: &Object) -> Self {
         let id = ObjectId::of(object).settled();
         let metadata = object.node.get("metadata");

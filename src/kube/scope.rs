@@ -114,8 +114,8 @@ impl Scope {
 ///
 /// The namespace of a cluster-scoped kind is empty. For other kinds, the default is `default`.
 ///
-/// If the scope is not known, `default` and no namespace identify the same object, whether or not the kind is
-/// namespaced.
+/// If the scope is unknown, an object without a namespace and an object in `default` have the same identity, whether or
+/// not the kind is namespaced.
 pub fn settled_namespace<'a>(group: &str, kind: &str, namespace: &'a str) -> &'a str {
     match scope_of(group, kind) {
         Scope::Cluster => "",

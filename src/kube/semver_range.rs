@@ -18,18 +18,18 @@ const MAX_ALTERNATIVES: usize = 32;
 /// The regular expression of a version in a constraint, which may have wildcards. It has nine groups.
 const VERSION: &str = r"v?([0-9|x|X|\*]+)(\.[0-9|x|X|\*]+)?(\.[0-9|x|X|\*]+)?(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?";
 const OPERATORS: &str = r"=||!=|>|<|>=|=>|<=|=<|~|~>|\^";
-/// White space, with the characters of `\s` in Go expressions.
+/// The white space that `\s` matches in Go's regular expressions.
 const SPACE: &str = r"[\t\n\f\r ]";
 
 /// The regular expressions of the library. The order of alternatives in an expression matters for some texts.
 struct Expressions {
-    /// `1.2 - 1.4`.
+    /// A hyphen range: `1.2 - 1.4`.
     hyphen: Regex,
     /// A whole alternative.
     alternative: Regex,
     /// One constraint within an alternative.
     find: Regex,
-    /// One separate constraint.
+    /// A whole constraint.
     constraint: Regex,
 }
 
@@ -113,7 +113,7 @@ impl Range {
 
     /// Returns whether the range has neither a lower nor an upper bound.
     pub fn is_unrestricted(&self) -> bool {
-        // The earliest version after 0.0.0: `>0.0.0` contains it, so it has no lower bound, unlike `>=0.0.1`.
+        // This is the earliest version after 0.0.0. A range with this version, such as `>0.0.0`, has no lower bound.
         let earliest = Version { prerelease: "0".into(), ..Version::release(0, 0, 1) };
         self.alternatives.iter().any(|one| one.contains(&latest()) && one.allows(&earliest))
     }

@@ -82,7 +82,7 @@ impl PartialOrd for Version {
     }
 }
 
-/// Compares prereleases part by part. A prerelease comes before a longer one with the same start.
+/// Compares prereleases part by part. A prerelease precedes a longer prerelease with the same start.
 pub(super) fn compare_prereleases(one: &str, other: &str) -> Ordering {
     let (mut ones, mut others) = (one.split('.'), other.split('.'));
     loop {

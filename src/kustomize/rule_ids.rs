@@ -1,6 +1,6 @@
 //! The rule ids of findings about builds.
 
-/// The rule of findings about directories that fail to build.
+/// The rule id for directories that fail to build.
 pub const FAILED_BUILD: &str = "failed-build";
-/// The rule of findings about files and directories that a kustomization references and that do not exist.
+/// The rule id for missing files and directories that a kustomization references.
 pub const MISSING_RESOURCE: &str = "missing-resource";

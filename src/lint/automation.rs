@@ -8,7 +8,7 @@ use crate::kube::{Object, groups};
 use crate::text::Span;
 use crate::yaml::{Node, Style, Value};
 
-/// The branch of a GitRepository that does not set one.
+/// The branch of a GitRepository that does not set a branch.
 const DEFAULT_BRANCH: &str = "master";
 
 /// An ImageUpdateAutomation, with the settings that the manifests determine.
@@ -73,7 +73,7 @@ pub(super) fn production_sources<'a>(
     automation: &Automation<'_>,
     push: &Push,
 ) -> Vec<(String, &'a Object)> {
-    // The views list a hub before the remote clusters that it applies to.
+    // The views list a hub before the remote clusters to which the hub applies objects.
     let mut home = None;
     let mut hits = Vec::new();
     for view in fleet.views {
@@ -130,7 +130,7 @@ fn is_applied(view: &View<'_>, source: &Object, automation: &Automation<'_>) -> 
     })
 }
 
-/// Returns whether the paths are equal, or one contains the other.
+/// Returns whether two paths are equal, or one of them contains the other.
 fn overlaps(one: &str, other: &str) -> bool {
     let is_in = |inner: &str, outer: &str| {
         outer.is_empty() || inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

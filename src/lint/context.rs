@@ -3,12 +3,12 @@
 use crate::config::Lint;
 use crate::flux::Tenancy;
 
-/// The surroundings of an object that a rule may read.
+/// The properties of an object's cluster and of the configuration that a rule may read.
 ///
 /// An object that several clusters receive is checked once for all clusters with equal contexts.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
-    /// The tenants of the cluster.
+    /// The tenants of the cluster and their isolation settings.
     pub tenancy: &'a Tenancy,
     /// The `lint` section of the configuration.
     pub lint: &'a Lint,

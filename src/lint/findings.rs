@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::finding::Finding;
 
-/// The findings of a check, and the number of facts that it could not decide.
+/// The findings of a check, and the number of facts that the check could not decide.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
     /// The findings.

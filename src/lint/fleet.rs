@@ -1,4 +1,4 @@
-//! All clusters of a repository, as rules see them.
+//! All clusters of a repository, as the input of rules.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ pub struct Fleet<'a> {
     pub views: &'a [View<'a>],
     /// The repository.
     pub repo: &'a Repo,
-    /// The governance of the repository, such as by a fleet.yaml.
+    /// The file that governs the repository, such as a fleet.yaml.
     pub governance: Governance,
     reached: OnceLock<ReachedFiles<'a>>,
 }

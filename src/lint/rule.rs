@@ -71,7 +71,7 @@ pub(super) fn pedantic(rule: &'static str, at: impl Into<Label>, message: impl I
     Finding { severity: Severity::Pedantic, ..Finding::error(rule, at, message) }
 }
 
-/// The label for a missing field of an object's `spec`. The label is at the key `spec`.
+/// The label for a missing field of an object's `spec`, at the key `spec`, or at the object if it has no `spec`.
 pub(super) fn missing_in_spec(object: &Object, field: &str) -> Label {
     let place: Span = object.node.entry("spec").map_or_else(|| object.span().clone(), Entry::key_span);
     Label::new(place, format!("no `{field}` here"))

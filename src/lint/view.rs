@@ -30,7 +30,7 @@ use crate::yaml::Name;
 pub struct View<'a> {
     /// The cluster, or the target of a `kubeConfig`.
     pub receiver: Receiver<'a>,
-    /// The context, which rules on single objects may also read.
+    /// The context, which rules that check single objects may also read.
     pub context: Context<'a>,
     pub(super) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
     /// The kustomizations that install Flux on the cluster.
@@ -184,13 +184,13 @@ impl<'a> View<'a> {
         (own == id || own.settled() == id.settled()).then_some(found)
     }
 
-    /// The objects of a Kustomization or another applier, if it applies them to this cluster.
+    /// The objects of a Kustomization or another applier, if the applier applies them to this cluster.
     pub(super) fn applied_by(&self, applier: &Object) -> Option<&'a AppliedSet> {
         let id = ObjectId::of(applier);
         self.applied_sets().find(|set| set.by.object.as_ref().is_some_and(|own| ObjectId::of(own) == id))
     }
 
-    /// The pairs of objects with the same identity: the first object, and a further one.
+    /// The pairs of objects whose identities have the same hash: the first object, and a further object.
     pub fn duplicates(&self) -> impl Iterator<Item = (Applied<'a>, Applied<'a>)> {
         let pairs = self.by_identity().duplicates();
         pairs.filter_map(|(first, further)| Some((self.at(*first)?, self.at(*further)?)))
@@ -258,7 +258,7 @@ impl<'a> View<'a> {
             || deployments.any(|applied| CONTROLLERS.contains(&applied.object.name()))
     }
 
-    /// Returns whether the cluster has a minor release of Flux, such as `(2, 7)`, or a later one.
+    /// Returns whether the cluster has a minor release of Flux, such as `(2, 7)`, or a later release.
     ///
     /// The result is `None` if the repository does not specify the version.
     pub fn has_flux(&self, since: (u64, u64)) -> Option<bool> {

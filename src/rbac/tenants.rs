@@ -61,7 +61,7 @@ impl Tenant {
 pub struct Escape<'a> {
     /// The chain.
     pub chain: EscapeChain<'a>,
-    /// The reason why a policy may forbid the chain.
+    /// The policy that may forbid the chain, as the end of a sentence: `an admission policy may forbid`.
     pub doubt: Option<String>,
 }
 

@@ -82,7 +82,7 @@ fn keys(job: &Job, kustomizations: &BTreeMap<&str, &Kustomization>) -> Vec<Key> 
     job.made.objects.iter().map(key).collect()
 }
 
-/// Returns the namespace that the outermost kustomization with a file sets for the objects of the file.
+/// Returns the namespace that the outermost kustomization that includes a file sets for the objects of the file.
 fn namespace_of(path: &str, kustomizations: &BTreeMap<&str, &Kustomization>) -> Option<Arc<str>> {
     let mut folder = folder_of(path);
     let mut namespace = kustomizations.get(folder)?.namespace.clone();
@@ -141,5 +141,5 @@ fn duplicate_object(key: &Key, job: &Job, other: &Job, fleet: &Fleet) -> Finding
 
 fn conflict(rule: &'static str, message: String, at: &Span, other: &Span) -> Finding {
     let finding = Finding::error(rule, at.clone(), message);
-    if at == other { finding } else { finding.related(other.clone(), "the other definition is rendered for this") }
+    if at == other { finding } else { finding.related(other.clone(), "the other definition is rendered for this item") }
 }

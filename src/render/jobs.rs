@@ -212,7 +212,7 @@ impl Renderer<'_> {
             return Finding::error(INVALID_TEMPLATE, asked, fault.message.clone());
         };
         let place = line(&file, nearest_line(&file, &fault.line));
-        Finding::error(INVALID_TEMPLATE, place, fault.message.clone()).related(asked, "rendered for this")
+        Finding::error(INVALID_TEMPLATE, place, fault.message.clone()).related(asked, "rendered for this item")
     }
 }
 

@@ -1,8 +1,8 @@
 //! The lock file, which lists the rendered files with the digests of their contents.
 //!
 //! The lock file has one line per file, `<sha256>  <path>`, sorted, so that Git can merge the changes of two branches.
-//! It is not YAML, so that Flux does not apply it. Several lines for a path list several accepted contents. During a
-//! render, the lock lists the old and the new contents, so that the next run can complete an interrupted one.
+//! The file is not YAML, so that Flux does not apply it. Several lines for a path list several accepted contents.
+//! During a render, the lock lists the old and the new contents, so that the next run can complete an interrupted run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,7 +23,7 @@ pub const INVALID_LOCK: &str = "invalid-lock";
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Computes the digest of a content.
+    /// Computes the digest of the content of a file.
     pub fn of(content: &str) -> Self {
         Self(Sha256::digest(content.as_bytes()).into())
     }
@@ -57,7 +57,8 @@ impl fmt::Debug for Digest {
 pub struct Lock(BTreeMap<String, BTreeSet<Digest>>);
 
 impl Lock {
-    /// Reads a lock file. Invalid lines are findings and are ignored: merge conflicts, and paths outside the directory.
+    /// Reads a lock file. Ignores and reports invalid lines, such as merge conflicts and paths outside of the
+    /// directory.
     pub fn parse(file: &File) -> (Self, Vec<Finding>) {
         let mut lock = Self::default();
         let mut findings = Vec::new();
@@ -73,7 +74,7 @@ impl Lock {
                     findings.push(Finding::error(INVALID_LOCK, place(), message));
                 }
                 None => {
-                    let message = "the line is not a digest and a path";
+                    let message = "the line does not consist of a digest and a path";
                     let help =
                         "resolve merge conflicts by keeping the lines of both sides; a path may have several digests";
                     findings.push(Finding::error(INVALID_LOCK, place(), message).help(help));

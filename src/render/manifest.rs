@@ -3,13 +3,10 @@
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::rule_ids::INVALID_TEMPLATE;
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
 use crate::fleet::Layout;
 use crate::text::{Span, folder_of};
 use crate::yaml::Node;
-
-/// The fields of `layout.yaml`. Rendering does not read the first two.
-const KEYS: &[&str] = &["description", "defaults", "folders", "shared", "external"];
 
 /// The rendering options in `layout.yaml`.
 #[derive(Debug)]
@@ -36,16 +33,6 @@ pub(super) struct Folder {
 impl Manifest {
     /// Reads the `layout.yaml` of a layout.
     pub(super) fn read(layout: &Layout, findings: &mut Vec<Finding>) -> Self {
-        for entry in layout.manifest.entries() {
-            if !KEYS.contains(&&*entry.key) {
-                let message = format!("unknown field `{}` in layout.yaml", entry.key);
-                let help = match did_you_mean(&entry.key, KEYS.iter().copied()) {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => format!("use one of: {}", KEYS.join(", ")),
-                };
-                findings.push(Finding::error(INVALID_TEMPLATE, entry.key_span(), message).help(help));
-            }
-        }
         let mut folders: Vec<Folder> = Vec::new();
         for entry in layout.manifest.get("folders").map_or(&[][..], Node::entries) {
             if !layout.files.has_folder(&entry.key) {
@@ -60,7 +47,7 @@ impl Manifest {
         Self { folders, shared, external: globs(layout.manifest.get("external"), findings) }
     }
 
-    /// The directories with an output path.
+    /// Returns the directories with an output path.
     pub(super) fn folders(&self) -> &[Folder] {
         &self.folders
     }

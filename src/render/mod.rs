@@ -43,7 +43,7 @@ pub struct Rendered {
     pub findings: Vec<Finding>,
 }
 
-/// Reports conflicts in the output of an incomplete fleet with the findings `known`.
+/// Reports conflicts in the output of an incomplete fleet that has the findings `known`.
 ///
 /// Other findings are not reported, since they may be consequences of the known findings.
 pub fn conflicts(draft: &Fleet, layout: &Layout, known: &[Finding]) -> Vec<Finding> {
@@ -63,7 +63,7 @@ pub fn render(fleet: &Fleet, layout: &Layout) -> Rendered {
     conflict::paths(&all, fleet, &mut findings);
     conflict::objects(&all, fleet, &mut findings);
     crate::base::group_findings::sort(&mut findings);
-    // If two files have the same path, the later file replaces the earlier one; the conflict has a finding.
+    // If two files have the same path, the later file replaces the earlier file; the conflict has a finding.
     let written: BTreeMap<&str, &jobs::Job> =
         all.iter().filter(|job| !job.made.text.is_empty()).map(|job| (job.path.as_str(), job)).collect();
     let shared = written.keys().filter(|path| manifest.shared.is_match(path)).map(|path| (*path).to_owned()).collect();

@@ -1,4 +1,5 @@
-//! The scopes of templates: `[cluster]`, `[tenant]` and similar in a path repeat a template over the fleet.
+//! The scopes of templates: `[cluster]`, `[tenant]` and other placeholders in a path repeat a template for each item of
+//! the fleet.
 
 use crate::fleet::Fleet;
 use crate::fleet::resolve::fleet::{Cluster, Component, Namespace, Stage, Tenant};
@@ -40,7 +41,7 @@ impl Scope {
         self.tenant(fleet)?.namespaces.get(self.namespace?)
     }
 
-    /// Returns the name of the innermost item of the scope in fleet.yaml.
+    /// Returns the position of the innermost item of the scope in fleet.yaml.
     pub(super) fn span(self, fleet: &Fleet) -> &Span {
         let innermost = self.stage(fleet).map(|stage| &stage.span);
         let innermost = innermost.or_else(|| self.component(fleet).map(|component| &component.span));
@@ -62,7 +63,7 @@ fn is_left_out(cluster: &Cluster, component: &Component) -> bool {
     cluster.without_components.iter().any(|left| left.tenant == component.tenant && left.component == component.name)
 }
 
-/// The items that a template path repeats over.
+/// The kind of the items over which a template path repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repeat {
     Cluster,

@@ -125,7 +125,7 @@ impl Plan {
             Err(LoadError::Linked) => {
                 self.in_the_way.push(change(
                     None,
-                    Some("it is a symbolic link to a directory, or to a file outside the directory"),
+                    Some("it is a symbolic link to a directory, or to a file outside of the output directory"),
                 ));
                 return;
             }
@@ -230,7 +230,7 @@ fn sorted(value: serde_json::Value) -> serde_json::Value {
     }
 }
 
-/// Returns the files with the header of fleetwright that are not rendered or listed.
+/// Returns the files with the header of fleetwright that are neither rendered nor listed.
 ///
 /// Directories with their own lock belong to another fleet.
 fn orphans(rendered: &Rendered, existing: &Tree, lock: &Lock) -> Vec<String> {

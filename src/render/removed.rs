@@ -8,7 +8,7 @@ use crate::kube::Object;
 use crate::text::{File, Tree, folder_of};
 use crate::yaml::{Node, parse};
 
-/// The objects of a directory that a render removes. Flux deletes them if pruning is enabled.
+/// The objects that a render removes from a directory. Flux deletes these objects if pruning is enabled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removed {
     /// The directory.

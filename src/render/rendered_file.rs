@@ -39,9 +39,9 @@ pub(super) struct Identity {
 /// The fields of a kustomization.yaml that determine the namespaces of objects.
 #[derive(Debug)]
 pub(super) struct Kustomization {
-    /// `namespace`.
+    /// The field `namespace`.
     pub namespace: Option<Arc<str>>,
-    /// `resources`.
+    /// The field `resources`.
     pub resources: Vec<Arc<str>>,
 }
 

@@ -12,7 +12,8 @@ use minijinja::value::ValueKind;
 use crate::text::Span;
 use crate::yaml::{Entry, Node, Style, Value as Written, from_json, print};
 
-/// The private-use characters of marks. A YAML parser reads them as plain scalars, and manifests do not contain them.
+/// The private-use characters of marks. A YAML parser reads marks as plain scalars, and manifests do not contain these
+/// characters.
 const OPEN: char = '\u{E000}';
 const CLOSE: char = '\u{E001}';
 
@@ -50,7 +51,7 @@ pub(super) fn mark(value: &Value, out: &mut impl Write) -> Result<(), String> {
         ValueKind::Bool => write!(out, "{}", value.is_true()),
         ValueKind::Number => write!(out, "{value}"),
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => marked(out, 'j', &json(value)?.to_string()),
-        other => return Err(format!("a {other} cannot be written")),
+        other => return Err(format!("a value of kind `{other}` cannot be written")),
     };
     written.map_err(|error| error.to_string())
 }
@@ -84,7 +85,7 @@ fn nested(value: &Value, depth: usize) -> Result<serde_json::Value, String> {
             }
             fields.into()
         }
-        other => return Err(format!("a {other} cannot be written")),
+        other => return Err(format!("a value of kind `{other}` cannot be written")),
     })
 }
 
@@ -179,8 +180,8 @@ fn is_empty(value: &serde_json::Value) -> bool {
 
 /// Replaces the marks in a block scalar, which often contains YAML, such as a patch.
 ///
-/// The whole value of a key or an item is quoted if necessary, and its line is omitted if the value is `none`. Other
-/// values are not quoted.
+/// A value that is the whole value of a key or an item is quoted if necessary. If the value is `none`, the line is
+/// omitted. Other values are not quoted.
 fn block(text: &str, span: &Span) -> String {
     let mut result = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

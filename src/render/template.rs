@@ -11,7 +11,7 @@ use crate::fleet::{Layout, MANIFEST};
 use crate::text::{Entry, File, Span, Tree};
 use crate::yaml::{Reader, from_json, parse, print, to_json};
 
-/// The maximum number of instructions of a template. The largest built-in template needs a hundredth of them.
+/// The maximum number of instructions of a template. The largest built-in template needs a hundredth of this number.
 const FUEL: u64 = 10_000_000;
 
 /// The compiled templates of a layout.
@@ -91,7 +91,7 @@ impl Templates {
         self.files.file(name).ok()
     }
 
-    /// Returns the finding for an error in the template `name`, rendered for the name at `asked` in fleet.yaml.
+    /// Returns the finding for an error in the template `name`, rendered for the item at `asked` in fleet.yaml.
     pub(super) fn finding(&self, error: &Error, name: &str, asked: Option<&Span>) -> Finding {
         // The error of an including template wraps the error of the included template.
         let mut innermost = error;
@@ -111,12 +111,11 @@ impl Templates {
         };
         let mut finding = Finding::error(INVALID_TEMPLATE, self.place(innermost, name, asked), message);
         if let Some(asked) = asked {
-            finding = finding.related(asked.clone(), "rendered for this");
+            finding = finding.related(asked.clone(), "rendered for this item");
         }
         match innermost.kind() {
-            ErrorKind::UndefinedError => {
-                finding.help("use a field of fleet.yaml; a field that is not set is `none`, other names are undefined")
-            }
+            ErrorKind::UndefinedError => finding
+                .help("use a field of fleet.yaml; a field that is not set is `none`, any other name is undefined"),
             ErrorKind::OutOfFuel => finding.help(format!("simplify the template; the limit is {FUEL} steps")),
             _ => finding,
         }

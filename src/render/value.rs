@@ -48,7 +48,7 @@ impl Values {
         Self { clusters, tenants: tenants.collect(), fleet }
     }
 
-    /// Returns the variables of a scope besides `fleet`: `cluster`, `tenant`, `component`, `stage`, `namespace`.
+    /// Returns the variables of a scope besides `fleet`, such as `cluster`, `tenant` and `siblings`.
     pub(super) fn context(&self, scope: Scope, siblings: Option<&[String]>) -> Value {
         let tenant = scope.tenant.and_then(|index| self.tenants.get(index));
         let component = tenant.zip(scope.component).and_then(|(tenant, index)| tenant.components.get(index));
@@ -64,7 +64,7 @@ impl Values {
     }
 }
 
-/// Sets `leftOut` of each component: whether a cluster excludes it.
+/// Sets `leftOut` of each component: whether a cluster excludes the component.
 fn derive(json: &mut serde_json::Value, fleet: &Fleet) {
     let left_out: BTreeSet<(&str, &str)> = fleet
         .clusters

@@ -13,7 +13,7 @@ use crate::yaml::{Node, Reader, Scalar};
 
 pub use publish::publish;
 
-/// The rule of unknown fields.
+/// The rule id for unknown fields.
 pub const UNKNOWN_FIELD: &str = "unknown-field";
 
 /// A pattern or format of a schema, with a check that explains a mismatch.
@@ -21,7 +21,7 @@ pub const UNKNOWN_FIELD: &str = "unknown-field";
 pub struct TextFormat {
     /// The `pattern` or `format` of the schema.
     pub keyword: &'static str,
-    /// Returns the error of a text; `None` if the text is valid.
+    /// The function that returns the error of a text, or `None` if the text is valid.
     pub check: fn(&str) -> Option<FormatError>,
 }
 
@@ -45,8 +45,24 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// Compiles a schema of this project; `rule` is the rule of its findings.
+    /// Compiles a schema of this project; `rule` is the rule id of the findings.
     pub fn new(schema: Value, rule: &'static str, formats: &'static [TextFormat]) -> Self {
+        Self::compile(schema, rule, formats).expect("the schemas of this project are valid")
+    }
+
+    /// Compiles a schema of a user; the error is a message. References to other documents are errors.
+    ///
+    /// Objects with `properties` accept no other properties, unless the schema sets `additionalProperties`.
+    pub fn of_user(mut schema: Value, rule: &'static str) -> Result<Self, String> {
+        publish::close_objects(&mut schema);
+        Self::compile(schema, rule, &[]).map_err(|error| error.to_string())
+    }
+
+    fn compile(
+        schema: Value,
+        rule: &'static str,
+        formats: &'static [TextFormat],
+    ) -> Result<Self, ValidationError<'static>> {
         let mut options = jsonschema::options()
             .with_draft(jsonschema::Draft::Draft7)
             .with_pattern_options(jsonschema::PatternOptions::regex())
@@ -55,8 +71,8 @@ impl Checker {
             let fault = format.check;
             options = options.with_format(format.keyword, move |text: &str| fault(text).is_none());
         }
-        let validator = options.build(&schema).expect("the schemas of this project are valid");
-        Self { validator, schema, rule, formats }
+        let validator = options.build(&schema)?;
+        Ok(Self { validator, schema, rule, formats })
     }
 
     /// The findings of a document. An entry with a null value counts as absent.
@@ -103,7 +119,9 @@ impl Checker {
                 let example = example.filter(|example| example.is_object() && place.node.text().is_some());
                 findings.push(match (fault, example) {
                     (Some(fault), _) => finding.help(fault.help),
-                    (None, Some(example)) if finding.help.is_none() => finding.help(format!("for example `{example}`")),
+                    (None, Some(example)) if finding.help.is_none() => {
+                        finding.help(format!("write a mapping, for example `{example}`"))
+                    }
                     (None, _) => finding,
                 });
             }
@@ -137,7 +155,9 @@ impl Checker {
                 findings.push(invalid(format!("{field} is {text}; it must be at least {limit}")));
             }
             ValidationErrorKind::MinProperties { .. } => {
-                findings.push(invalid(format!("{field} has no fields")).help("set one of its fields, or remove it"));
+                findings.push(
+                    invalid(format!("{field} has no fields")).help("set a field of the mapping, or remove the mapping"),
+                );
             }
             ValidationErrorKind::AnyOf { context } => self.explain_any_of(document, context, &place, findings),
             other => findings.push(invalid(format!("{field} is not valid here ({})", other.keyword()))),
@@ -161,7 +181,7 @@ impl Checker {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => {
                 format!(
-                    "the known fields are {}",
+                    "use one of the known fields: {}",
                     known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
                 )
             }
@@ -236,7 +256,7 @@ impl std::fmt::Debug for Checker {
 /// An invalid node, with its name in messages.
 struct Instance<'a> {
     node: &'a Node,
-    /// `` `timeout` ``, or `the document`.
+    /// The name in messages, such as `` `timeout` `` or `the document`.
     field: String,
     at: Option<Span>,
 }

@@ -1,10 +1,10 @@
-//! A Rust type → the JSON Schema that the project publishes.
+//! The JSON Schema that the project publishes for a Rust type.
 
 use serde_json::Value;
 
 /// Generates the published schema of a type.
 ///
-/// The schema is of draft 7, which the YAML language server supports best. Objects are closed: an unknown field is an
+/// The schema uses draft 7, which the YAML language server supports best. Objects are closed: an unknown field is an
 /// error. No value is nullable; an optional field is absent.
 pub fn publish<T: schemars::JsonSchema>(title: &str, description: &str) -> Value {
     let generator = schemars::generate::SchemaSettings::draft07().into_generator();
@@ -32,6 +32,20 @@ fn normalize(schema: &mut Value) {
             if let Some(examples) = examples {
                 object.insert("examples".into(), examples);
             }
+        }
+        _ => {}
+    }
+}
+
+/// Closes objects: an object with `properties` accepts no other properties by default.
+pub(super) fn close_objects(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(close_objects),
+        Value::Object(object) => {
+            if object.get("properties").is_some_and(Value::is_object) && !object.contains_key("additionalProperties") {
+                object.insert("additionalProperties".into(), Value::Bool(false));
+            }
+            object.values_mut().for_each(close_objects);
         }
         _ => {}
     }

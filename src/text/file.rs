@@ -21,7 +21,7 @@ pub enum DecodeError {
     /// The bytes are neither UTF-8 nor UTF-16 with a byte order mark.
     #[error("it is not text: neither UTF-8 nor UTF-16 with a byte order mark")]
     NotText,
-    /// The file is too large for offsets of 32 bits.
+    /// The file is larger than [`File::MAX_LEN`].
     #[error("it is larger than {} MiB", File::MAX_LEN >> 20)]
     TooLarge,
 }

@@ -23,7 +23,7 @@ pub struct Tree {
 pub enum Entry {
     /// A file with its text.
     Text(File),
-    /// A file of an unknown type, which the tree reads on access.
+    /// A file that the tree reads on each access, and that may not be text.
     Deferred,
     /// A file that is not text or that the loader could not read.
     Opaque(LoadError),
@@ -61,7 +61,7 @@ pub trait Loader: Send + Sync {
         PathKind::Missing
     }
 
-    /// The names of the files and directories in a directory, as far as the tree may have no entries for them.
+    /// The names of the files and directories in a directory, including paths without an entry in the tree.
     fn names(&self, _folder: &str) -> BTreeSet<String> {
         BTreeSet::new()
     }
@@ -146,7 +146,7 @@ impl Tree {
         Arc::make_mut(&mut self.entries).remove(path);
     }
 
-    /// Returns the file at a path, and reads it if it is deferred.
+    /// Returns the file at a path, and reads a deferred file.
     pub fn file(&self, path: &str) -> Result<File, LoadError> {
         match (self.entries.get(path), &self.loader) {
             (Some(Entry::Text(file)), _) => Ok(file.clone()),

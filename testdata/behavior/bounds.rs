@@ -20,7 +20,7 @@ fn more_appliers_than_are_followed_are_a_fault_of_the_first_one_left_out() {
     assert_eq!(
         lines(&repo.problems),
         "clusters/a/2.yaml:3:18 error[failed-build] Kustomization `flux-system/k2` is one of more than 4 appliers; \
-         further ones are not followed\n"
+         the linter does not build it\n"
     );
     assert_eq!(repo.clusters[0].appliers.len(), 4);
     assert_eq!(lines(&load(&text).problems), "");

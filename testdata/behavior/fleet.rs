@@ -10,11 +10,12 @@ use snapbox::{Assert, Data};
 use super::support::lines;
 
 /// The published schemas and what they are generated from.
-fn schemas() -> [(&'static str, serde_json::Value); 4] {
+fn schemas() -> [(&'static str, serde_json::Value); 5] {
     [
         ("fleet", lint::with_rules(fleet::schema())),
         ("cluster", fleet::cluster_schema()),
         ("tenant", fleet::tenant_schema()),
+        ("layout", fleet::layout_schema()),
         ("config", lint::with_rules(config::schema())),
     ]
 }

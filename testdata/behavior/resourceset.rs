@@ -71,7 +71,7 @@ fn what_only_a_cluster_knows_is_said() {
         reason("  inputsFrom: [{name: live}]\n"),
         "ResourceSetInputProvider `b/live` queries a live system (`GitHubBranch`)"
     );
-    assert_eq!(reason("  inputsFrom: [{name: other}]\n"), "the input provider `b/other` is not defined here");
+    assert_eq!(reason("  inputsFrom: [{name: other}]\n"), "the cluster does not receive the input provider `b/other`");
     let resource = |name: &str, value: &str| {
         format!(
             "  inputsFrom: [{{name: static}}]\n  resources:\n    - {{apiVersion: v1, kind: ConfigMap, \

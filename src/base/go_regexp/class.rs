@@ -11,7 +11,7 @@ use super::refused::Refused;
 pub(super) struct Characters(ClassUnicode);
 
 impl Characters {
-    /// No characters.
+    /// The empty class.
     pub(super) fn none() -> Self {
         Self(ClassUnicode::empty())
     }
@@ -59,7 +59,7 @@ impl Characters {
 
     /// The characters of a Unicode category or script.
     pub(super) fn unicode(name: &str) -> Result<Self, Refused> {
-        // Go does not support other properties. Its lookup ignores the case, spaces, hyphens and underscores.
+        // Go supports only categories and scripts. Go's lookup ignores the case, spaces, hyphens and underscores.
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '_');
         if !name.chars().all(is_name) {
             return Err(Refused::Class);

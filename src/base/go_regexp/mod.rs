@@ -2,8 +2,8 @@
 //!
 //! kustomize and the controllers compile patterns with Go. Other dialects accept other patterns (`a{b}`, `\Qa\E`,
 //! `\pL`), refuse other patterns (`a**`, `a{1001}`), and interpret some patterns differently (`\<`, `[a&&b]`).
-//! Therefore, this module translates a pattern, and `regex-lite` runs the translation. Most patterns run on a few
-//! names, so compilation must be cheap.
+//! Therefore, this module translates a pattern, and `regex-lite` runs the translation. Most patterns are matched
+//! against only a few names, so compilation must be cheap.
 
 mod refused;
 mod class;
@@ -25,7 +25,7 @@ impl Regexp {
     pub fn compile(pattern: &str) -> Result<Self, Refused> {
         let translated = translate::translate(pattern)?;
         let mut builder = regex_lite::RegexBuilder::new(&translated);
-        // The translation of a group nests at most three groups.
+        // The translation of a group adds at most three nested groups.
         let nesting = 4 * translate::MAX_NESTING;
         let compiled = builder.size_limit(MAX_SIZE).nest_limit(u32::try_from(nesting).unwrap_or(u32::MAX)).build();
         compiled.map(Self).map_err(|_| Refused::Size)

@@ -13,7 +13,7 @@ pub enum Refused {
     Bracket,
     /// A parenthesis that is not closed: `(a`.
     OpenParenthesis,
-    /// A parenthesis that is not open: `a)`.
+    /// A closing parenthesis without an opening parenthesis: `a)`.
     CloseParenthesis,
     /// A repetition without an operand: `*a`.
     Operand,
@@ -37,12 +37,12 @@ impl fmt::Display for Refused {
             Self::Bracket => "a `[` is not closed",
             Self::OpenParenthesis => "a `(` is not closed",
             Self::CloseParenthesis => "a `)` has no matching `(`",
-            Self::Operand => "a repetition has nothing before it",
+            Self::Operand => "a repetition has no expression before it",
             Self::Repeated => "a repetition cannot be repeated",
             Self::Count => "a repetition has a count above 1000",
             Self::Group => "Go does not support this kind of group or flag",
             Self::GroupName => "the name of a group is invalid",
-            Self::Size => "it is too large",
+            Self::Size => "it is too large, or its groups are nested too deeply",
         })
     }
 }

@@ -69,7 +69,7 @@ struct Translator<'p> {
 }
 
 impl Translator<'_> {
-    /// Translates the next token, and returns whether it is a repetition.
+    /// Translates the next token, and returns whether the token is a repetition.
     fn step(&mut self, first: char, after_repeat: bool) -> Result<bool, Refused> {
         match first {
             '(' if self.rest.starts_with("(?") => self.special_group()?,
@@ -127,7 +127,7 @@ impl Translator<'_> {
         self.rest = self.rest.get(bytes..).unwrap_or_default();
     }
 
-    /// Completes the last atom, so that a repetition cannot apply to it.
+    /// Completes the last atom, so that a repetition cannot apply to the atom.
     fn settle(&mut self) {
         if let (Some(atom), Some(group)) = (self.atom.take(), self.groups.last_mut()) {
             group.product = group.product.max(atom.product);
@@ -257,7 +257,7 @@ impl Translator<'_> {
         let assertion = match letter {
             'A' => "^",
             'z' => "$",
-            // Without the group, a `{` after the assertion would be part of it, as in `\b{start}`.
+            // Without the group, the assertion would include a `{` that follows, as in `\b{start}`.
             'b' => r"(?:\b)",
             'B' => r"(?:\B)",
             'Q' => {
@@ -282,7 +282,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Reads a class such as `\d` or `\p{Greek}`; `None` if another token follows.
+    /// Reads a class such as `\d` or `\p{Greek}`; `None` if the next token is not a class.
     fn escaped_class(&mut self) -> Result<Option<Characters>, Refused> {
         let Some(letter) = self.rest.strip_prefix('\\').and_then(|rest| rest.chars().next()) else { return Ok(None) };
         let mut is_negated = letter.is_ascii_uppercase();
@@ -375,7 +375,7 @@ impl Translator<'_> {
         Ok(if is_negated { class.negated() } else { class })
     }
 
-    /// Reads a class such as `[:alpha:]`; `None` if another token follows.
+    /// Reads a class such as `[:alpha:]`; `None` if the next token is not such a class.
     fn posix_class(&mut self) -> Result<Option<Characters>, Refused> {
         let Some((name, rest)) = self.rest.strip_prefix("[:").and_then(|rest| rest.split_once(":]")) else {
             return Ok(None);

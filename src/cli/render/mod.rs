@@ -206,7 +206,7 @@ fn check(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
     Ok(Exit::Found)
 }
 
-/// Prints the files that need a decision of the user.
+/// Prints the files that need a decision by the user.
 fn print_conflicts(plan: &Plan, streams: &mut Streams) -> Result<Exit, Error> {
     let mut changes = plan.edited.iter().chain(&plan.in_the_way);
     streams.write(|out| changes.try_for_each(|change| diff::write(out, change.old.as_ref(), change.new.as_ref())))?;
@@ -243,7 +243,7 @@ fn write(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
     disk::write(folder, &changes)?;
     print_removals(plan, streams);
     if !plan.adopted.is_empty() {
-        streams.message(format_args!("{} added to the lock file, already as rendered", counted(plan.adopted.len())));
+        streams.message(format_args!("{} added to the lock file, without changes", counted(plan.adopted.len())));
     }
     let (new, other, gone) = (plan.add.len(), plan.change.len(), plan.remove.len());
     if plan.is_current() {
@@ -281,7 +281,9 @@ fn print_notes(plan: &Plan, streams: &mut Streams) {
     }
     for path in &plan.orphans {
         let path = printable(path);
-        streams.message(format_args!("`{path}` was rendered earlier but is not any more; delete it if it is unused"));
+        streams.message(format_args!(
+            "`{path}` was rendered earlier, but is no longer rendered; delete it if it is unused"
+        ));
     }
 }
 
@@ -297,7 +299,7 @@ fn print_removals(plan: &Plan, streams: &mut Streams) {
     if plan.removed_objects.is_empty() {
         return;
     }
-    streams.message("removed from clusters; Flux deletes these objects where it prunes:");
+    streams.message("removed from clusters; Flux deletes these objects where pruning is enabled:");
     for removed in &plan.removed_objects {
         let shown: Vec<String> = removed.objects.iter().take(OBJECTS_SHOWN).map(ToString::to_string).collect();
         let more = removed.objects.len().saturating_sub(OBJECTS_SHOWN);

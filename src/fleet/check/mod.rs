@@ -5,9 +5,11 @@
 mod names;
 mod places;
 mod references;
+mod required;
 mod roles;
 mod sources;
 mod substitution;
+mod values;
 
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
@@ -28,6 +30,8 @@ pub(super) fn check(
     references::check(input, merged, graph, findings);
     places::check(input, merged, findings);
     sources::check(input, merged, layout, findings);
-    roles::check(input, findings);
+    roles::check(input, merged, layout, findings);
+    required::check(input, merged, findings);
+    values::check(merged, layout, findings);
     substitution::check(merged, layout, findings);
 }

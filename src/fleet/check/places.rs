@@ -2,7 +2,7 @@
 
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
-use crate::fleet::merge::levels::{Merged, namespace_of};
+use crate::fleet::merge::levels::{Merged, namespace_of, namespace_place};
 use crate::fleet::resolve::dependencies::name;
 use crate::kube::groups;
 use crate::text::{Index, Span, join};
@@ -10,6 +10,8 @@ use crate::yaml::Node;
 
 /// The rule id for cluster directories and namespaces that collide.
 const COLLISION: &str = "collision";
+/// The namespaces that Kubernetes creates.
+const RESERVED: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
 pub(super) fn check(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
     clusters(input, merged, findings);
@@ -59,32 +61,40 @@ fn clusters(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
 fn namespaces(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
     let flux = merged.flux.get("namespace").and_then(Node::text).unwrap_or(groups::FLUX_NAMESPACE);
     let mut owners: Index<&str, (&str, &Span)> = Index::default();
-    for tenant in &input.tenants {
-        if tenant.get("role").and_then(Node::text) != Some("tenant") {
+    for (tenant, merged) in input.tenants.iter().zip(&merged.tenants) {
+        if merged.node.get("role").and_then(Node::text) != Some("tenant") {
             continue;
         }
         let Some(owner) = name(tenant) else { continue };
-        let items = |key: &str| tenant.get(key).map(Node::items).unwrap_or_default().iter();
-        let listed = items("namespaces").filter_map(|namespace| namespace.get("name"));
-        let implied = items("components").filter_map(namespace_of);
-        for node in listed.chain(implied) {
+        let items = tenant.get("namespaces").map(Node::items).unwrap_or_default().iter();
+        let listed = items.filter_map(|namespace| namespace.get("name")).map(|name| (name, name.span()));
+        let implied = merged.components.iter().filter_map(|component| {
+            Some((namespace_of(&component.node)?, namespace_place(&component.node)?.written()))
+        });
+        for (node, at) in listed.chain(implied) {
             let Some(namespace) = node.text() else { continue };
             if namespace == flux {
                 let message = format!("tenant `{owner}` uses `{namespace}`, the namespace of Flux");
                 let help = "choose another namespace; an account that can change the objects of Flux is not confined";
-                findings.push(Finding::error(COLLISION, node.span().clone(), message).help(help));
+                findings.push(Finding::error(COLLISION, at.clone(), message).help(help));
+                continue;
+            }
+            if RESERVED.contains(&namespace) {
+                let message = format!("tenant `{owner}` uses `{namespace}`, a namespace of Kubernetes");
+                let help = "choose another namespace; the cluster's own workloads or objects of all users are there";
+                findings.push(Finding::error(COLLISION, at.clone(), message).help(help));
                 continue;
             }
             match owners.get(namespace).copied() {
                 Some((other, first)) if other != owner => {
                     let message = format!("tenants `{other}` and `{owner}` both use namespace `{namespace}`");
-                    let finding = Finding::error(COLLISION, node.span().clone(), message);
+                    let finding = Finding::error(COLLISION, at.clone(), message);
                     let help = "use the namespace in one tenant only; set another one in the component's `namespace`";
                     findings.push(finding.related(first.clone(), format!("used by `{other}` here")).help(help));
                 }
                 Some(_) => {}
                 None => {
-                    owners.insert(namespace, (owner, node.span()));
+                    owners.insert(namespace, (owner, at));
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::base::finding::{Finding, did_you_mean};
 use crate::fleet::input::files::Input;
-use crate::fleet::merge::levels::{Merged, namespace_of};
+use crate::fleet::merge::levels::{Merged, MergedTenant, namespace_of};
 use crate::fleet::resolve::dependencies::{DANGLING_DEPENDENCY, Graph, depends_on, listed, name, wanted};
 use crate::text::{Index, Span};
 use crate::yaml::Node;
@@ -36,7 +36,7 @@ pub(super) fn check(input: &Input, merged: &Merged, graph: &Graph<'_>, findings:
     input.clusters.iter().for_each(|cluster| settings(cluster, findings));
     for (tenant, merged) in input.tenants.iter().zip(&merged.tenants) {
         component_sources(tenant, &merged.sources, findings);
-        access(tenant, findings);
+        access(tenant, merged, findings);
     }
     missing_dependencies(merged, graph, findings);
 }
@@ -136,14 +136,14 @@ fn component_sources(tenant: &Node, sources: &[Node], findings: &mut Vec<Finding
 }
 
 /// Returns the namespaces of a tenant: the namespaces in its list and the namespaces of its components.
-fn namespaces(tenant: &Node) -> Vec<&str> {
+fn namespaces<'a>(tenant: &'a Node, merged: &'a MergedTenant) -> Vec<&'a str> {
     let listed = items(tenant, "namespaces").iter().filter_map(name);
-    let implied = items(tenant, "components").iter().filter_map(namespace_of).filter_map(Node::text);
+    let implied = merged.components.iter().filter_map(|component| namespace_of(&component.node)).filter_map(Node::text);
     listed.chain(implied).collect()
 }
 
-fn access(tenant: &Node, findings: &mut Vec<Finding>) {
-    let known = namespaces(tenant);
+fn access(tenant: &Node, merged: &MergedTenant, findings: &mut Vec<Finding>) {
+    let known = namespaces(tenant, merged);
     for item in items(tenant, "access").iter().flat_map(|access| items(access, "namespaces")) {
         let Some(namespace) = item.text() else { continue };
         if !known.contains(&namespace) {

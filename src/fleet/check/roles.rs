@@ -2,57 +2,84 @@
 
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
+use crate::fleet::input::layout::Layout;
+use crate::fleet::merge::levels::Merged;
 use crate::fleet::resolve::dependencies::name;
-use crate::yaml::Node;
+use crate::yaml::{Entry, Node};
 
 /// The rule id for settings without effect.
 const USELESS_SETTING: &str = "useless-setting";
 /// The rule id for fleets without clusters or tenants.
 const EMPTY_FLEET: &str = "empty-fleet";
-/// The settings that confine a tenant to its namespaces.
-const CONFINED_ONLY: [&str; 10] = [
-    "namespaces",
-    "access",
-    "quota",
-    "limitRange",
-    "networkPolicy",
-    "podSecurity",
-    "annotations",
-    "policies",
-    "enforceServiceAccount",
-    "copyRuntimeInfo",
-];
 
-pub(super) fn check(input: &Input, findings: &mut Vec<Finding>) {
+pub(super) fn check(input: &Input, merged: &Merged, layout: Option<&Layout>, findings: &mut Vec<Finding>) {
     for (what, nodes) in [("clusters", &input.clusters), ("tenants", &input.tenants)] {
         if nodes.is_empty() {
-            let at = input.root.entry(what).map(crate::yaml::Entry::key_span);
+            let at = input.root.entry(what).map(Entry::key_span);
             let at = at.or_else(|| input.root.get("name").map(|name| name.span().clone()));
             let at = at.unwrap_or_else(|| input.root.span().clone());
             let help = format!("add one below `{what}:`, or include files with `include: {{{what}: […]}}`");
             findings.push(Finding::warning(EMPTY_FLEET, at, format!("the fleet has no {what}")).help(help));
         }
     }
-    for tenant in &input.tenants {
-        if tenant.get("role").and_then(Node::text) != Some("platform") {
-            continue;
+    if let Some(layout) = layout {
+        Ignored { layout, findings }.check(input, merged);
+    }
+}
+
+/// The settings that the layout lists as `ignored`.
+struct Ignored<'a> {
+    layout: &'a Layout,
+    findings: &'a mut Vec<Finding>,
+}
+
+impl Ignored<'_> {
+    fn check(&mut self, input: &Input, merged: &Merged) {
+        if let Some(defaults) = input.root.at_keys(&["defaults", "cluster"]) {
+            self.report(defaults, &["cluster"], "clusters");
         }
-        let tenant_name = name(tenant).unwrap_or_default();
-        let confined = |entry: &&crate::yaml::Entry| CONFINED_ONLY.contains(&&*entry.key) && !entry.node.is_null();
-        for entry in tenant.entries().iter().filter(confined) {
-            let message =
-                format!("`{}` has no effect on `{tenant_name}`: a platform tenant is not confined", entry.key);
-            findings.push(useless(entry, message));
+        for entry in input.root.get("environments").map(Node::entries).unwrap_or_default() {
+            self.report(&entry.node, &["cluster"], "clusters");
         }
-        for component in tenant.get("components").map(Node::items).unwrap_or_default() {
-            if let Some(entry) = component.entry("namespace").filter(|entry| !entry.node.is_null()) {
-                let message = "`namespace` has no effect: components of a platform tenant run in the namespace of Flux";
-                findings.push(useless(entry, message.into()));
+        for cluster in &input.clusters {
+            self.report(cluster, &["cluster"], "clusters");
+        }
+        for (tenant, merged) in input.tenants.iter().zip(&merged.tenants) {
+            let is_platform = merged.node.get("role").and_then(Node::text) == Some("platform");
+            let role = if is_platform { "platform" } else { "confined" };
+            let of_components = if is_platform { "platformComponent" } else { "confinedComponent" };
+            let subject = format!("`{}`, a {role} tenant,", name(tenant).unwrap_or_default());
+            self.report(tenant, &["tenant", role], &subject);
+            for source in tenant.get("source").into_iter().chain(items(tenant, "sources")) {
+                self.report(source, &["source"], "sources");
+            }
+            let subject = format!("the components of `{}`, a {role} tenant,", name(tenant).unwrap_or_default());
+            for component in items(tenant, "components") {
+                for node in std::iter::once(component).chain(items(component, "stages")) {
+                    self.report(node, &["component", of_components], &subject);
+                }
+            }
+        }
+    }
+
+    fn report(&mut self, node: &Node, levels: &[&str], subject: &str) {
+        for level in levels {
+            for ignored in self.layout.manifest.at_keys(&["ignored", level]).map(Node::items).unwrap_or_default() {
+                let Some(path) = ignored.text() else { continue };
+                let keys: Vec<&str> = path.split('.').collect();
+                let Some((last, above)) = keys.split_last() else { continue };
+                let owner = if above.is_empty() { Some(node) } else { node.at_keys(above) };
+                let Some(entry) = owner.and_then(|owner| owner.entry(last)) else { continue };
+                if entry.node.is_null() {
+                    continue;
+                }
+                let message = format!("`{path}` has no effect on {subject} in layout `{}`", self.layout.name);
+                self.findings.push(Finding::warning(USELESS_SETTING, entry.key_span(), message).help("remove it"));
             }
         }
     }
 }
 
-fn useless(entry: &crate::yaml::Entry, message: String) -> Finding {
-    Finding::warning(USELESS_SETTING, entry.key_span(), message).help("remove it, or set `role: tenant` for the tenant")
+fn items<'a>(node: &'a Node, key: &str) -> &'a [Node] {
+    node.get(key).map(Node::items).unwrap_or_default()
 }

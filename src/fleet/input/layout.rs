@@ -4,10 +4,9 @@ use crate::base::finding::{Finding, did_you_mean};
 use crate::text::{File, Span, Tree, join};
 use crate::yaml::{Node, Value};
 
+use super::schema;
+use crate::fleet::model::MANIFEST;
 use crate::fleet::rule_ids::INVALID_FLEET;
-
-/// The name of the file that configures a layout.
-pub const MANIFEST: &str = "layout.yaml";
 
 /// A directory of templates.
 #[derive(Debug, Clone)]
@@ -90,12 +89,13 @@ fn manifest(files: &Tree, at: &Span) -> (Node, Vec<Finding>) {
     let parsed = crate::yaml::parse(&file);
     let start = File::first_line(&file);
     let mut findings = parsed.findings;
-    let node = parsed.documents.into_iter().next().map(|document| document.node);
-    match node {
-        Some(node) if node.is_map() => (node, findings),
-        Some(node) => {
-            findings.push(Finding::error(INVALID_FLEET, node.span().clone(), "layout.yaml must be a mapping"));
-            (empty(start), findings)
+    match parsed.documents.into_iter().next() {
+        Some(document) => {
+            if document.complete {
+                findings.extend(schema::LAYOUT.check(&document.node));
+            }
+            let node = if document.node.is_map() { document.node } else { empty(start) };
+            (node, findings)
         }
         None => (empty(start), findings),
     }

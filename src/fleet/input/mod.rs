@@ -1,5 +1,5 @@
 //! The input files of a fleet, their schemas, and layouts.
 
-pub(super) mod layout;
 pub(super) mod schema;
+pub(super) mod layout;
 pub(super) mod files;

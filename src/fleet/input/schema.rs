@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use super::layout::MANIFEST;
-use crate::fleet::rule_ids::INVALID_FLEET;
+use crate::fleet::model::MANIFEST;
+use crate::fleet::rule_ids::{INVALID_FLEET, INVALID_LAYOUT};
 use crate::fleet::{formats, model};
 use crate::schema::{Checker, publish};
 use crate::text::Tree;
@@ -27,6 +27,31 @@ pub fn tenant_schema() -> Value {
     published::<model::Tenant>("Tenant", "A tenant of a fleet, in a file that fleet.yaml includes.")
 }
 
+/// Returns the schema of layout.yaml.
+pub fn layout_schema() -> Value {
+    let mut schema = publish::<model::LayoutFile>("layout.yaml", "The settings of a layout.");
+    // A default value can be an expression, so its format is checked after the evaluation.
+    accept_expressions(&mut schema);
+    schema
+}
+
+fn accept_expressions(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(accept_expressions),
+        Value::Object(object) => {
+            for keyword in ["pattern", "format"] {
+                if object.get(keyword).is_some_and(Value::is_string) {
+                    object.shift_remove(keyword);
+                }
+            }
+            object.values_mut().for_each(accept_expressions);
+        }
+        _ => {}
+    }
+}
+
+pub(super) static LAYOUT: LazyLock<Checker> =
+    LazyLock::new(|| Checker::new(layout_schema(), INVALID_LAYOUT, formats::WORDS));
 pub(super) static FLEET: LazyLock<Checker> = LazyLock::new(|| checker(schema()));
 pub(super) static CLUSTER: LazyLock<Checker> = LazyLock::new(|| checker(cluster_schema()));
 pub(super) static TENANT: LazyLock<Checker> = LazyLock::new(|| checker(tenant_schema()));

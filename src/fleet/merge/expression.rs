@@ -5,11 +5,10 @@ use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value as Conte
 use crate::base::finding::Finding;
 use crate::fleet::formats::repository_path;
 use crate::fleet::input::layout::Layout;
+use crate::fleet::rule_ids::INVALID_LAYOUT;
 use crate::text::{File, Index};
 use crate::yaml::{Node, Reader, Scalar, Style, Value};
 
-/// The rule id for errors in a layout.
-const INVALID_LAYOUT: &str = "invalid-layout";
 /// The maximum cost of an expression, in steps.
 const FUEL: u64 = 20_000;
 /// The maximum length of the result of a step, in bytes.
@@ -27,6 +26,7 @@ const VERBATIM: &[&str] = &[
     "quota",
     "rules",
     "runtimeInfo",
+    "values",
     "variables",
 ];
 

@@ -2,6 +2,7 @@
 //!
 //! | settings | levels, from the lowest to the highest |
 //! |---|---|
+//! | `values` of the fleet | layout `fleet.values`, fleet.yaml `values` |
 //! | `flux` of the fleet | layout `flux`, fleet.yaml `flux` |
 //! | a cluster | layout `cluster`, `defaults.cluster`, its environment, the cluster |
 //! | `flux` of a cluster | `flux` of the fleet, then `flux` of the levels of the cluster |
@@ -17,7 +18,8 @@
 //! | scalar, list | the higher level replaces the lower level |
 //! | `patches`, `objects` | the items of the higher level follow the items of the lower level |
 //! | `ref`, `bind` | replaced as a whole: their fields exclude each other |
-//! | null (`key:` without a value) | ignored |
+//! | `values`, with everything below | by key; scalars and lists are replaced |
+//! | null (`key:` without a value) | removes the value of the lower levels |
 //!
 //! Stages do not inherit the `path` of their component: two stages would apply the same directory. The layout may
 //! derive the paths of stages from the path of the component.
@@ -27,7 +29,7 @@ use crate::base::finding::{Finding, Severity};
 use crate::fleet::input::files::Input;
 use crate::fleet::input::layout::Layout;
 use crate::text::Index;
-use crate::yaml::{Entry, Node, Style, Value};
+use crate::yaml::{Entry, Node, Origin, Style, Value};
 
 /// The list fields whose items are added across levels.
 const ADDED: [&str; 2] = ["patches", "objects"];
@@ -41,8 +43,12 @@ const NAMESPACE: [&str; 5] = ["annotations", "quota", "limitRange", "networkPoli
 /// The merged levels of a fleet.
 #[derive(Debug, Clone)]
 pub(crate) struct Merged {
+    /// The fleet: its `name`, `repository` and `values`.
+    pub fleet: Node,
     pub flux: Node,
     pub clusters: Vec<Node>,
+    /// The root of each cluster, if the layout sets it.
+    pub roots: Vec<Option<Node>>,
     pub tenants: Vec<MergedTenant>,
 }
 
@@ -62,36 +68,49 @@ pub(crate) struct MergedComponent {
     pub stages: Vec<Node>,
 }
 
+/// The way in which lists and exclusive fields merge.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// Fields of fleet.yaml.
+    Settings,
+    /// Free values: every mapping merges by key.
+    Values,
+}
+
 /// Merges two levels.
 pub(crate) fn merge(low: &Node, high: &Node) -> Node {
-    let (Value::Map(lower), Value::Map(higher)) = (&low.value, &high.value) else {
-        return if high.is_null() { low.clone() } else { high.clone() };
-    };
-    if lower.is_empty() {
-        return high.clone();
-    }
+    merge_content(low, high, Content::Settings)
+}
+
+fn merge_content(low: &Node, high: &Node, content: Content) -> Node {
+    let (Value::Map(lower), Value::Map(higher)) = (&low.value, &high.value) else { return high.clone() };
     let over: Index<&str, &Entry> = higher.iter().map(|entry| (&*entry.key, entry)).collect();
     let mut seen: Index<&str, ()> = Index::default();
     let mut entries = Vec::with_capacity(lower.len() + higher.len());
     for entry in lower.iter() {
         seen.insert(&entry.key, ());
         match over.get(&*entry.key) {
-            Some(above) if !above.node.is_null() => entries.push(merge_entry(entry, above)),
-            _ => entries.push(entry.clone()),
+            Some(above) if above.node.is_null() => {}
+            Some(above) => entries.push(merge_entry(entry, above, content)),
+            None => entries.push(entry.clone()),
         }
     }
-    entries.extend(higher.iter().filter(|entry| !seen.contains(&*entry.key)).cloned());
+    entries.extend(higher.iter().filter(|entry| !entry.node.is_null() && !seen.contains(&*entry.key)).cloned());
     Node { value: Value::Map(entries.into()), origin: high.origin.clone() }
 }
 
-fn merge_entry(low: &Entry, high: &Entry) -> Entry {
+fn merge_entry(low: &Entry, high: &Entry, content: Content) -> Entry {
     let key = &*high.key;
+    let below = if key == "values" { Content::Values } else { content };
+    let is_free = below == Content::Values;
     match (&low.node.value, &high.node.value) {
-        (Value::Seq(lower), Value::Seq(higher)) if ADDED.contains(&key) => {
+        (Value::Seq(lower), Value::Seq(higher)) if !is_free && ADDED.contains(&key) => {
             let items = lower.iter().chain(higher.iter()).cloned().collect();
             high.with_node(Node { value: Value::Seq(items), origin: high.node.origin.clone() })
         }
-        (Value::Map(_), Value::Map(_)) if !WHOLE.contains(&key) => high.with_node(merge(&low.node, &high.node)),
+        (Value::Map(_), Value::Map(_)) if is_free || !WHOLE.contains(&key) => {
+            high.with_node(merge_content(&low.node, &high.node, below))
+        }
         _ => high.clone(),
     }
 }
@@ -126,15 +145,24 @@ impl Merged {
         let mut expressions = Expressions::new(layout);
         let lowest = manifest.get("defaults").unwrap_or(&nothing);
         let flux = levels(&input.root, [lowest.get("flux"), input.root.get("flux")]);
-        let head = only(&input.root, &["name", "repository"]);
+        let fleet = levels(&input.root, [lowest.get("fleet"), Some(&input.root)]);
+        let fleet = only(&fleet, &["name", "repository", "values"]);
+        let head = set(&fleet, "flux", flux.clone());
         let merger = Merger { root: &input.root, head, lowest, flux: &flux };
-        let clusters = input.clusters.iter().map(|cluster| merger.cluster(cluster, &mut expressions)).collect();
+        let clusters: Vec<Node> =
+            input.clusters.iter().map(|cluster| merger.cluster(cluster, &mut expressions)).collect();
+        let root = manifest.get("root").filter(|root| root.is_map());
+        let roots = clusters.iter().map(|cluster| {
+            let known = [("cluster", cluster), ("fleet", &merger.head)];
+            root.map(|root| expressions.fill(root, &known))
+        });
+        let roots = roots.collect();
         let tenants = input.tenants.iter().map(|tenant| merger.tenant(tenant, &mut expressions)).collect();
         // A value that is missing in fleet.yaml also breaks the layout's expressions; report it once.
         let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
         let mistakes = expressions.finish().into_iter();
         findings.extend(mistakes.filter(|mistake| !failed || mistake.at.span.file() != manifest.span().file()));
-        Self { flux, clusters, tenants }
+        Self { fleet, flux, clusters, roots, tenants }
     }
 }
 
@@ -153,7 +181,8 @@ impl Merger<'_> {
     }
 
     fn cluster(&self, cluster: &Node, expressions: &mut Expressions) -> Node {
-        let environment = cluster.get("environment").and_then(Node::text);
+        let environment = [Some(cluster), self.lowest.get("cluster")];
+        let environment = environment.into_iter().flatten().find_map(|level| level.get("environment")?.text());
         let environment = environment.and_then(|name| self.root.at_keys(&["environments", name]));
         let merged = levels(cluster, [self.lowest.get("cluster"), self.default("cluster"), environment, Some(cluster)]);
         let flux = levels(cluster, [Some(self.flux), merged.get("flux")]);
@@ -167,11 +196,10 @@ impl Merger<'_> {
     }
 
     fn tenant(&self, tenant: &Node, expressions: &mut Expressions) -> MergedTenant {
-        let role = match tenant.get("role").and_then(Node::text) {
-            Some("platform") => "platform",
-            _ => "confined",
-        };
-        let (common, by_role, fleet) = (self.lowest.get("tenant"), self.lowest.get(role), self.default("tenant"));
+        let common = self.lowest.get("tenant");
+        let role = [Some(tenant), common].into_iter().flatten().find_map(|level| level.get("role")?.text());
+        let role = if role == Some("platform") { "platform" } else { "confined" };
+        let (by_role, fleet) = (self.lowest.get(role), self.default("tenant"));
         let said = without(tenant, &["source", "sources", "components", "namespaces"]);
         let merged = levels(tenant, [common, by_role, fleet, Some(&said)]);
         let node = without(&merged, &["defaults", "staged"]);
@@ -184,7 +212,7 @@ impl Merger<'_> {
         let own = tenant.get("defaults");
         let whole = levels(tenant, [common_defaults, role_defaults, component, of_tenants, own]);
         let below = [common_defaults, role_defaults, common_staged, role_staged, component, of_tenants, own];
-        let in_stages = levels(tenant, below);
+        let in_stages = levels(tenant, below).without("namespace");
 
         let components = tenant.get("components").map(Node::items).unwrap_or_default().iter();
         let components = components.map(|component| {
@@ -197,14 +225,17 @@ impl Merger<'_> {
             });
             let stages: Vec<Node> = stages.collect();
             let known = [("tenant", &node), ("component", component), fleet];
-            let merged =
-                if stages.is_empty() { expressions.fill(&merged, &known) } else { component.without("stages") };
-            MergedComponent { node: merged, stages }
+            if stages.is_empty() {
+                return MergedComponent { node: expressions.fill(&merged, &known), stages };
+            }
+            // The other defaults apply to the stages.
+            let namespace = expressions.fill(&only(&merged, &["namespace"]), &known);
+            MergedComponent { node: merge(&namespace, &component.without("stages")), stages }
         });
-        let components = components.collect();
+        let components: Vec<MergedComponent> = components.collect();
         MergedTenant {
             sources: self.sources(tenant, &node, expressions),
-            namespaces: namespaces(tenant, &node),
+            namespaces: namespaces(tenant, &node, &components),
             components,
             node,
         }
@@ -212,7 +243,13 @@ impl Merger<'_> {
 
     fn sources(&self, tenant: &Node, merged: &Node, expressions: &mut Expressions) -> Vec<Node> {
         let further = tenant.get("sources").map(Node::items).unwrap_or_default();
-        let all = tenant.get("source").into_iter().chain(further);
+        let first = tenant.get("source").filter(|source| !source.is_null());
+        // A layout that derives the URL gives every tenant a source.
+        let derived = self.lowest.at_keys(&["source", "url"]).filter(|_| first.is_none() && further.is_empty());
+        let derived = derived
+            .and_then(|_| tenant.get("name"))
+            .map(|name| Node { value: Value::Map([].into()), origin: name.origin.clone() });
+        let all = first.or(derived.as_ref()).into_iter().chain(further);
         let merge_source = |(index, source): (usize, &Node)| {
             let oci = source.get("url").and_then(Node::text).is_some_and(|url| url.starts_with("oci://"));
             let common = self
@@ -233,8 +270,8 @@ impl Merger<'_> {
 }
 
 /// Returns a confined tenant's namespaces, then its components' namespaces, merged over the tenant's settings.
-fn namespaces(tenant: &Node, merged: &Node) -> Vec<Node> {
-    if tenant.get("role").and_then(Node::text) == Some("platform") {
+fn namespaces(tenant: &Node, merged: &Node, components: &[MergedComponent]) -> Vec<Node> {
+    if merged.get("role").and_then(Node::text) == Some("platform") {
         return Vec::new();
     }
     let common = only(merged, &NAMESPACE);
@@ -247,19 +284,27 @@ fn namespaces(tenant: &Node, merged: &Node) -> Vec<Node> {
         }
         nodes.push(merge(&common, namespace));
     }
-    for component in tenant.get("components").map(Node::items).unwrap_or_default() {
-        let Some(name) = namespace_of(component) else { continue };
+    for component in components {
+        let Some(name) = namespace_of(&component.node) else { continue };
         let Some(text) = name.text() else { continue };
         if seen.insert(text.to_owned(), ()).is_none() {
-            nodes.push(set(&common, "name", name.clone()));
+            let at = namespace_place(&component.node).unwrap_or(&name.origin).clone();
+            nodes.push(set(&common, "name", Node { value: name.value.clone(), origin: at }));
         }
     }
     nodes
 }
 
-/// The name of a confined component's namespace: its `namespace`, or its `name`.
+/// The name of a component's namespace: its merged `namespace`, or its `name` if the layout sets no default.
 pub(crate) fn namespace_of(component: &Node) -> Option<&Node> {
     let said = component.get("namespace").filter(|namespace| !namespace.is_null());
     said.or_else(|| component.get("name"))
         .filter(|name| matches!(name.value, Value::Scalar(_, style) if style != Style::Unknown))
+}
+
+/// Returns the place to report for a component's namespace: the component's `name` if the layout sets the namespace.
+pub(crate) fn namespace_place(component: &Node) -> Option<&Origin> {
+    let name = component.get("name")?;
+    let written = component.get("namespace").filter(|node| node.span().file() == name.span().file());
+    Some(&written.unwrap_or(name).origin)
 }

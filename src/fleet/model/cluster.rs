@@ -15,9 +15,10 @@ pub struct Cluster {
     /// The name of the cluster. It is also the name of the cluster's directory.
     #[schemars(example = &"prod-eu")]
     pub name: DnsLabel,
-    /// The environment of the cluster.
+    /// The environment of the cluster. Required unless the layout sets a default.
+    #[serde(default)]
     #[schemars(example = &"production")]
-    pub environment: DnsLabel,
+    pub environment: Option<DnsLabel>,
     /// The settings that an environment can also set.
     #[serde(flatten)]
     pub settings: ClusterSettings,
@@ -75,6 +76,10 @@ pub struct ClusterSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"target": {"kind": "Kustomization", "name": "monitoring"}, "patch": [{"op": "replace", "path": "/spec/interval", "value": "10m"}]}]))]
     pub patches: Option<Vec<Patch>>,
+    /// Free settings for the templates of the layout. They merge key by key. The layout can define their schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({"region": "eu-west-1"}))]
+    pub values: Option<Raw>,
     /// Additional objects to apply to the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "zone", "namespace": "flux-system"}, "data": {"zone": "eu-1"}}]))]

@@ -14,7 +14,7 @@ pub struct Component {
     /// The name of the component.
     #[schemars(example = &"backend")]
     pub name: DnsLabel,
-    /// The namespace of the component, for a confined tenant. Defaults to the name of the component.
+    /// The namespace of the component. The layout sets the default: in `d1`, the name of the component for a confined tenant, and the namespace of Flux for a platform tenant.
     #[serde(default)]
     #[schemars(example = &"shop")]
     pub namespace: Option<DnsLabel>,
@@ -35,6 +35,19 @@ pub struct Component {
     #[schemars(example = serde_json::json!([{"name": "controllers", "timeout": "10m"}, {"name": "configs", "timeout": "5m"}]))]
     pub stages: Vec<Stage>,
     /// The settings of the component's Kustomization, or the defaults of its stages.
+    #[serde(flatten)]
+    pub reconcile: Reconcile,
+}
+
+/// The default settings of components.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ComponentDefaults {
+    /// The namespace of components that do not set one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"shop")]
+    pub namespace: Option<DnsLabel>,
+    /// The settings of Kustomizations.
     #[serde(flatten)]
     pub reconcile: Reconcile,
 }
@@ -127,6 +140,10 @@ pub struct Reconcile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub target_namespace: Option<bool>,
+    /// Free settings for the templates of the layout. They merge key by key. The layout can define their schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({"replicas": 2}))]
+    pub values: Option<Raw>,
 }
 
 /// The policy for the objects of a deleted Kustomization.

@@ -14,18 +14,20 @@ mod source;
 mod flux;
 mod cluster;
 mod tenant;
+mod layout;
 
 pub use automation::{Alert, AlertKind, AlertSeverity, Author, ImageAutomation, Receiver, ReceiverKind};
 pub use cluster::{Cluster, ClusterSettings, ObjectMetadata};
-pub use component::{Component, Decryption, DecryptionProvider, DeletionPolicy, Reconcile, Stage};
+pub use component::{Component, ComponentDefaults, Decryption, DecryptionProvider, DeletionPolicy, Reconcile, Stage};
 pub use flux::{ClusterType, Controller, Flux, HelmCache, Install, Limits, Operator, Size, Tuning};
+pub use layout::{LayoutFile, Root};
 pub use source::{Provider, SignedPart, Signer, Source, SourceOverride, SourceRef, Verify};
 pub use tenant::{
     Access, Bind, HelmSources, Namespace, NetworkPolicy, PodSecurity, PodSecurityLevel, Policies, Role, Tenant,
     TenantSettings,
 };
 
-use super::scalar::{DnsLabel, Duration};
+use super::scalar::{DnsLabel, Duration, Raw};
 
 /// A fleet: its clusters, its tenants, and the placement of tenants on clusters.
 #[derive(Debug, Clone, JsonSchema)]
@@ -71,12 +73,18 @@ pub struct Fleet {
     #[serde(default)]
     #[schemars(example = serde_json::json!({"tenants": ["fleet/tenants/*.yaml"]}))]
     pub include: Option<Include>,
+    /// Free settings for the templates of the layout. The layout can define their schema.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!({"organization": "acme"}))]
+    pub values: Option<Raw>,
     /// The configuration of the linter for the rendered repository.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"exceptions": [{"rule": "missing-prune", "reason": "the data must survive its Kustomization", "objects": ["Kustomization/db/*"]}]}))]
     pub lint: Option<crate::config::Lint>,
 }
 
+/// The name of the file that configures a layout.
+pub const MANIFEST: &str = "layout.yaml";
 /// The layout of a fleet that does not set one.
 pub(super) const DEFAULT_LAYOUT: &str = "d1";
 
@@ -136,7 +144,7 @@ pub struct Defaults {
     /// The defaults of every component and stage. The `defaults` of a tenant override them.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"interval": "1h", "retryInterval": "2m"}))]
-    pub component: Option<Reconcile>,
+    pub component: Option<ComponentDefaults>,
 }
 
 /// The files with additional clusters and tenants. Each YAML document contains one, with the fields of a list item.

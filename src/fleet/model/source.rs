@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fleet::scalar::{DnsLabel, Duration, Text};
+use crate::fleet::scalar::{DnsLabel, Duration, Raw, Text};
 
 /// A source of manifests: a Git repository or an OCI artifact.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -15,10 +15,11 @@ pub struct Source {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"apps")]
     pub name: Option<DnsLabel>,
-    /// The URL of the source: `https://…`, `ssh://…` or `oci://…`. The scheme selects GitRepository or OCIRepository.
+    /// The URL of the source: `https://…`, `ssh://…` or `oci://…`. The scheme selects GitRepository or OCIRepository. Required unless the layout derives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "source-url"))]
     #[schemars(example = &"https://github.com/acme/apps.git")]
-    pub url: String,
+    pub url: Option<String>,
     /// The revision to fetch. For a Git repository, defaults to the cluster's `sourceBranch`.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"branch": "main"}))]
@@ -51,6 +52,10 @@ pub struct Source {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"production": {"ref": {"semver": "1.x"}}}))]
     pub environments: Option<BTreeMap<DnsLabel, SourceOverride>>,
+    /// Free settings for the templates of the layout. They merge key by key. The layout can define their schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({"deployKey": true}))]
+    pub values: Option<Raw>,
 }
 
 /// The overrides of a source for an environment.

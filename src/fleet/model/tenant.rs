@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::automation::{Alert, ImageAutomation, Receiver};
-use super::component::{Component, Reconcile};
+use super::component::{Component, ComponentDefaults, Reconcile};
 use super::source::Source;
 use crate::fleet::scalar::{DnsLabel, Patch, Raw, Text};
 
@@ -17,9 +17,10 @@ pub struct Tenant {
     /// The name of the tenant.
     #[schemars(example = &"apps")]
     pub name: DnsLabel,
-    /// The role of the tenant. `platform`: Flux reconciles it as cluster admin, in the namespace of Flux. `tenant`: confined to its namespaces.
+    /// The role of the tenant. `platform`: Flux reconciles it as cluster admin, in the namespace of Flux. `tenant`: confined to its namespaces. Required unless the layout sets a default.
     #[schemars(example = &"tenant")]
-    pub role: Role,
+    #[serde(default)]
+    pub role: Option<Role>,
     /// The default source of the tenant's components.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"url": "https://github.com/acme/apps.git", "secret": "flux-apps"}))]
@@ -126,7 +127,11 @@ pub struct TenantSettings {
     /// The default settings of the tenant's components.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"timeout": "5m"}))]
-    pub defaults: Option<Reconcile>,
+    pub defaults: Option<ComponentDefaults>,
+    /// Free settings for the templates of the layout. They merge key by key. The layout can define their schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({"costCenter": "4711"}))]
+    pub values: Option<Raw>,
     /// Additional objects of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "motd", "namespace": "backend"}}]))]

@@ -33,13 +33,24 @@ pub(crate) fn resolve(input: &Input, merged: &Merged, graph: &Graph<'_>, finding
     }
     let overrides = Overrides::of(merged, &tenants, findings);
     let mut clusters = Vec::new();
-    for cluster in &merged.clusters {
-        clusters.extend(resolve_cluster(cluster, &repository.branch, &tenants, &overrides, findings));
+    for (cluster, root) in merged.clusters.iter().zip(&merged.roots) {
+        let Some(mut here) = resolve_cluster(cluster, &repository.branch, &tenants, &overrides, findings) else {
+            continue;
+        };
+        here.root = match root {
+            Some(root) => decode(root, findings),
+            None => None,
+        };
+        clusters.push(here);
     }
     variables(&mut tenants, &clusters);
     let (name, span) = named(&input.root)?;
     let layout = input.root.get("layout").and_then(Node::text).unwrap_or(model::DEFAULT_LAYOUT).to_owned();
-    Some(Fleet { name, layout, repository, flux, clusters, tenants, span })
+    let values = match merged.fleet.get("values") {
+        Some(values) => Some(decode(values, findings)?),
+        None => None,
+    };
+    Some(Fleet { name, layout, repository, flux, values, clusters, tenants, span })
 }
 
 fn decode<T: DeserializeOwned>(node: &Node, findings: &mut Vec<Finding>) -> Option<T> {
@@ -161,9 +172,9 @@ impl Resolver<'_> {
         findings: &mut Vec<Finding>,
     ) -> Option<Component> {
         let (name, span) = named(&merged.node)?;
-        let namespace = match role {
-            Role::Platform => self.namespace.to_owned(),
-            Role::Tenant => namespace_of(&merged.node)?.text()?.to_owned(),
+        let namespace = match (role, merged.node.get("namespace")) {
+            (Role::Platform, None) => self.namespace.to_owned(),
+            (Role::Platform | Role::Tenant, _) => namespace_of(&merged.node)?.text()?.to_owned(),
         };
         let source = match merged.node.get("source").and_then(Node::text) {
             Some(chosen) => sources.iter().find(|source| source.name == chosen)?,
@@ -240,11 +251,12 @@ fn resolve_namespace(merged: &Node, findings: &mut Vec<Finding>) -> Option<Names
 fn resolve_source(merged: &Node, findings: &mut Vec<Finding>) -> Option<Source> {
     let span = merged.get("url").unwrap_or(merged).span().clone();
     let source: model::Source = decode(merged, findings)?;
-    let kind = kind_of(&source.url);
+    let url = source.url?;
+    let kind = kind_of(&url);
     Some(Source {
         name: source.name?.0,
         kind,
-        url: source.url,
+        url,
         reference: source.reference,
         secret: source.secret.map(|secret| secret.0),
         interval: source.interval,
@@ -252,6 +264,7 @@ fn resolve_source(merged: &Node, findings: &mut Vec<Finding>) -> Option<Source> 
         provider: source.provider,
         verify: source.verify,
         ignore: source.ignore,
+        values: source.values,
         span,
     })
 }
@@ -310,5 +323,17 @@ fn resolve_cluster(
     let changes = overrides.0.get(&environment).into_iter().flatten();
     let overrides = changes.filter(|change| runs(&change.tenant)).cloned().collect();
     let tenants = here;
-    Some(Cluster { name, environment, path, branch, flux, tenants, without_components, overrides, settings, span })
+    Some(Cluster {
+        name,
+        environment,
+        path,
+        branch,
+        root: None,
+        flux,
+        tenants,
+        without_components,
+        overrides,
+        settings,
+        span,
+    })
 }

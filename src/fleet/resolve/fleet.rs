@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::fleet::model::{
-    ClusterSettings, Flux, NetworkPolicy, PodSecurity, Provider, Reconcile, Repository, Role, SourceRef,
+    ClusterSettings, Flux, NetworkPolicy, PodSecurity, Provider, Reconcile, Repository, Role, Root, SourceRef,
     TenantSettings, Verify,
 };
 use crate::fleet::scalar::{Duration, Raw, Text};
@@ -23,6 +23,9 @@ pub struct Fleet {
     pub repository: Repository,
     /// The installation of Flux, before the overrides of clusters.
     pub flux: Flux,
+    /// The free values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Raw>,
     /// The clusters in the order of the files.
     pub clusters: Vec<Cluster>,
     /// The tenants in the order of the files.
@@ -44,6 +47,9 @@ pub struct Cluster {
     pub path: String,
     /// The branch of the fleet repository that the cluster syncs.
     pub branch: String,
+    /// The directory with which Flux starts, if no rendered file defines it.
+    #[serde(skip)]
+    pub root: Option<Root>,
     /// The installation of Flux on the cluster.
     pub flux: Flux,
     /// The names of the tenants that run on the cluster, in the order of the fleet.
@@ -169,6 +175,9 @@ pub struct Source {
     /// The files to exclude.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore: Option<String>,
+    /// The free values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Raw>,
     /// The span of the source.
     #[serde(skip)]
     pub span: Span,

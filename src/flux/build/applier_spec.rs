@@ -96,7 +96,7 @@ impl ApplierSpec {
 }
 
 /// The digest of the input of a directory's build. Kustomizations with equal fields share a build, which has the
-/// positions of one of them.
+/// positions of one of these Kustomizations.
 fn folder_digest(object: &Object, folder: &str) -> Digest {
     let spec = |key: &str| object.node.at_keys(&["spec", key]);
     let mut hasher = Hasher::new("folder");
@@ -118,7 +118,8 @@ pub(super) fn whole_digest(object: &Object) -> Digest {
     hasher.finish()
 }
 
-/// The digest of `postBuild`. If it has inline variables, the digest includes positions, since findings point at them.
+/// The digest of `postBuild`. If `postBuild` has inline variables, the digest includes positions, since findings point
+/// at these variables.
 fn variables_digest(object: &Object, post_build: &Node) -> Digest {
     let mut hasher = Hasher::new("variables");
     hasher.text(object.namespace().unwrap_or_default());

@@ -29,7 +29,7 @@ pub(crate) enum BuildKey {
 /// The input of the build of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FolderKey {
-    /// The address of the artifact in memory. Each artifact exists once, and is not freed before the sources.
+    /// The address of the artifact in memory. Each artifact exists once, and exists as long as the sources.
     artifact: usize,
     digest: Digest,
     /// The digest of the Kustomization and its positions, if the path does not exist. The finding points at the path.

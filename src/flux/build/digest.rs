@@ -7,8 +7,8 @@ use crate::yaml::{Node, Style, Value};
 /// A digest of a build input.
 pub(crate) type Digest = [u8; 32];
 
-/// A hasher of build inputs. Each text has its length as a prefix and each node has marks, so that different inputs
-/// have different digests.
+/// A hasher of build inputs. Each text follows its length, and each node has a marker for its type, so that different
+/// inputs have different digests.
 pub(super) struct Hasher(Sha256);
 
 impl Hasher {

@@ -99,8 +99,8 @@ impl Inventory {
         Self { indexed, layout: Arc::new(layout) }
     }
 
-    /// The inventory after changes of objects, given by position. `None` if a change affects an identity, a role,
-    /// tenancy or the namespace of a chart, which requires a new inventory.
+    /// The inventory after changes to the objects at some positions. `None` if a change affects an identity, a role,
+    /// tenancy or the namespace of a chart: the changed objects then need a new inventory.
     pub(crate) fn changed(self: &Arc<Self>, objects: &Objects, changed: &[(usize, Object)]) -> Option<Arc<Self>> {
         let layout = &self.layout;
         let is_alike = |(at, new): &(usize, Object)| {
@@ -158,8 +158,8 @@ impl Inventory {
         &self.layout.charts
     }
 
-    /// The indexed object with an identity, whose fingerprint is the second argument. Of two objects with the same
-    /// identity, the first one has precedence.
+    /// The indexed object with an identity. The second argument is the fingerprint of that identity. If two objects
+    /// have the same identity, the first one has precedence.
     pub(crate) fn get(&self, id: ObjectId<'_>, Fingerprint(fingerprint): Fingerprint) -> Option<&IndexedObject> {
         let known = &self.layout.indexed_by_fingerprint;
         let first = known.partition_point(|(other, _)| *other < fingerprint);

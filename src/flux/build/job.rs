@@ -54,7 +54,7 @@ impl Job {
             Self::Sync(spec) => BuildKey::Sync(spec.digest()),
             Self::Set(spec, providers) => BuildKey::Set(spec.digest(), providers.iter().map(whole_digest).collect()),
             Self::Folder(spec, artifact) => {
-                // The finding of a missing path points at the path, so the key includes its position.
+                // The finding of a missing path points at the path, so the key includes the position of the path.
                 let is_there = artifact.files().tree().has_folder(&spec.folder);
                 let place = (!is_there).then(|| whole_digest(&spec.object));
                 BuildKey::Folder(FolderKey::new(artifact, spec.digest(), place))

@@ -80,7 +80,7 @@ fn chart_findings(charts: Vec<Finding>) -> Vec<Finding> {
             last.related.push(Label::new(chart.at.span, "another chart"));
             continue;
         }
-        let message = "Flux does not build a kustomization with Helm charts, so it applies none of its objects";
+        let message = "Flux does not build a kustomization with Helm charts, and applies none of its objects";
         let help = "use a HelmRelease, or render the chart to a file: Flux runs kustomize without `--enable-helm`";
         findings.push(Finding::error(FAILED_BUILD, chart.at.span, message).help(help));
     }
@@ -97,7 +97,7 @@ pub(crate) fn missing(kustomization: &Object, place: &Node, folder: &str, is_fil
     };
     let name = folder.rsplit('/').next().unwrap_or(folder);
     let help = if is_file && FILE_NAMES.contains(&name) {
-        format!("set its directory: `./{}`", folder_of(folder))
+        format!("set `spec.path` to the directory of the file: `./{}`", folder_of(folder))
     } else {
         "correct `spec.path`, which starts at the root of the source: Flux applies nothing until the path exists"
             .to_string()
@@ -184,14 +184,15 @@ fn substitute(
     shared: &SubstitutionCache,
 ) -> AllSubstituted {
     let mut values = AllSubstituted::default();
-    // Flux loads the variables when it substitutes the first object. If it substitutes none, it finds no fault in them.
+    // Flux loads the variables when it substitutes in the first object. Without such an object, Flux does not load the
+    // variables and does not report their faults.
     if !built.facts.is_substituted {
         return values;
     }
     values.findings.extend_from_slice(substitution.findings);
     if !values.findings.is_empty() {
-        // Flux fails before it substitutes. The rules still need the objects, so variables with a certain value are
-        // substituted.
+        // Flux fails before the substitution. The rules still need the objects, so this code substitutes the variables
+        // with a certain value.
         let variables = Variables { open: true, ..substitution.variables.clone() };
         for (at, _) in &built.facts.reads {
             let object = substitute_known(&built.objects[*at], &variables, substitution.strict);
@@ -247,8 +248,8 @@ fn twice(objects: &Objects) -> Vec<Finding> {
         if let Some(first) = seen.insert(ObjectId::of(object).settled(), at) {
             let message = format!("substitution results in two objects with the identity {}", object.reference());
             let finding = Finding::error(FAILED_BUILD, object.span().clone(), message)
-                .related(objects[first].span().clone(), "the other")
-                .help("rename one of them: Flux builds neither")
+                .related(objects[first].span().clone(), "the other object")
+                .help("rename one of them: Flux fails the build and applies none of the objects")
                 .about(object.reference());
             findings.push(finding);
         }

@@ -53,7 +53,7 @@ pub(crate) struct BuildFacts {
     pub(crate) reads: Vec<(usize, Arc<[Name]>)>,
     /// The names of the variables that objects read, sorted.
     pub(crate) names: Vec<Name>,
-    /// Whether Flux substitutes in at least one object.
+    /// Whether Flux substitutes variables in at least one object.
     pub(super) is_substituted: bool,
     /// The number of omissions, by name.
     pub(crate) not_done: BTreeMap<String, usize>,
@@ -114,7 +114,7 @@ impl Output {
         self
     }
 
-    /// An empty output. The reason is not a fault.
+    /// An empty output, for a reason that is not a fault.
     pub(crate) fn not_built(reason: NotBuiltReason) -> Self {
         Self { state: State::NotBuilt(reason), ..Self::new(Vec::new(), Vec::new()) }
     }

@@ -57,7 +57,7 @@ pub(crate) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Nod
         for item in components.node.items() {
             let path = item.text().unwrap_or_default();
             if !is_local(path) {
-                let message = format!("component `{path}` is not a path below the source");
+                let message = format!("component `{path}` is not a relative path");
                 findings.push(
                     Finding::error(FAILED_BUILD, item.span().clone(), message)
                         .help("set a path relative to `spec.path`: Flux accepts neither URLs nor absolute paths here"),
@@ -122,13 +122,14 @@ fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> 
     put(&node, entry("buildMetadata", annotations))
 }
 
-/// The kustomization that Flux generates for a directory without one: it lists every manifest below the directory.
+/// The kustomization that Flux generates for a directory without a kustomization file. It lists every manifest below
+/// the directory.
 fn made_up(files: &Files, folder: &str, place: &Node) -> Node {
     let paths = manifests(files.tree(), folder);
     let version = ("apiVersion", text("kustomize.config.k8s.io/v1beta1", place.span()));
     let kind = ("kind", text("Kustomization", place.span()));
     if paths.is_empty() {
-        // Flux sets this placeholder. Kustomize sets it as the namespace of the objects of components.
+        // Flux sets this placeholder. Kustomize uses the placeholder as the namespace of the objects of components.
         return map(vec![version, kind, ("namespace", text("_placeholder", place.span()))], place.span());
     }
     let resources = paths.iter().map(|path| text(&format!("./{path}"), place.span())).collect();

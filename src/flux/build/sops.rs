@@ -26,7 +26,7 @@ pub(super) struct Decrypted {
     pub(super) objects: Vec<Object>,
     /// The objects whose kind, name or namespace is encrypted.
     pub(super) unidentified: Vec<Object>,
-    /// The faults because of which kustomize-controller fails to decrypt an object.
+    /// The faults that prevent kustomize-controller from decrypting an object.
     pub(super) findings: Vec<Finding>,
 }
 
@@ -95,7 +95,7 @@ enum EncryptedScope<'a> {
 }
 
 impl<'a> EncryptedScope<'a> {
-    /// The scope in the SOPS metadata of a file; `None` if it depends on comments or has an invalid pattern.
+    /// The scope in the SOPS metadata of a file; `None` if the scope depends on comments or has an invalid pattern.
     fn of(sops: &'a Node) -> Option<Self> {
         let field = |key: &str| sops.get(key).and_then(Node::text).filter(|text| !text.is_empty());
         if ["encrypted_comment_regex", "unencrypted_comment_regex"].iter().any(|key| field(key).is_some()) {
@@ -111,7 +111,7 @@ impl<'a> EncryptedScope<'a> {
         Some(suffix.unwrap_or_else(|| Self::Without(field("unencrypted_suffix").unwrap_or(PLAIN_SUFFIX))))
     }
 
-    /// Returns whether SOPS encrypts the values below `key`; `None` if the keys above it determine that.
+    /// Returns whether SOPS encrypts the values below `key`; `None` if the keys above `key` determine that.
     fn decides(&self, key: &str) -> Option<bool> {
         match self {
             Self::Without(suffix) => key.ends_with(suffix).then_some(false),

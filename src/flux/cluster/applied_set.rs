@@ -24,9 +24,9 @@ pub struct AppliedSet {
     /// Changes that appliers of other repositories may make to the objects. Only a repository without a root has such
     /// changes, since its appliers are unknown.
     pub completion: Completion,
-    /// The inventory of the objects, if they were built for a cluster.
+    /// The inventory of the objects; `None` in a repository without a root.
     pub(crate) inventory: Option<Arc<Inventory>>,
-    /// The facts of the kustomize build, if there is one.
+    /// The facts of the kustomize build; `None` in a repository without a root.
     pub(crate) facts: Option<Arc<BuildFacts>>,
     /// The undefined variables that the objects read.
     pub(crate) undefined: Arc<[UndefinedVariable]>,
@@ -98,7 +98,8 @@ impl AppliedSet {
         self.objects.get(position).map(|object| self.with(object))
     }
 
-    /// The objects from which controllers create objects without manifests, ArtifactGenerators, and input providers.
+    /// The ArtifactGenerators, the input providers, and the objects from which controllers create objects without a
+    /// manifest.
     pub fn makers(&self) -> impl Iterator<Item = Applied<'_>> {
         let known = self.inventory.iter().flat_map(|inventory| inventory.makers());
         let unknown = self.objects.iter().filter(|object| self.inventory.is_none() && is_producer(object));

@@ -1,4 +1,4 @@
-//! The index of a cluster's objects by identity, in which its appliers resolve references.
+//! The index of a cluster's objects by identity, in which the cluster's appliers resolve references.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -59,7 +59,7 @@ impl ClusterIndex {
         Self { producers: Producers::declared(&root.name, &settings.config.external), own, ..Self::default() }
     }
 
-    /// Adds an output. Of objects with equal identity and precedence, the first one counts.
+    /// Adds an output. If objects have equal identity and precedence, lookups find the first one.
     pub(crate) fn take(&mut self, output: &Arc<Output>, kind: ApplierKind) {
         let rank = match kind {
             ApplierKind::Bootstrap => Rank::ByHand,

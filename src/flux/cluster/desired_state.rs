@@ -14,7 +14,7 @@ pub struct Cluster {
     /// directories.
     pub name: Name,
     /// The directory that the root syncs; the directory of the bootstrap if the repository does not contain the synced
-    /// one.
+    /// directory.
     pub folder: String,
     /// The appliers. The root is the first one, and each applier follows its parent.
     pub appliers: Vec<Arc<Applier>>,

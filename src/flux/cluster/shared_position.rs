@@ -1,8 +1,8 @@
 //! Positions in shared builds.
 //!
 //! Clusters whose Kustomizations have the same content share a build, and its nodes have the positions of one of these
-//! Kustomizations. To find a position in another Kustomization, `counterpart` compares both node by node. The fields
-//! that affect the build have the same structure in both.
+//! Kustomizations. To find a position in another Kustomization, `counterpart` compares the two Kustomizations node by
+//! node. The fields that affect the build have the same structure in both Kustomizations.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Objects that a cluster may have although no manifest is known.
+//! Objects that a cluster may have although their manifests are unknown.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

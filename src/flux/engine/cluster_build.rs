@@ -33,8 +33,8 @@ const MAX_REPEATS: usize = 10;
 /// The maximum number of unstable appliers that are reported for a cluster.
 const MAX_NAMED: usize = 3;
 
-/// The maximum number of passes over a cluster from its root. The objects of a pass may change the inputs of its
-/// builds.
+/// The maximum number of passes over a cluster from its root. The objects of a pass may change the inputs of the builds
+/// of that pass.
 const MAX_PASSES: usize = 8;
 
 /// An applier of a cluster during the build.
@@ -58,7 +58,7 @@ pub(crate) struct ClusterBuild {
     bootstrap_output: Arc<Output>,
     /// The objects of the current pass.
     pub(crate) index: ClusterIndex,
-    /// The objects of the previous pass, if there was one. Lookups prefer these objects.
+    /// The objects of the previous pass, if there was one. Lookups then use these objects instead of `index`.
     previous_index: Option<ClusterIndex>,
     seen: Index<ObjectKey, ()>,
     /// The number of times that the build has started again from the root.
@@ -144,7 +144,7 @@ impl ClusterBuild {
         }
     }
 
-    /// Advances the build with the outputs of finished jobs, and returns the jobs that it needs next.
+    /// Advances the build with the outputs of finished jobs, and returns the jobs that the build needs next.
     pub(super) fn advance(&mut self, context: &BuildContext<'_>) -> Vec<(BuildKey, Job)> {
         loop {
             self.strictness = self.current_strictness(context.settings);
@@ -231,7 +231,7 @@ impl ClusterBuild {
         }
     }
 
-    /// Returns whether undefined variables fail builds, according to the current outputs.
+    /// The effect of undefined variables on builds, according to the current outputs.
     fn current_strictness(&self, settings: &Settings) -> Strictness {
         let outputs =
             self.slots.iter().filter(|slot| slot.spec.target.is_none()).filter_map(|slot| slot.output.as_ref());
@@ -244,7 +244,7 @@ impl ClusterBuild {
         Strictness::detect(&self.root.name, &controllers, &instances, settings)
     }
 
-    /// Starts a new pass from the root, with lookups in the objects of this pass.
+    /// Starts a new pass from the root. Its lookups use the objects of the pass that has ended.
     fn restart(&mut self, context: &BuildContext<'_>) {
         self.passes += 1;
         let index = ClusterIndex::new(&self.root, context.settings);
@@ -266,8 +266,8 @@ impl ClusterBuild {
         above.filter(|at| written(&self.slots[*at].spec) == written(spec)).count()
     }
 
-    /// The specification of an applier. If Flux later applies an object of the bootstrap again, the specification is
-    /// that of the later object.
+    /// The specification of an applier. If Flux later applies an object of the bootstrap again, the specification comes
+    /// from the later object.
     fn spec_of(&self, indexed: &IndexedObject) -> Option<Arc<ApplierSpec>> {
         let known = self.lookup_index().spec(&indexed.key).cloned();
         indexed.spec.as_ref().map(|spec| known.unwrap_or_else(|| spec.clone()))
@@ -324,7 +324,8 @@ impl ClusterBuild {
     }
 
     fn load(&self, variables: Digest, spec: &ApplierSpec, cache: &mut PassCache) -> LoadedVariables {
-        // Findings of variables point at the Kustomization that uses them, so variables with findings are not shared.
+        // Findings of variables point at the Kustomization that uses the variables, so variables with findings are not
+        // shared.
         if let Some(known) = cache.variables.get(&variables).filter(|known| known.findings.is_empty()) {
             return known.clone();
         }
@@ -379,9 +380,9 @@ fn written(spec: &ApplierSpec) -> &Span {
 
 fn refusal(spec: &ApplierSpec, repeats: bool, most: usize) -> String {
     if repeats {
-        format!("{} creates itself repeatedly under new names; this one is not followed", spec.reference)
+        format!("{} creates itself repeatedly under new names; the linter does not build this copy", spec.reference)
     } else {
-        format!("{} is one of more than {most} appliers; further ones are not followed", spec.reference)
+        format!("{} is one of more than {most} appliers; the linter does not build it", spec.reference)
     }
 }
 

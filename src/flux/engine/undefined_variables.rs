@@ -67,8 +67,8 @@ impl<'a> Definitions<'a> {
                  later fail"
             }
             Strictness::Assumed => {
-                "Flux 2.9 fails the build of the Kustomization that reads it, an older one substitutes an empty text, and the \
-                 version here is unknown"
+                "Flux 2.9 and later fail the build of the Kustomization that reads it, older versions substitute an \
+                 empty text, and the version of this cluster is unknown"
             }
         };
         let mut finding =
@@ -95,8 +95,8 @@ impl<'a> Definitions<'a> {
         let cluster = &cluster.root.name;
         let here = found.iter().filter(|definition| definition.cluster == cluster);
         let there = found.iter().filter(|definition| definition.cluster != cluster);
-        // An inline variable of another Kustomization does not help, unless it is the same Kustomization on another
-        // cluster.
+        // An inline variable of another Kustomization is not relevant, unless that Kustomization is the same one on
+        // another cluster.
         let is_relevant = |definition: &&Definition<'_>| {
             let is_same = definition.cluster != cluster && *definition.by == slot.spec.reference;
             definition.variable.from.is_some() || is_same
@@ -120,7 +120,7 @@ impl<'a> Definitions<'a> {
             } else {
                 format!("cluster `{}`", definition.cluster)
             };
-            shown.push((place.clone(), format!("{what} defines it, for {whom}")));
+            shown.push((place.clone(), format!("{what} defines the variable for {whom}")));
         }
         shown
     }
@@ -162,8 +162,11 @@ fn unknown_paths(name: &Name, cluster: &ClusterBuild, slot: &Slot) -> String {
     };
     match cluster.slots.iter().filter(is_child).filter(reads).count() {
         0 => String::new(),
-        1 => "; the path of a Kustomization contains it, so that directory is not checked".to_owned(),
-        count => format!("; the paths of {count} Kustomizations contain it, so those directories are not checked"),
+        1 => "; the path of a Kustomization contains the variable, so the linter does not check that directory"
+            .to_owned(),
+        count => format!(
+            "; the paths of {count} Kustomizations contain the variable, so the linter does not check those directories"
+        ),
     }
 }
 
@@ -178,7 +181,7 @@ fn sources(name: &Name, slot: &Slot) -> Vec<(Span, String)> {
             places.push((place.clone(), format!("{kind} `{object}` has no key `{name}`")));
         } else {
             let span = item.get("name").unwrap_or(item).span().clone();
-            places.push((span, format!("{kind} `{object}` is not defined here")));
+            places.push((span, format!("the cluster has no known {kind} `{object}`")));
         }
     }
     let reference = &slot.spec.reference;
@@ -205,13 +208,13 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
     let why = match cluster.strictness {
         _ if !undefined.fails => "Flux substitutes the value of its own variable, or the default",
         Strictness::Strict => "Flux has no such variable and fails",
-        Strictness::Lenient => "Flux has no such variable and substitutes an empty text; Flux 2.9 fails",
+        Strictness::Lenient => "Flux has no such variable and substitutes an empty text; Flux 2.9 and later fail",
         Strictness::SwitchedOff => {
             "Flux has no such variable and substitutes an empty text, because `StrictPostBuildSubstitutions=false` is set"
         }
         Strictness::Assumed => {
-            "Flux has no such variable: 2.9 fails, an older one substitutes an empty text, and the version here is \
-             unknown"
+            "Flux has no such variable: 2.9 and later fail, older versions substitute an empty text, and the version of \
+             this cluster is unknown"
         }
     };
     let switch = "`kustomize.toolkit.fluxcd.io/substitute: disabled`";

@@ -98,7 +98,7 @@ impl PatchTally {
         record.owners.extend(owner.cloned());
     }
 
-    /// The findings of the patches that matched nothing in any build.
+    /// The findings of the patches that matched no object in any build.
     pub(crate) fn findings(mut self) -> Vec<Finding> {
         for SharedBuild { facts, clusters, owners, renamed } in std::mem::take(&mut self.shared) {
             for ((target, owner), renamed) in facts.patch_targets.iter().zip(&owners).zip(&renamed) {
@@ -156,14 +156,14 @@ fn listed(objects: &BTreeSet<ObjectRef>) -> Option<String> {
 fn finding(target: &PatchTarget, place: &Span, renamed: Option<&(ObjectRef, Span)>) -> Finding {
     let message = match target.selector.as_str() {
         "" => "this patch matches no object".to_owned(),
-        selector => format!("this patch matches no object: no object here matches {selector}"),
+        selector => format!("this patch matches no object: no object of the build matches {selector}"),
     };
     let mut finding = Finding::warning(UNMATCHED_PATCH, place.clone(), message);
     if let Some((object, span)) = renamed {
         let later = "gets this name later: Flux substitutes variables after the patches";
         finding.message = format!("{}; {object} {later}", finding.message);
         let name = object.name.replace('$', "\\$").replace('{', "\\{").replace('}', "\\}");
-        return finding.related(span.clone(), "its name has a variable").help(format!(
+        return finding.related(span.clone(), "the name contains a variable").help(format!(
             "select the object by its kind alone, or with `name: {name}`, which is a regular expression"
         ));
     }
@@ -175,7 +175,7 @@ fn finding(target: &PatchTarget, place: &Span, renamed: Option<&(ObjectRef, Span
     let rest = "kustomize and Flux silently skip the patch";
     match &target.near_match {
         Some((field, object, span)) => finding
-            .related(span.clone(), format!("without `{field}`, it would match {object}"))
+            .related(span.clone(), format!("without `{field}`, the target would match {object}"))
             .help(format!("correct `{field}` of the target: {rest}")),
         None => finding.help(format!("correct the target, or remove the patch: {rest}")),
     }

@@ -19,7 +19,7 @@ use crate::yaml::{Style, Value};
 
 /// The sources that are the repository itself.
 pub(crate) struct OwnSources {
-    /// The sources, each with the directory of the repository that is its root.
+    /// The sources, each with the directory of the repository that is the root of the source.
     sources: Vec<(SourceRef, String)>,
     /// The directories of the roots that sync other repositories.
     of_others: Vec<String>,
@@ -76,7 +76,8 @@ impl OwnSources {
         if roots.any(|prefix| tree.has_folder(&below(prefix, &folder))) {
             return None;
         }
-        let help = "no cluster reaches this Kustomization: correct the path before a cluster applies it, or remove it";
+        let help =
+            "correct the path before a cluster applies this Kustomization, or remove it: no cluster applies it now";
         let finding = missing(object, path, &folder, false).help(help);
         Some(Finding { severity: Severity::Warning, ..finding })
     }
@@ -97,7 +98,7 @@ fn applied_folders(clusters: &[Cluster]) -> Index<&str, ()> {
     folders
 }
 
-/// The position where an object is written. Builds and patches do not change it.
+/// The position where an object is written. Builds and patches do not change this position.
 fn written(object: &Object) -> (String, usize) {
     let span = object.node.get("kind").unwrap_or(&object.node).origin.written();
     (span.file().path().to_owned(), span.range().start)

@@ -20,8 +20,8 @@ use crate::flux::source::sources::Sources;
 use crate::flux::variables::shared_substitution::SubstitutionCache;
 use crate::text::Index;
 
-/// The maximum number of waves. Each level of Kustomizations needs at most two: one to build, one to substitute. Only a
-/// cycle needs so many, such as a value that is derived from itself.
+/// The maximum number of waves. Each level of Kustomizations needs at most two waves: one to build, one to substitute.
+/// Only a cycle needs so many waves, such as a value that is derived from itself.
 const MAX_WAVES: usize = 2_500;
 
 /// The number of builds in one batch. The engine checks the memory limit between batches.
@@ -46,7 +46,7 @@ fn reach_fixed_point(roots: Vec<Root>, sources: &Sources, settings: &Settings) -
             break;
         }
         let wanted: Vec<Vec<(BuildKey, Job)>> = open.into_par_iter().map(|cluster| cluster.advance(&context)).collect();
-        // The first cluster that needs a job determines the positions in its output.
+        // The first cluster that needs a job determines the positions in the output of the job.
         let mut known: Index<BuildKey, ()> = Index::default();
         let mut distinct: Vec<(BuildKey, Job)> = wanted.into_iter().flatten().collect();
         distinct.retain(|(key, _)| known.insert(key.clone(), ()).is_none());

@@ -22,7 +22,7 @@ pub struct Values {
     pub node: Node,
     /// Whether there may be further, unknown values, such as those of a Secret.
     pub open: bool,
-    /// The faults because of which helm-controller cannot merge the values.
+    /// The faults that prevent helm-controller from merging the values.
     pub faults: Vec<ValuesFault>,
 }
 

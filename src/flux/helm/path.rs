@@ -10,7 +10,7 @@ const MAX_INDEX: usize = 65_536;
 /// A value and its target path.
 pub(super) struct Set<'a> {
     pub(super) path: &'a str,
-    /// Whether the value is literal, without the commas, braces and escapes of `--set`.
+    /// Whether the value is literal: the commas, braces and escapes of `--set` then have no special meaning.
     pub(super) literal: bool,
     pub(super) value: &'a Node,
     /// Whether the value is known.
@@ -39,7 +39,7 @@ impl Set<'_> {
         let text = if is_string { text.trim_matches(['\'', '"']) } else { text };
         if let Some(inner) = text.strip_prefix('{') {
             let Some(inner) = inner.strip_suffix('}') else {
-                return Err("a list in its value has no closing `}`".into());
+                return Err("a list in the value has no closing `}`".into());
             };
             let item = |part: &str| Node {
                 value: if is_string { string(&unescaped(part)) } else { typed(&unescaped(part)) },
@@ -53,7 +53,7 @@ impl Set<'_> {
             let (path, said) = match part.split_once('=') {
                 _ if number == 0 => (self.path, part),
                 Some(pair) => pair,
-                None => return Err("the text after a comma in its value has no `=`; escape the comma as `\\,`".into()),
+                None => return Err("the text after a comma in the value has no `=`; escape the comma as `\\,`".into()),
             };
             let said = unescaped(said);
             self.set(path, if is_string { string(&said) } else { typed(&said) }, merged, inline)?;
@@ -75,7 +75,8 @@ impl Set<'_> {
     }
 }
 
-/// The number of steps to the first mapping that the merged values share with the inline values; 0 if there is none.
+/// The number of steps to the first mapping that the merged values share with the inline values; 0 if they share no
+/// mapping.
 ///
 /// helm-controller changes such a mapping in place, so the change affects both.
 fn shared(merged: &Node, inline: &Node, steps: &[Step]) -> usize {

@@ -45,7 +45,7 @@ fn kind_of(parsed: &Parsed) -> Option<&str> {
 }
 
 impl KustomizationFile {
-    /// The paths in commented lines, such as `# - ./web`.
+    /// The paths in commented-out lines, such as `# - ./web`.
     pub(crate) fn parked(&self) -> impl Iterator<Item = String> {
         let comments = self.file.text().lines().filter_map(|line| line.trim_start().strip_prefix('#'));
         let items = comments.filter_map(|comment| {
@@ -58,7 +58,7 @@ impl KustomizationFile {
     }
 }
 
-/// The paths of Flux Kustomizations in commented lines, relative to the root of the repository.
+/// The paths of Flux Kustomizations in commented-out lines, relative to the root of the repository.
 pub(crate) fn parked_paths(files: &Files) -> BTreeSet<String> {
     let texts = files.parsed().map(|(_, parsed)| parsed.file.text());
     let lines = texts.filter(|text| text.contains(groups::KUSTOMIZE)).flat_map(str::lines);
@@ -67,7 +67,7 @@ pub(crate) fn parked_paths(files: &Files) -> BTreeSet<String> {
     paths.filter_map(|path| normalize(value(path)?)).filter(|path| !path.is_empty()).collect()
 }
 
-/// The value in a commented line, without quotes or a further comment.
+/// The value in a commented-out line, without quotes or a further comment.
 fn value(text: &str) -> Option<&str> {
     Some(text.split(" #").next()?.trim().trim_matches(['"', '\'']))
 }

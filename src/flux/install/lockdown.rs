@@ -99,8 +99,8 @@ pub fn locks_of_instance(instance: &Object) -> BTreeMap<String, Locks> {
     deployments.iter().map(|deployment| (deployment.name().to_string(), Locks::read(deployment))).collect()
 }
 
-/// The positions that revert the lockdown of a FluxInstance with `multitenant: true`: for each flag that a controller
-/// lacks, the argument that disables the flag, or the patch that replaces the arguments.
+/// The positions of the settings that revert the lockdown of a FluxInstance with `multitenant: true`: for each flag
+/// that a controller lacks, the argument that disables the flag, or the patch that replaces the arguments.
 pub fn reverting_places(instance: &Object, controller: &str) -> Vec<(&'static str, Span)> {
     if !is_multitenant(instance) {
         return Vec::new();

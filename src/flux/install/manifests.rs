@@ -51,7 +51,7 @@ const ROLES: [(&str, &str, &str); 6] = [
 
 const POLICIES: [&str; 3] = ["allow-egress", "allow-scraping", "allow-webhooks"];
 
-/// The patches of a FluxInstance with a target, and whether each patch selects one of Flux's own objects.
+/// The patches of a FluxInstance that have a target, and whether each target selects one of Flux's own objects.
 ///
 /// The list is empty if a value that determines the objects is unknown.
 pub(crate) fn patch_targets(instance: &Object, builder: &Builder) -> Vec<PatchTarget> {
@@ -59,7 +59,7 @@ pub(crate) fn patch_targets(instance: &Object, builder: &Builder) -> Vec<PatchTa
     let Some((own, objects)) = own.and_then(|own| Some((own, outline(instance)?))) else { return Vec::new() };
     let kustomization = map(vec![("patches", list(patches(instance), own.span()))], own.span());
     let mut found = builder.patch_targets_over(objects, &kustomization);
-    // Flux Operator adds patches, too.
+    // Flux Operator adds patches, too. The result contains only the patches of the user.
     let written =
         |place: &Span| own.items().iter().any(|patch| patch.get("target").is_some_and(|it| it.span() == place));
     found.retain(|target| written(&target.place) && !target.selector.contains("${"));
@@ -70,7 +70,7 @@ pub(crate) fn patch_targets(instance: &Object, builder: &Builder) -> Vec<PatchTa
     found
 }
 
-/// The names of the components of a FluxInstance, as written; the default components if it lists none.
+/// The names of the components of a FluxInstance, as written; the default components if the FluxInstance lists none.
 pub fn components(instance: &Object) -> Vec<&str> {
     let listed = instance.node.at_keys(&["spec", "components"]).map_or(&[][..], Node::items);
     if listed.is_empty() { DEFAULT_CONTROLLERS.to_vec() } else { listed.iter().filter_map(Node::text).collect() }

@@ -113,14 +113,14 @@ fn releases() -> impl Iterator<Item = Version> {
     all.filter(|numbers| *numbers <= NEWEST).map(|(major, minor, patch)| Version::release(major, minor, patch))
 }
 
-/// Whether an undefined variable fails a build.
+/// The effect of an undefined variable on a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strictness {
     /// An undefined variable fails the build.
     Strict,
-    /// An undefined variable counts as empty, because of the version.
+    /// Flux substitutes an empty text, because of the version.
     Lenient,
-    /// An undefined variable counts as empty, because the feature gate is off.
+    /// Flux substitutes an empty text, because the feature gate is off.
     SwitchedOff,
     /// The version of Flux is unknown. The newest version is strict.
     #[default]

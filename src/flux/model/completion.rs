@@ -49,7 +49,7 @@ impl WrittenKustomization {
             return None;
         }
         let path = object.text_at(&["spec", "path"]).unwrap_or_default();
-        // A variable may have any value, so only the directory before it is known.
+        // A variable may have any value, so only the directory before the variable is known.
         let known =
             path.split_once('$').map_or(path, |(before, _)| before.rsplit_once('/').map_or("", |(folder, _)| folder));
         let mut patches = String::new();
@@ -69,8 +69,8 @@ impl WrittenKustomization {
     }
 }
 
-/// Kustomizations by the directory that they apply. A fleet has one for each tenant of each cluster, so a check of all
-/// Kustomizations for every directory would take quadratic time.
+/// Kustomizations by the directory that they apply. A fleet has a Kustomization for each tenant of each cluster, so a
+/// check of all Kustomizations for every directory would take quadratic time.
 #[derive(Default)]
 pub(crate) struct WrittenKustomizations {
     by_folder: Index<String, CombinedEffects>,

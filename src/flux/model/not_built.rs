@@ -7,9 +7,10 @@ use std::sync::Arc;
 /// The reason why an applier is not built, other than a failed build. Reasons are ordered by their text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum NotBuiltReason {
-    /// The artifact of the source has no known copy. The value is the URL, with `#` and the reference if it has one.
+    /// The artifact of the source has no known copy. The value is the URL, with `#` and the reference if the source has
+    /// a reference.
     NoCopy(Arc<str>),
-    /// The cluster does not receive the source. The value is its `Kind/namespace/name`, or `its source`.
+    /// The cluster does not receive the source. The value is the `Kind/namespace/name` of the source, or `its source`.
     MissingSource(Arc<str>),
     /// The inputs of the applier's dependencies change with every build.
     Unstable,

@@ -50,7 +50,7 @@ impl Objects {
         })
     }
 
-    /// The shared list. The objects of this applier differ from it at the positions of `own`.
+    /// The shared list. The objects of this applier differ from the list at the positions of `own`.
     pub fn shared(&self) -> &Arc<[Object]> {
         &self.shared
     }

@@ -75,7 +75,7 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
         let name = name.unwrap_or(object.name());
         vec![("Secret".into(), namespace.into(), name.into(), made)]
     };
-    // Lazy, since almost no object produces other objects.
+    // This is a closure, since almost no object produces other objects.
     let made = || Fetched::new(object);
     match (object.group(), object.kind()) {
         ("external-secrets.io", "ExternalSecret") => {

@@ -1,4 +1,4 @@
-//! Objects that Kyverno's policies generate: copies, or objects defined in the policy, mostly one for each namespace.
+//! Objects that Kyverno's policies generate: copies, or objects defined in the policy, usually one for each namespace.
 
 use super::produced::{ObjectLookup, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
@@ -120,7 +120,7 @@ impl Rule {
 }
 
 impl Trigger {
-    /// Returns whether an object in a namespace, mostly the Namespace itself, triggers the rule.
+    /// Returns whether an object in a namespace, usually the Namespace itself, triggers the rule.
     fn takes(&self, namespace: &str, known: ObjectLookup<'_>) -> bool {
         let found = known("Namespace", "", namespace);
         let matched = filters(&self.matched);
@@ -130,7 +130,7 @@ impl Trigger {
     }
 }
 
-/// The resource filters of `match` or `exclude`: in `any`, in `all`, or directly.
+/// The resource filters of `match` or `exclude`: in `any`, in `all`, or directly in the block.
 fn filters(block: &Node) -> Vec<&Node> {
     let listed = ["any", "all"].into_iter().filter_map(|key| block.get(key)).flat_map(Node::items);
     listed.chain([block]).filter_map(|filter| filter.get("resources")).collect()

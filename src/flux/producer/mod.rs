@@ -89,7 +89,8 @@ impl Producers {
         }
     }
 
-    /// Finds a ConfigMap or Secret of the cluster, applied or produced; `None` if no known producer creates the object.
+    /// Finds a ConfigMap or Secret of the cluster, applied or produced; `None` if no known applier or producer creates
+    /// the object.
     pub fn find(&self, kind: &str, namespace: &str, name: &str, known: ObjectLookup<'_>) -> Option<Produced> {
         self.follow(kind, namespace, name, known, 0)
     }

@@ -22,7 +22,7 @@ struct Source {
     place: Span,
 }
 
-/// Regular expressions for namespaces; an empty list matches all.
+/// Regular expressions for namespaces; an empty list matches all namespaces.
 #[derive(Debug, Clone)]
 struct Patterns(Vec<Regex>);
 
@@ -39,7 +39,7 @@ impl Patterns {
 }
 
 fn never() -> Regex {
-    Regex::new("$^a").expect("it is a regular expression")
+    Regex::new("$^a").expect("the pattern is a valid regular expression")
 }
 
 /// Returns whether an annotation belongs to reflector.

@@ -24,8 +24,8 @@ pub struct NoField {
 
 /// Finds the field at a typed path.
 ///
-/// A key may contain dots, as the keys of labels do: the longest existing key wins. Quoted keys in brackets, a
-/// backslash before a dot, and JSON pointers are unambiguous. An item of a list is selected by its index or name.
+/// A key may contain dots, as the keys of labels do: the longest existing key has precedence. Quoted keys in brackets,
+/// a backslash before a dot, and JSON pointers are unambiguous. An item of a list is selected by its index or name.
 pub fn find<'a>(root: &'a Node, typed: &str) -> Result<(Path, &'a Node), NoField> {
     let mut search = Search { furthest: (root, Path::default(), typed.to_owned()) };
     let typed = typed.strip_prefix("$.").unwrap_or(typed);

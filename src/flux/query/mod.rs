@@ -1,4 +1,4 @@
-//! Queries on built clusters: graphs, provenance, traces and tenancy.
+//! Queries on built clusters: traces, provenance, tenancy, and the objects that other programs create.
 
 pub mod field;
 pub(super) mod image_marker;

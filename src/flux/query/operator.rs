@@ -6,8 +6,9 @@ use crate::flux::install::installation::OPERATOR;
 use crate::kube::{Object, groups};
 use crate::yaml::Node;
 
-/// The flag and the environment variable with the default account.
+/// The flag that sets the default account.
 const FLAG: &str = "--default-service-account=";
+/// The environment variable that sets the default account.
 const VARIABLE: &str = "DEFAULT_SERVICE_ACCOUNT";
 
 /// The account that Flux Operator uses for a ResourceSet without `serviceAccountName`.

@@ -1,7 +1,7 @@
 //! Evidence in the files of other programs about the objects that these programs create: scripts, Taskfiles, Ansible,
 //! Terraform, helmfiles, and machine configurations of Talos.
 //!
-//! Fleetwright does not run these programs, and does not know when they run. Therefore a file does not prove that an
+//! Fleetwright does not run these programs, and does not know when they run. Therefore, a file does not prove that an
 //! object exists. Rules do not report an object as missing if another program may create it.
 
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ const MAX_ADDRESS: usize = 2_048;
 /// The extensions of scripts, and of templates from which programs create manifests.
 const EXTENSIONS: [&str; 16] =
     ["bash", "fish", "hcl", "j2", "jinja", "jinja2", "just", "mk", "nu", "ps1", "py", "sh", "tf", "tmpl", "tpl", "zsh"];
-/// The starts of the names of files with tasks.
+/// The prefixes of the names of task files.
 const TASK_FILES: [&str; 5] = ["justfile", ".justfile", "makefile", "taskfile", ".taskfile"];
 /// The flags of kubectl and helm whose value is the next word.
 const FLAGS_WITH_VALUE: [&str; 10] = [
@@ -67,7 +67,7 @@ struct Evidence {
     objects: BTreeSet<(&'static str, String)>,
     /// Whether the program creates a namespace for each item of a list.
     creates_namespaces: bool,
-    /// The names of files that a program with kubectl contains, alone and with their directory.
+    /// The names of files that a program with kubectl mentions, alone and with their directory.
     named_files: BTreeSet<String>,
 }
 
@@ -112,12 +112,12 @@ impl<'a> ClusterPrograms<'a> {
         self.evidence().find(|one| one.objects.contains(&object)).map(|one| one.file.path())
     }
 
-    /// Returns whether a program may create a namespace, such as a script that creates namespaces in a loop.
+    /// Returns whether a program, such as a script that creates namespaces in a loop, may create a namespace.
     pub fn creates_namespace(self, name: &str) -> bool {
         self.evidence().any(|one| one.creates_namespaces) || self.creator("Namespace", name).is_some()
     }
 
-    /// Returns whether a program with kubectl names the file of an object.
+    /// Returns whether a program with kubectl mentions the file of an object.
     pub fn names_file(self, path: &str, object: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         let with_folder = path.rmatch_indices('/').nth(1).and_then(|(at, _)| path.get(at + 1..)).unwrap_or(path);
@@ -234,7 +234,7 @@ impl Evidence {
     /// Reads the addresses of manifests of public projects.
     fn read_addresses(&mut self, line: &str) {
         let mut rest = line;
-        // The search continues after each address, so it is linear.
+        // The search continues after each address, so its time is linear.
         while let Some(at) = rest.find("https://") {
             let start = rest.get(at..).unwrap_or_default();
             let address = address(start.get(..start.floor_char_boundary(MAX_ADDRESS)).unwrap_or_default());
@@ -282,7 +282,7 @@ impl Evidence {
     }
 }
 
-/// A manifest inside of another file, which is read by line.
+/// A manifest inside another file, read line by line.
 #[derive(Default)]
 struct Manifest {
     is_core: bool,
@@ -318,7 +318,7 @@ fn named_files(text: &str) -> BTreeSet<String> {
     names.filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect()
 }
 
-/// The kinds of the objects that commands create.
+/// The kind of an object, if commands create objects of that kind.
 fn created_kind(kind: &str) -> Option<&'static str> {
     ["Secret", "ConfigMap", "Namespace"].into_iter().find(|known| *known == kind)
 }

@@ -69,9 +69,10 @@ struct ApplierNode<'a> {
     is_patch: bool,
 }
 
-/// The fields of an applier that contain patches, and the fields that set values of objects.
+/// The fields of an applier that contain patches.
 const PATCHES: [&[&str]; 4] =
     [&["patches"], &["patchesStrategicMerge"], &["patchesJson6902"], &["kustomize", "patches"]];
+/// The other fields of an applier that set values of objects.
 const FIELDS: [&[&str]; 6] =
     [&["targetNamespace"], &["namePrefix"], &["nameSuffix"], &["images"], &["commonMetadata"], &["buildMetadata"]];
 
@@ -109,7 +110,7 @@ impl<'a> Provenance<'a> {
                     }
                 },
             };
-            // Clusters share builds, and a shared build has the places of one cluster. This is the place on this
+            // Clusters share builds, and a shared build has the places of one cluster. `own` is the place on this
             // cluster.
             let own = self.applier.own_place(shown);
             let applier_node = self.applier_node(&own);

@@ -44,10 +44,10 @@ pub struct Tenancy {
     bound_everywhere: BTreeSet<(String, String)>,
 }
 
-/// The files that govern a repository.
+/// The file that defines the clusters and tenants of a repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Governance {
-    /// No such file.
+    /// The repository has no such file.
     #[default]
     None,
     /// A fleet.yaml.
@@ -58,8 +58,8 @@ impl Tenancy {
     /// Detects the tenancy from the objects of a cluster, and from the kustomizations that install Flux.
     ///
     /// Only objects of [`AppliedSet::tenancy_objects`](crate::flux::AppliedSet::tenancy_objects) are relevant.
-    /// `declared` are the namespaces of a fleet.yaml with their tenants. The tenants of other namespaces are inferred,
-    /// such as the namespaces that a layout adds.
+    /// `declared` are the namespaces of a fleet.yaml with their tenants. The tenants of other namespaces, such as the
+    /// namespaces that a layout adds, are inferred.
     pub fn detect(
         received: &[Applied<'_>],
         installations: &[&Installation],
@@ -196,8 +196,8 @@ impl Tenancy {
     /// and labelled namespaces. Service accounts of `ClusterRoleBinding`s belong to the platform.
     ///
     /// A label alone does not prove a tenant, since the namespace of a platform's releases often has the label of the
-    /// responsible team. The label counts together with a lockdown, a service account that is confined to a namespace,
-    /// or a Kustomization that delegates the namespace to another repository.
+    /// responsible team. The label is sufficient together with a lockdown, a service account that is confined to a
+    /// namespace, or a Kustomization that delegates the namespace to another repository.
     fn infer(&self, received: &[Applied<'_>]) -> BTreeMap<String, Option<String>> {
         let mut found: BTreeMap<String, TenantCandidate> = BTreeMap::new();
         for applied in received {
@@ -209,7 +209,7 @@ impl Tenancy {
             }
             let candidate = found.entry(namespace.to_string()).or_default();
             candidate.holds_flux |= is_flux(object);
-            // A Kustomization of another cluster hands over nothing on this one.
+            // A Kustomization that targets another cluster delegates no namespace of this cluster.
             candidate.is_handed_over |= is_kustomization(object) && !is_remote(object) && !self.is_of_platform(object);
             if let Some(tenant) = object.label(TENANT_LABEL).filter(|tenant| !tenant.is_empty()) {
                 candidate.label = Some(tenant.to_string());

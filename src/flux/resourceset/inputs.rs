@@ -17,7 +17,7 @@ const VERSION: &str = "fluxcd.controlplane.io/v1";
 /// The annotation that disables an object or a whole set.
 pub(super) const RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
 
-/// The maximum number of permutations of the operator.
+/// The maximum number of permutations that the operator accepts.
 const MAX_PERMUTATIONS: usize = 10_000;
 
 /// One set of inputs.
@@ -38,7 +38,7 @@ pub(super) enum Missing {
     Wrong(Span, String),
 }
 
-/// The input sets of a ResourceSet; `None` if it has neither inputs nor `inputsFrom`, and its templates run once
+/// The input sets of a ResourceSet; `None` without `inputs` and `inputsFrom`, since the templates then run once,
 /// without inputs.
 pub(super) fn inputs(set: &Object, providers: &[Object]) -> Result<Option<Vec<InputSet>>, Missing> {
     let spec = |key: &str| set.node.at_keys(&["spec", key]).filter(|node| !node.is_null());
@@ -102,7 +102,9 @@ fn chosen<'a>(set: &Object, from: &[Node], providers: &'a [Object]) -> Result<Ve
         if let Some(name) = reference.get("name").and_then(Node::text).filter(|name| !name.is_empty()) {
             let Some(provider) = near.get(name) else {
                 let namespace = set.namespace().map(|namespace| format!("{namespace}/")).unwrap_or_default();
-                return Err(Missing::Unknown(format!("the input provider `{namespace}{name}` is not defined here")));
+                return Err(Missing::Unknown(format!(
+                    "the cluster does not receive the input provider `{namespace}{name}`"
+                )));
             };
             chosen.insert(provider.name(), *provider);
         } else if let Some(selector) = reference.get("selector").filter(|selector| !selector.is_null()) {
@@ -123,7 +125,7 @@ fn chosen<'a>(set: &Object, from: &[Node], providers: &'a [Object]) -> Result<Ve
 fn exported(provider: &Object, reference: &ObjectRef) -> Result<Vec<InputSet>, Missing> {
     let annotation = provider.text_at(&["metadata", "annotations", RECONCILE]);
     if annotation.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
-        return Err(Missing::Unknown(format!("{reference} is not reconciled")));
+        return Err(Missing::Unknown(format!("{reference} is disabled by annotation")));
     }
     match provider.text_at(&["spec", "type"]) {
         Some("Static") => {
@@ -140,7 +142,7 @@ fn exported(provider: &Object, reference: &ObjectRef) -> Result<Vec<InputSet>, M
     }
 }
 
-/// All combinations of one input set of each source, under the name of the source.
+/// All combinations of one input set of each source. A combination has each input set under the name of its source.
 fn permute(sources: Vec<Source<'_>>, with_empty: bool, set: &Object) -> Result<Vec<InputSet>, Missing> {
     let sources: Vec<Source<'_>> = sources.into_iter().filter(|source| with_empty || !source.sets.is_empty()).collect();
     let count = sources.iter().try_fold(1_usize, |count, source| {

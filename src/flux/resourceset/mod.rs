@@ -1,8 +1,8 @@
 //! ResourceSets of the Flux Operator: templates of objects, expanded once for each input set.
 //!
 //! The operator prints each item of `spec.resources` as YAML, executes the text as a template, and parses the output.
-//! `spec.resourcesTemplate` already is such a text. Therefore a template may change types and add structure. Every node
-//! of the result is mapped back to the template, or to the input with the value of the node.
+//! `spec.resourcesTemplate` is already such a text. Therefore, a template may change types and add structure. Every
+//! node of the result is mapped back to the template, or to the input with the value of the node.
 
 mod template;
 mod inputs;
@@ -30,7 +30,7 @@ pub struct Expansion {
     pub objects: Vec<Object>,
     /// The reason why a set without a fault was not expanded: it depends on the cluster, or on an unsupported feature.
     pub not_expanded: Option<String>,
-    /// The faults because of which the operator rejects the set.
+    /// The faults for which the operator rejects the set.
     pub findings: Vec<Finding>,
 }
 
@@ -47,7 +47,7 @@ pub fn is_input_provider(object: &Object) -> bool {
 /// Expands a ResourceSet of a cluster with the input providers of the cluster.
 pub fn expand(set: &Object, providers: &[Object]) -> Expansion {
     if annotation(set, RECONCILE).is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
-        return Expansion { not_expanded: Some("it is not reconciled".into()), ..Expansion::default() };
+        return Expansion { not_expanded: Some("it is disabled by annotation".into()), ..Expansion::default() };
     }
     let sets = match inputs(set, providers) {
         Ok(Some(sets)) if sets.is_empty() => return Expansion::default(),
@@ -95,7 +95,7 @@ struct Built {
     known: BTreeMap<Key, usize>,
 }
 
-/// The identity of an object: group without version, kind, namespace and name.
+/// The identity of an object: the group (without the version), the kind, the namespace and the name.
 type Key = (String, Name, Option<Name>, Name);
 
 impl Stop {

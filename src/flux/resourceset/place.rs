@@ -79,7 +79,7 @@ impl<'a> Places<'a> {
         Self { output, ground }
     }
 
-    /// Maps a document to its origins, with the scalars that Kubernetes resolves.
+    /// Maps a document to its origins, with scalars as Kubernetes resolves them.
     pub(super) fn document(&self, document: &Node) -> Node {
         let node = self.node(&as_kubernetes(document));
         match self.ground.whole() {

@@ -5,14 +5,14 @@ use std::sync::{Arc, OnceLock};
 use crate::base::finding::Finding;
 use crate::kustomize::{Builder, Files};
 
-/// The files of an artifact, and the builds of its directories, each built once.
+/// The files of an artifact, and the builds of its directories. Each directory is built once.
 #[derive(Debug)]
 pub struct Artifact {
     /// An id that is equal for sources with equal artifacts, and stable between runs.
     pub id: Arc<str>,
     /// Builds the directories. The paths of files start at the root of the artifact.
     pub builder: Builder,
-    /// The builder for appliers that decrypt first.
+    /// The builder for appliers that decrypt files before the build.
     decrypting: OnceLock<Builder>,
     /// The files of the source, including ignored files.
     fetched: OnceLock<Files>,
@@ -52,12 +52,12 @@ pub enum Resolution {
     /// The artifact.
     Artifact(Arc<Artifact>),
     /// No copy of the source's address is available. The text is the URL, with `#` and the reference if the source has
-    /// one.
+    /// a reference.
     NoCopy(Arc<str>),
     /// The artifact is unknown, for a reason that is not a fault. The reason is a clause about the source.
     Unknown(Arc<str>),
     /// The cluster does not have the source.
     Missing,
-    /// The controller cannot create the artifact either.
+    /// The controller fails to create the artifact, for the reasons in the findings.
     Failed(Vec<Finding>),
 }

@@ -1,8 +1,8 @@
 //! The ignored files of a source: `.sourceignore`, `spec.ignore` and the defaults.
 //!
 //! The patterns have the syntax of `.gitignore`, but source-controller's matcher differs from Git's: a file below an
-//! excluded directory can be included again, a segment that contains `**` and more matches nothing, and the last
-//! pattern that matches a path decides. `testdata/oracles/sourceignore` records the answers of source-controller.
+//! excluded directory can be included again, a segment that contains `**` and other characters matches nothing, and the
+//! last pattern that matches a path decides. `testdata/oracles/sourceignore` records the answers of source-controller.
 
 use super::wildcard;
 use crate::text::{Tree, folder_of};
@@ -43,8 +43,8 @@ const DEFAULTS: [&str; 20] = [
 /// The length of the longest line, in bytes. The reader of source-controller silently stops at a longer line.
 const LONGEST_LINE: usize = 64 * 1024 - 1;
 
-/// The files that the `.sourceignore` files of a repository exclude from the artifact, or the `.gitignore` files from
-/// the repository.
+/// The files that the `.sourceignore` files of a repository exclude from the artifact, or that the `.gitignore` files
+/// exclude from the repository.
 #[derive(Debug)]
 pub struct Exclusions(Ignore);
 

@@ -69,11 +69,7 @@ pub(super) fn add(files: &Files, includes: &[Include]) -> Result<Files, Vec<Find
         }
         if !others.tree().has_folder(&from) || places.contains_key(&to) {
             let message = format!("the artifact of the included repository has no `{}`", shown(&from));
-            return Err(include.refuse(
-                "fromPath",
-                message,
-                "set a directory of the repository that it does not ignore",
-            ));
+            return Err(include.refuse("fromPath", message, "set a directory of the repository that is not ignored"));
         }
         let start = if from.is_empty() { 0 } else { from.len() + 1 };
         for path in others.tree().under(&from) {

@@ -11,7 +11,7 @@ const DEFAULT_BRANCH: &str = "master";
 /// The default tag of an OCIRepository.
 const DEFAULT_TAG: &str = "latest";
 
-/// The address of a source and the reference that it fetches.
+/// The address of a source, and the reference that the source fetches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
     pub(super) address: Address,
@@ -20,7 +20,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// The origin of a source object; `None` if its fields are missing or unknown.
+    /// The origin of a source object; `None` if a required field is missing or unknown.
     pub(super) fn of(source: &Object) -> Option<Self> {
         let text = |keys: &[&str]| source.node.at_keys(keys).and_then(known).filter(|text| !text.is_empty());
         let first = |fields: &[&str]| fields.iter().find_map(|field| text(&["spec", "ref", field]));

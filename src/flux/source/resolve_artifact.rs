@@ -17,7 +17,7 @@ use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// The rule of references to undefined sources.
+/// The rule about references to undefined sources.
 pub const DANGLING_SOURCE: &str = "dangling-source";
 
 /// The maximum depth of sources that include or copy from other sources.
@@ -60,7 +60,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Resolves a source that `at` references from another source. Without an artifact, the resolution of the other
-    /// source also fails.
+    /// source, which contains the reference, also fails.
     pub(super) fn part(&mut self, reference: &SourceRef, at: &Span) -> Result<Arc<Artifact>, Resolution> {
         if let Some(first) = self.open.iter().position(|open| open == reference) {
             let circle = self.open.iter().skip(first).chain([reference]);

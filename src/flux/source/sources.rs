@@ -128,7 +128,7 @@ impl Sources {
     /// Registers a directory of the repository as the content of a cluster's root source.
     ///
     /// The directory is then the content of every source with the same address and reference. The first registration
-    /// counts. A source without an address is ignored.
+    /// has precedence. A source without an address is ignored.
     pub fn add_own(&mut self, root: &Object, folder: &str) {
         let Some(Origin { address, reference }) = Origin::of(root) else { return };
         let own = Copy { address, reference, place: Place::Inside(folder.into()) };

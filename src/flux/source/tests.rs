@@ -301,8 +301,7 @@ fn copies_that_the_controller_rejects_are_reported_at_their_lines() {
         let cluster = generator(&format!("  artifacts:\n  - name: apps\n    copy:\n    - {copies}\n"));
         let resolution = made(REPOSITORY, &cluster, "apps");
         if expected.is_empty() {
-            // The path contains `..` above the artifact, and then the artifact's own name: the path leaves the artifact
-            // only if the cleaned path does.
+            // The copy has the name of the copied directory, so the target is `../apps`, which is not in the artifact.
             assert_eq!(said(&resolution), ["14: `@artifact/..` leaves the artifact"]);
         } else {
             assert_eq!(said(&resolution), [expected], "{copies}");

@@ -143,7 +143,7 @@ impl Class {
     }
 }
 
-/// A character of a character class. It must not be the last character of the pattern.
+/// A character of a character class, which must not be the last character of the pattern.
 fn character(chunk: &[u8]) -> Result<(u32, &[u8]), BadPattern> {
     let escaped = match chunk.first() {
         None | Some(b'-' | b']') => return Err(BadPattern),
@@ -160,7 +160,7 @@ fn character(chunk: &[u8]) -> Result<(u32, &[u8]), BadPattern> {
 /// The character to which Go decodes an invalid UTF-8 byte.
 const REPLACEMENT: u32 = char::REPLACEMENT_CHARACTER as u32;
 
-/// The first character of some bytes, and the rest. Bytes skipped after a star may end inside a character.
+/// The first character of some bytes, and the rest. The bytes that a star skips may end inside a character.
 fn rune(bytes: &[u8]) -> (u32, &[u8]) {
     let longest = bytes.get(..4.min(bytes.len())).unwrap_or_default();
     let valid = longest.utf8_chunks().next().map_or("", |chunk| chunk.valid());

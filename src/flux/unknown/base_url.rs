@@ -9,7 +9,7 @@ pub(super) struct BaseUrl {
     pub(super) repository: String,
     /// Whether the URL references one file.
     pub(super) is_file: bool,
-    /// Whether the path names CRDs.
+    /// Whether the path indicates CRDs.
     pub(super) has_definitions: bool,
     /// The name of the file or directory, without extension.
     pub(super) name: String,

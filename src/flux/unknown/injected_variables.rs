@@ -1,4 +1,4 @@
-//! Objects that install a webhook which adds variables to Kustomizations. The repository does not contain these
+//! Objects that install a webhook that adds variables to Kustomizations. The repository does not contain these
 //! variables.
 
 use crate::kube::{Object, groups};
@@ -30,7 +30,7 @@ pub(in crate::flux) fn injects_variables(object: &Object) -> bool {
     }
 }
 
-/// Returns whether a rule of a webhook names the Kustomizations of Flux. A rule for all kinds mostly has another
+/// Returns whether a rule of a webhook lists the Kustomizations of Flux. A rule for all kinds usually has another
 /// purpose.
 fn is_for_kustomizations(rule: &Node) -> bool {
     let has = |field: &str, value: &str| {

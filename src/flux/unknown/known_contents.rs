@@ -153,7 +153,7 @@ pub(super) fn known(name: &str) -> Option<&'static KnownContents> {
     TABLE.iter().find(|known| known.name == name).filter(|known| known.purpose != Purpose::Other)
 }
 
-/// The API groups whose CRDs a chart installs beside the objects of Flux; empty if they are unknown.
+/// The API groups of the CRDs that a chart installs; empty if they are unknown, or if the chart installs Flux.
 pub fn groups_of_chart(chart: &str) -> &'static [&'static str] {
     let found = TABLE.iter().find(|known| known.name == chart && known.purpose != Purpose::Flux);
     found.map_or(&[], |known| known.groups)

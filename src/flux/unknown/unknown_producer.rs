@@ -1,4 +1,4 @@
-//! Whether an unknown producer creates an object.
+//! Producers with unknown contents, and the objects that they create.
 
 use super::base_url::BaseUrl;
 use super::known_contents::{KnownContents, Purpose, is_of_project, known};
@@ -9,7 +9,7 @@ use crate::kube::{Object, ObjectId, groups};
 use crate::kustomize::UnreadBase;
 use crate::yaml::{Name, Node, Value};
 
-/// Whether a producer creates an object.
+/// The certainty with which a producer creates an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Creates {
     /// The producer certainly does not create the object.
@@ -32,7 +32,7 @@ pub struct UnknownProducer {
     values: Option<Node>,
     /// Whether the release has further values.
     has_more_values: bool,
-    /// The URL of a base.
+    /// The URL, if the producer is a remote base.
     base: Option<Name>,
 }
 
@@ -117,7 +117,8 @@ impl UnknownProducer {
         }
     }
 
-    /// An object whose kind, name or namespace is encrypted by SOPS. The keys of the fields are not encrypted.
+    /// The producer of an object whose kind, name or namespace SOPS encrypted. The keys of the fields are not
+    /// encrypted.
     pub fn of_unidentified(object: &Object) -> Self {
         let is_config = ["data", "stringData", "binaryData"].iter().any(|key| object.node.get(key).is_some());
         let contents = if is_config { Contents::Config } else { Contents::Anything };
@@ -171,7 +172,7 @@ impl UnknownProducer {
         }
     }
 
-    /// Returns whether the producer is likely to create an object that it may create: charts mostly name roles after
+    /// Returns whether the producer is likely to create an object that it may create: charts usually name roles after
     /// the chart, unless rights are the purpose of the chart.
     pub fn is_likely_to_create(&self, id: ObjectId<'_>) -> bool {
         let has_rights = |name: &Name| RIGHTS.iter().any(|word| name.contains(word));

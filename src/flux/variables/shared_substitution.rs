@@ -51,7 +51,7 @@ impl SubstitutionCache {
             Err(findings) => (substitute_known(object, variables, strict), findings),
         };
         let made = Arc::new(Substituted { _original: object.clone(), object: new, findings, undefined });
-        // Another thread may have inserted the entry. The first entry counts.
+        // Another thread may have inserted the entry. The cache keeps the first entry.
         lock().entry_or(key, || made).clone()
     }
 }
@@ -64,7 +64,7 @@ fn address(object: &Object) -> usize {
     }
 }
 
-/// Returns whether Flux substitutes in an object.
+/// Returns whether Flux substitutes variables in an object.
 pub(crate) fn is_enabled(object: &Object) -> bool {
     let off = |field: &str| object.text_at(&["metadata", field, SWITCH]) == Some("disabled");
     !off("labels") && !off("annotations")

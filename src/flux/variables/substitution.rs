@@ -10,7 +10,7 @@ use crate::yaml::Name;
 pub(crate) struct Substitution<'a> {
     /// The variables.
     pub(crate) variables: &'a Variables,
-    /// The findings of the variables.
+    /// The findings about the variables.
     pub(crate) findings: &'a [Finding],
     /// Whether an undefined variable fails the build.
     pub(crate) strict: bool,

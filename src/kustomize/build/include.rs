@@ -144,7 +144,7 @@ impl Walk<'_> {
             }
             Some(LoadedDefinition::Valid(_)) => {
                 let message = format!("`{text}` is not a Component");
-                let help = "list it in `resources`, or set `kind: Component` in it";
+                let help = "list it in `resources`, or set `kind: Component` in its kustomization.yaml";
                 accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help(help));
             }
         }
@@ -166,7 +166,7 @@ impl Walk<'_> {
                 cycle => format!("these directories form a cycle: {}", cycle.join(" → ")),
             };
             return Some(
-                Finding::error(FAILED_BUILD, item.span().clone(), message).help("remove one of these references"),
+                Finding::error(FAILED_BUILD, item.span().clone(), message).help("remove a reference of the cycle"),
             );
         }
         if self.stack.len() < MAX_DEPTH {
@@ -188,6 +188,6 @@ fn listed_twice(first: &Node, second: &Node) -> Finding {
 
 fn no_kustomization(item: &Node, text: &str) -> Finding {
     let message = format!("directory `{text}` has no {}", FILE_NAMES[0]);
-    let help = "add it, or list the files; kustomize does not read a directory without it";
+    let help = "add this file, or list the files of the directory; kustomize does not read a directory without it";
     Finding::error(MISSING_RESOURCE, item.span().clone(), message).help(help)
 }

@@ -25,13 +25,13 @@ pub struct Build {
     pub patch_targets: Vec<PatchTarget>,
     /// The bases that kustomizations load from a URL, with or without a copy.
     pub remote: Vec<RemoteBase>,
-    /// The bases whose objects are missing, because there is no copy of them.
+    /// The bases whose objects are missing, because the bases have no copy.
     pub unread: BTreeSet<UnreadBase>,
     /// The directories that contribute to the build.
     pub folders: BTreeSet<String>,
     /// The error about an empty kustomization in the directory itself.
     ///
-    /// kustomize rejects an empty kustomization. Flux accepts one in the directory of a Flux Kustomization, so
-    /// `Builder::build` does not add the error to the findings.
+    /// kustomize rejects an empty kustomization. Flux accepts an empty kustomization in the directory of a Flux
+    /// Kustomization, so `Builder::build` does not add the error to the findings.
     pub empty: Option<Finding>,
 }

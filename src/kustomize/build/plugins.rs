@@ -81,7 +81,7 @@ impl Walk<'_> {
                     }
                 },
                 _ => {
-                    let message = "this chart was not inflated, because that requires Helm";
+                    let message = "this chart was not inflated, because inflation requires Helm";
                     accumulator
                         .leave_out(Omission::HelmCharts, Finding::error(FAILED_BUILD, plugin.span().clone(), message));
                     None
@@ -196,14 +196,15 @@ fn unsupported(object: &Object, field: &str, known: &[&str]) -> Finding {
     let kind = object.kind();
     let span = object.node.get("kind").unwrap_or(&object.node).span().clone();
     if object.api_version() != BUILTIN {
-        let message = format!("{kind} `{}` is an external plugin, which kustomize does not run here", object.name());
+        let message =
+            format!("{kind} `{}` is an external plugin, which kustomize does not run by default", object.name());
         return Finding::error(FAILED_BUILD, span, message)
             .help(format!("use a built-in plugin in `{field}`, with `apiVersion: {BUILTIN}`"));
     }
     let message = format!("kustomize has no built-in {kind} for `{field}`");
     let help = match did_you_mean(kind, known.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("available are {}", known.join(", ")),
+        None => format!("use one of: {}", known.join(", ")),
     };
     Finding::error(FAILED_BUILD, span, message).help(help)
 }

@@ -1,7 +1,7 @@
 //! The recursive build of a directory and its bases.
 //!
-//! The recursion passes through three files: `include` accumulates bases and components, and `plugins` accumulates the
-//! plugin objects of a kustomization. Both are methods of [`Walk`].
+//! The recursion passes through three files. This file builds directories, `include` accumulates bases and components,
+//! and `plugins` accumulates the plugin objects of a kustomization. Their functions are methods of [`Walk`].
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,8 +22,8 @@ use crate::yaml::DUPLICATE_KEY;
 
 /// The cache of built directories.
 ///
-/// No thread waits for a build while it holds the lock. Two threads that need one directory at the same time both build
-/// that directory, with the same result.
+/// No thread holds the lock during a build. Two threads that need one directory at the same time both build that
+/// directory, with the same result.
 #[derive(Debug, Default)]
 pub(super) struct Cache(Mutex<BTreeMap<String, Arc<Accumulator>>>);
 
@@ -42,7 +42,7 @@ pub(super) struct Walk<'a> {
     pub(super) stack: Vec<String>,
     /// Whether origins and transformations of objects are recorded.
     pub(super) is_traced: bool,
-    /// The first schema of the build. The schema applies to everything that is built after it.
+    /// The first schema of the build. The schema applies to all later steps of the build.
     schema: Option<Arc<UserSchema>>,
     /// Whether the build has accumulated an object.
     pub(super) has_objects: bool,
@@ -101,7 +101,8 @@ impl<'a> Walk<'a> {
         };
         let is_part_of_cycle = self.cycle_start.is_some_and(|index| index < self.stack.len());
         if is_part_of_cycle || !is_cacheable || !is_reusable(&accumulator) {
-            // A build that starts at this directory has another result, so the shared cache must not contain this one.
+            // A build that starts at this directory has another result, so the shared cache must not contain this
+            // result.
             self.local.insert(folder.to_string(), accumulator.clone());
         } else {
             self.cache.lock().insert(folder.to_string(), accumulator.clone());
@@ -152,7 +153,7 @@ impl<'a> Walk<'a> {
         };
         if let Some(second) = paths.get(1).and_then(|path| self.files.get(path)) {
             let message = format!(
-                "this directory has two kustomization files; the other one is `{}`",
+                "this directory has two kustomization files; the other file is `{}`",
                 self.files.tree().display_path(path)
             );
             accumulator.fail(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));

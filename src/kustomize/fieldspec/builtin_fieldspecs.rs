@@ -1,7 +1,7 @@
-//! The built-in field specs of kustomize's transformers: data.
+//! The built-in field specs of kustomize's transformers, as data.
 //!
 //! Source: the default configuration of kustomize 5.8. The data includes rows that match nothing, because the
-//! configuration of users is merged with them.
+//! configuration of users is merged with these rows.
 
 use std::sync::{Arc, LazyLock};
 
@@ -224,7 +224,7 @@ pub(crate) fn built_in() -> &'static Arc<TransformerConfig> {
     &BUILT_IN
 }
 
-/// Merges two configurations. Most of them are the built-in configuration, which needs no merge with itself.
+/// Merges two configurations. Most configurations are the built-in configuration, which needs no merge with itself.
 pub(crate) fn merged(
     into: &Arc<TransformerConfig>,
     from: &Arc<TransformerConfig>,

@@ -25,7 +25,7 @@ impl Gvk {
         self.matches_parts(&id.group, &id.version, &id.kind)
     }
 
-    /// Returns whether the selector selects everything that the other one selects.
+    /// Returns whether the selector selects everything that the other selector selects.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.matches_parts(&other.group, &other.version, &other.kind)
     }
@@ -83,7 +83,7 @@ impl FieldSpec {
         self.gvk.selects(id)
     }
 
-    /// Applies `change` to all nodes at the path; `None` if nothing changes.
+    /// Applies `change` to all nodes at the path, and returns the changed node; `None` if nothing changes.
     ///
     /// Visits all items of lists on the path. A scalar in the middle of the path is an error, as in kustomize.
     pub(crate) fn apply(

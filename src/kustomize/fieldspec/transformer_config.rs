@@ -1,4 +1,4 @@
-//! The configuration of transformers: the fields that each of them changes, by kind.
+//! The configuration of transformers: the fields that each transformer changes, by kind.
 //!
 //! The built-in configuration is merged with `configurations` and `crds`. The configuration of a base is merged into
 //! the configuration of its overlay, so the references and variables of the base also apply to the overlay.
@@ -56,7 +56,7 @@ impl Conflict {
     /// The finding about the conflict, at the user's field spec if there is one, else at `otherwise`.
     pub(crate) fn finding(self, otherwise: &Span) -> Finding {
         let message = format!("`{}` has two field specs with different values of `create`", self.path);
-        let help = "use the same value in both, or another kind";
+        let help = "use the same value in both field specs, or set another kind in one of them";
         let span = self.span.clone().or(self.other.clone());
         let finding = Finding::error(FAILED_BUILD, span.unwrap_or_else(|| otherwise.clone()), message).help(help);
         match (self.span, self.other) {
@@ -145,7 +145,7 @@ impl TransformerConfig {
 fn new_specs(known: &[FieldSpec], list: &[FieldSpec]) -> Result<Vec<FieldSpec>, Conflict> {
     let mut new: Vec<FieldSpec> = Vec::new();
     for spec in list {
-        // kustomize accepts a new field spec that covers an existing one as equal.
+        // kustomize treats a new field spec that covers an existing field spec as a duplicate.
         let mut before = known.iter().chain(&new);
         match before.find(|known| spec.path == known.path && spec.gvk.covers(&known.gvk)) {
             Some(known) if known.create != spec.create => {

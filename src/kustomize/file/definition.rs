@@ -31,7 +31,7 @@ impl Definition {
         Self { node, findings, parsed, folder: folder.to_owned() }
     }
 
-    /// The entry of a field that is not null.
+    /// The entry of a field; `None` if its value is null.
     pub(crate) fn entry(&self, field: &str) -> Option<&Entry> {
         self.node.entry(field).filter(|entry| !entry.node.is_null())
     }
@@ -54,7 +54,7 @@ impl Definition {
 
     /// Returns whether the kustomization is empty, so that kustomize rejects it.
     ///
-    /// An empty list is content, except in a field that kustomize merges into another one.
+    /// An empty list is content, except in a field that kustomize merges into another field.
     pub(crate) fn is_empty(&self) -> bool {
         let has_value = |entry: &Entry| match (&*entry.key, &entry.node.value) {
             ("apiVersion" | "kind", _) => false,
@@ -99,7 +99,7 @@ pub(crate) fn read(files: &Files, path: &str) -> Option<Definition> {
     Some(Definition::new(&node, parsed, folder_of(path)))
 }
 
-/// Returns whether a document is the first one of its file.
+/// Returns whether a document is the first document of its file.
 ///
 /// kustomize reads only the first document, and the parser removes empty documents.
 fn is_first(node: &Node) -> bool {

@@ -127,7 +127,8 @@ impl Files {
         &self.tree
     }
 
-    /// The parsed file at a path. Other files are parsed on demand, because a resource may have any file name.
+    /// The parsed file at a path. Files that are not parsed yet are parsed now, because a resource may have any file
+    /// name.
     pub fn get(&self, path: &str) -> Option<Arc<Parsed>> {
         if let Some(parsed) = self.parsed.get(path) {
             return Some(parsed.clone());
@@ -193,7 +194,7 @@ pub(crate) fn copy_of(path: &str) -> Option<&str> {
     path.split('/').next().filter(|folder| folder.starts_with('\0'))
 }
 
-/// Returns whether a path is that of a YAML file, by its extension or the name `Kustomization`.
+/// Returns whether a path is the path of a YAML file, by its extension or the name `Kustomization`.
 pub fn is_yaml(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);

@@ -256,13 +256,16 @@ fn check_kind(node: &Node, findings: &mut Vec<Finding>) {
         _ => {
             let message = format!("kustomize does not build kind `{kind}`");
             let span = value_of("kind").unwrap_or(node).span().clone();
-            findings.push(Finding::error(FAILED_BUILD, span, message).help("set it to `Kustomization` or `Component`"));
+            findings
+                .push(Finding::error(FAILED_BUILD, span, message).help("set `kind` to `Kustomization` or `Component`"));
             return;
         }
     };
     if let Some(written) = value_of("apiVersion").filter(|written| written.text() != Some(version)) {
-        let message = format!("kustomize does not know this `apiVersion` of `{kind}`");
-        findings
-            .push(Finding::error(FAILED_BUILD, written.span().clone(), message).help(format!("set it to `{version}`")));
+        let message = format!("kustomize does not support this `apiVersion` of kind `{kind}`");
+        findings.push(
+            Finding::error(FAILED_BUILD, written.span().clone(), message)
+                .help(format!("set `apiVersion` to `{version}`")),
+        );
     }
 }

@@ -53,7 +53,7 @@ impl Files {
         self.resolve(folder, text, span, None)
     }
 
-    /// As [`Files::find`]. The suggestion for a missing path is not a path that `including` already includes.
+    /// Resolves a reference as [`Files::find`] does, but never suggests a path that `including` already includes.
     fn resolve(
         &self,
         folder: &str,
@@ -63,7 +63,9 @@ impl Files {
     ) -> Result<Located, Finding> {
         if text.is_empty() {
             let message = "the path is empty; kustomize rejects it";
-            return Err(Finding::error(FAILED_BUILD, span.clone(), message).help("set it to a file or directory"));
+            return Err(
+                Finding::error(FAILED_BUILD, span.clone(), message).help("set it to the path of a file or directory")
+            );
         }
         if let Some(remote) = Remote::parse(text) {
             return self.find_remote(&remote, text, span);
@@ -91,7 +93,7 @@ impl Files {
     fn find_remote(&self, remote: &Remote, text: &str, span: &Span) -> Result<Located, Finding> {
         let Some((copy, path)) = remote.find(self.copies()) else {
             let message = format!("`{text}` is remote and was not fetched");
-            let help = "provide a copy with `--source URL=DIR`";
+            let help = "pass a local copy with `--source URL=DIR`";
             return Ok(Located::NotFetched(Box::new(Finding::error(FAILED_BUILD, span.clone(), message).help(help))));
         };
         let copy_root = copy_folder(copy);
@@ -125,10 +127,10 @@ impl Files {
     fn restricted(&self, folder: &str, text: &str, span: &Span) -> Finding {
         let message = format!("file `{text}` is not in or below `{}`", self.tree().display_path(folder));
         let help = if copy_of(folder).is_none() {
-            "kustomize only reads files in or below the directory of the kustomization; use \
-             `--load-restrictor LoadRestrictionsNone` to build as Flux does"
+            "use `--load-restrictor LoadRestrictionsNone` to build as Flux does; kustomize only reads files in or \
+             below the directory of the kustomization"
         } else {
-            "in a copy of another repository, kustomize only reads files in or below the directory of the kustomization"
+            "correct the path; in a copy, kustomize only reads files in or below the directory of the kustomization"
         };
         Finding::error(FAILED_BUILD, span.clone(), message).help(help)
     }
@@ -138,7 +140,7 @@ impl Files {
         let message = if root.is_empty() {
             format!("`{text}` is outside of the repository")
         } else {
-            format!("`{text}` is outside of `{root}`, the limit for files")
+            format!("`{text}` is outside of `{root}`, and references cannot leave that directory")
         };
         Finding::error(MISSING_RESOURCE, span.clone(), message).help("use a path inside it")
     }

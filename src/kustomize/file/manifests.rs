@@ -51,7 +51,7 @@ pub(crate) fn objects_of(parsed: &Parsed) -> Contents {
             Some(items) if items.is_seq() => queue.extend(items.items().iter().cloned()),
             Some(items) if items.is_null() => {}
             Some(items) => {
-                let message = "`items` of this object is not a list; kustomize rejects it";
+                let message = "`items` of this object is not a list; kustomize rejects the object";
                 contents.findings.push(Finding::error(FAILED_BUILD, items.span().clone(), message));
             }
         }
@@ -59,7 +59,7 @@ pub(crate) fn objects_of(parsed: &Parsed) -> Contents {
     contents
 }
 
-/// The items of a list object, or the node itself. A list is any kind that ends in `List` and has `items`.
+/// The items of a list object, or the node itself. An object is a list if its kind ends in `List` and it has `items`.
 pub fn expand_list(node: &Node) -> Vec<Node> {
     match node.get("items").filter(|_| is_list(node)) {
         Some(items) => items.items().iter().flat_map(expand_list).collect(),
@@ -103,7 +103,7 @@ fn object_error(node: &Node) -> Option<(Span, &'static str)> {
     Some((name.map_or(key, |name| name.span().clone()), message))
 }
 
-/// The documents that kustomize reads. It splits a file at `---` and reads the first document of each part.
+/// The documents that kustomize reads. kustomize splits a file at `---` and reads the first document of each part.
 fn read_documents(parsed: &Parsed) -> Vec<&Document> {
     let text = parsed.file.text();
     let mut end = None;

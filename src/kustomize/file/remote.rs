@@ -17,7 +17,7 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// Creates a copy from an argument of `--source` and its files.
+    /// Creates a copy from an argument of `--source` and the files of the copy.
     pub fn new(location: &Location, tree: Tree) -> Self {
         Self { address: location.address.clone(), reference: location.reference.clone(), tree }
     }

@@ -16,7 +16,7 @@ pub struct RemoteBase {
 }
 
 impl RemoteBase {
-    /// Returns whether kustomize loads the URL as a file first. kustomize clones the repository if that fails.
+    /// Returns whether kustomize loads the URL as a file first. If this fails, kustomize clones the repository.
     pub fn is_file(&self) -> bool {
         let path = self.url.split(['?', '#']).next().unwrap_or(&self.url);
         let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -25,7 +25,7 @@ impl RemoteBase {
     }
 }
 
-/// A base at a URL without a copy. The objects of the base are missing in the build.
+/// A base at a URL without a copy. The objects of the base are missing from the build.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnreadBase {
     /// The URL as written.

@@ -22,7 +22,7 @@ pub(crate) enum Format {
 impl Format {
     const ALL: [Self; 4] = [Self::Yaml, Self::Json, Self::Dotenv, Self::Ini];
 
-    /// The format of a file; JSON unless the extension is that of another format.
+    /// The format of a file; JSON unless the extension belongs to another format.
     pub(crate) fn from_file_name(name: &str) -> Self {
         let ends = |ending: &str| name.ends_with(ending);
         match () {
@@ -33,7 +33,7 @@ impl Format {
         }
     }
 
-    /// The format of an env file: dotenv unless the extension is that of another format.
+    /// The format of an env file: dotenv unless the extension belongs to another format.
     pub(crate) fn from_env_file_name(name: &str) -> Self {
         let is_json = [".json", ".dockerconfigjson"].iter().any(|ending| name.ends_with(ending));
         match Self::from_file_name(name) {

@@ -59,24 +59,24 @@ enum DecodeMode {
 }
 
 impl Decoder {
-    /// Decodes as kustomize does with its own files: unknown fields are errors.
+    /// Creates a decoder for kustomize's own files: unknown fields are errors.
     pub(crate) fn strict() -> Self {
         Self { findings: Vec::new(), mode: DecodeMode::Strict }
     }
 
-    /// Decodes as kustomize does with objects that configure plugins.
+    /// Creates a decoder for objects that configure plugins.
     pub(super) fn lenient() -> Self {
         Self { findings: Vec::new(), mode: DecodeMode::Lenient }
     }
 
-    /// Decodes as Flux does with a kustomization that it writes again.
+    /// Creates a decoder for a kustomization that Flux writes again.
     pub(super) fn rewriting() -> Self {
         Self { findings: Vec::new(), mode: DecodeMode::Rewriting }
     }
 
     /// Normalizes the `known` fields of a mapping. `parent` is the name of the parent field, or empty.
     pub(crate) fn mapping(&mut self, node: &Node, known: &[(&'static str, FieldType)], parent: &str) -> Node {
-        // If fields differ only in case, Go decodes the one that sorts last.
+        // If fields differ only in case, Go decodes the field that sorts last.
         let mut read: BTreeMap<&str, (&Name, usize)> = BTreeMap::new();
         let mut entries: Vec<Entry> = Vec::new();
         for entry in node.entries() {
@@ -160,7 +160,7 @@ fn string_node(node: &Node, text: &str) -> Node {
     Node { value: Value::Scalar(text.into(), Style::Double), origin: node.origin.clone() }
 }
 
-/// Go prints a float without a fraction as an integer.
+/// Returns whether Go prints a scalar as an integer, such as a float without a fraction.
 fn is_integer(scalar: Option<Scalar<'_>>) -> bool {
     match scalar {
         Some(Scalar::Int(int)) => i64::try_from(int).is_ok(),

@@ -99,7 +99,7 @@ fn reject_duplicate_keys(pairs: &[Pair], name: &Node, accumulator: &mut Accumula
             let finding = Finding::error(FAILED_BUILD, pair.key_span.clone(), message);
             accumulator.fail(
                 finding
-                    .related(first.key_span.clone(), "first here")
+                    .related(first.key_span.clone(), "first defined here")
                     .help("remove one of them; kustomize rejects duplicate keys"),
             );
         }
@@ -255,13 +255,15 @@ pub(crate) fn add_generated(
             *old = merge_resources(old, &resource, behavior);
         }
         _ => {
-            accumulator
-                .fail(error(format!("there are several objects {kind} `{name}`, so the generator cannot {verb} them")));
+            accumulator.fail(error(format!(
+                "there are several objects of kind {kind} with the name `{name}`, so the generator cannot {verb} them"
+            )));
         }
     }
 }
 
-/// A generated object that replaces another one, with the name, history, labels and annotations of the latter.
+/// Returns the generated object after it replaced an existing object or was merged into it. The result keeps the name,
+/// the namespace and the history of the existing object.
 fn merge_resources(old: &Resource, new: &Resource, behavior: Behavior) -> Resource {
     let mut node = new.node.clone();
     let part = |node: &Node, field: &str| node.get("metadata").and_then(|metadata| metadata.entry(field)).cloned();

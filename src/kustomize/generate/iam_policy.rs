@@ -6,7 +6,7 @@ use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::text::string_value::new_value;
 use crate::yaml::{ChangedBy, Entry, Node, Style, Value};
 
-/// Generates the object. kustomize supports only one cloud provider.
+/// Generates the service account. kustomize supports only one cloud provider.
 pub(crate) fn generate(generator: &Node) -> Result<Node, Finding> {
     let span = Object { node: generator.clone() }.span().clone();
     let text = |keys: &[&str]| generator.at_keys(keys).and_then(Node::text).unwrap_or_default();

@@ -203,9 +203,10 @@ fn key_and_path(source: &Node) -> Result<(&str, &str), Box<Finding>> {
     };
     match text.split_once('=') {
         None => Ok((base_name(text), text)),
-        Some((_, path)) if path.contains('=') => {
-            error(format!("`{text}` has more than one `=`"), "neither key nor path can contain `=`")
-        }
+        Some((_, path)) if path.contains('=') => error(
+            format!("`{text}` has more than one `=`"),
+            "remove all but one `=`; neither key nor path can contain `=`",
+        ),
         Some(("", _)) => error(format!("`{text}` has no key"), "write `key=path`, or only the path"),
         Some((_, "")) => error(format!("`{text}` has no path"), "write `key=path`"),
         Some(both) => Ok(both),

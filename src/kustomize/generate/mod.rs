@@ -1,4 +1,4 @@
-//! Generators: objects from files, literals and plugin definitions.
+//! Generators: objects from files, literals and plugin objects.
 
 pub(super) mod generator_kind;
 pub(super) mod hash;

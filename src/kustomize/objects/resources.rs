@@ -50,7 +50,7 @@ impl ResourceId {
     }
 }
 
-/// A former id of an object. The group and version are those of the current id.
+/// A former id of an object. The group and version are the group and version of the current id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PreviousId {
     pub(crate) kind: Name,

@@ -25,7 +25,7 @@ pub(crate) struct SelectorError {
 
 enum Pattern {
     Any,
-    /// A text without special characters of regular expressions. The index contains such texts.
+    /// A text without special characters of regular expressions, which the index can look up.
     Literal(String),
     Regexp(Regexp),
 }
@@ -129,7 +129,7 @@ impl Selector {
         !self.labels.is_empty() || !self.annotations.is_empty()
     }
 
-    /// Returns whether the selector has a field for the id.
+    /// Returns whether the selector has a field of the id, such as `kind` or `name`.
     pub(crate) fn has_id(&self) -> bool {
         let fields = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
         fields.iter().any(|field| !matches!(field, Pattern::Any))

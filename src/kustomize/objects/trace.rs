@@ -8,10 +8,10 @@ use crate::yaml::Name;
 /// A generator or transformer, as origin annotations describe it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PluginRef {
-    /// The path of the file that configures it.
+    /// The path of the file that configures the plugin.
     pub(crate) file: Name,
     pub(crate) kind: Name,
-    /// The name of the object that configures it.
+    /// The name of the object that configures the plugin.
     pub(crate) name: Name,
     pub(crate) namespace: Name,
 }

@@ -84,7 +84,7 @@ impl Patch {
         }
     }
 
-    /// The outcome of a target that selected a number of objects.
+    /// The outcome of a target that selected `selected` objects; `None` if the patch needs no match.
     pub(crate) fn target_outcome(
         &self,
         selected: usize,
@@ -96,7 +96,8 @@ impl Patch {
         Some(match selected {
             // A patch that only deletes objects needs no match.
             0 if self.documents.iter().all(deletes) => return None,
-            // A component is built for each kustomization with it. In one of them, the build may lack the object.
+            // A component is built for each kustomization that includes it, and one of these builds may lack the
+            // object.
             0 if !is_known => PatchTarget::matched(selector_node),
             0 => PatchTarget::unmatched(selector_node, target, resources, unmatched_before),
             _ => PatchTarget::matched(selector_node),
@@ -188,7 +189,8 @@ impl Patch {
             }
             [] => {}
             _ => {
-                let message = format!("this patch matches several objects {} `{}`", id.kind, id.name);
+                let message =
+                    format!("this patch matches several objects of kind {} with the name `{}`", id.kind, id.name);
                 findings.push(Finding::error(FAILED_BUILD, name.span().clone(), message));
             }
         }
@@ -278,14 +280,16 @@ fn unmatched(
         let message = format!("this patch matches no object; {patched} has `apiVersion: {theirs}`, not `{ours}`");
         return error(document.get("apiVersion").unwrap_or(name), message)
             .related(other.node.span().clone(), "the object")
-            .help(format!("set `apiVersion: {theirs}` in the patch: kustomize rejects it"));
+            .help(format!("set `apiVersion: {theirs}` in the patch; kustomize rejects a patch without an object"));
     }
     if let Some(other) = same_name().find(|one| one.id.version == id.version && one.id.group == id.group) {
         let message = format!("this patch matches no object; {patched} is in namespace `{}`", other.id.namespace);
         return error(name, message)
             .related(other.node.span().clone(), "the object")
-            .help("correct `metadata.namespace` of the patch: kustomize rejects it");
+            .help("correct `metadata.namespace` of the patch; kustomize rejects a patch without an object");
     }
-    error(name, format!("this patch matches no object; {patched} does not exist"))
-        .help("correct group, version, kind, name or namespace, or remove the patch: kustomize rejects it")
+    error(name, format!("this patch matches no object; {patched} does not exist")).help(
+        "correct group, version, kind, name or namespace, or remove the patch; kustomize rejects a patch \
+               without an object",
+    )
 }

@@ -8,7 +8,7 @@ use crate::yaml::{ChangedBy, Entry, Node, Reader, Scalar, Style, Value, plain_ti
 /// An operation of a patch.
 pub(crate) struct Operation {
     action: Action,
-    /// The position of `path`, for errors and for the keys that it creates.
+    /// The position of `path`, for errors and for the keys that the operation creates.
     pub(crate) span: Span,
     path: Vec<String>,
 }
@@ -171,7 +171,7 @@ fn find<'a>(object: &'a Node, path: &[String]) -> Option<&'a Node> {
     })
 }
 
-/// The index of a segment; a negative one counts from the end.
+/// The index of a segment; a negative index counts from the end.
 fn index_in(segment: &str, len: usize) -> Option<usize> {
     match segment.strip_prefix('-') {
         Some(back) => len.checked_sub(back.parse().ok()?),

@@ -155,7 +155,7 @@ impl<'a> List<'a> {
         self.merge_by_steps(list_patch, patch)
     }
 
-    /// Merges lists in which all items have unique keys. Items of the patch come first, in its order.
+    /// Merges lists in which all items have unique keys. Items of the patch come first, in the order of the patch.
     fn merge_in_order(self, list_patch: &ListPatch<'_>, patch: &[Node], key: &str) -> Result<Vec<Item>, MergeError> {
         let value = |node: &Node| node.get(key).and_then(Node::shared_text).unwrap_or_else(|| "".into());
         let indices: Index<_, usize> =
@@ -220,7 +220,7 @@ impl<'a> List<'a> {
         all
     }
 
-    /// Merges the items with some key values; `None` if the result is empty.
+    /// Merges the items with the given key values; `None` if the result is empty.
     fn merge_one(
         &mut self,
         list_patch: &ListPatch<'_>,
@@ -324,7 +324,7 @@ fn join(a: &Values, b: &Values) -> Option<Values> {
     common.then_some(joined)
 }
 
-/// Replaces the items with some key values by `item`, or appends `item`; without `item`, removes these items.
+/// Replaces the items with the given key values by `item`, or appends `item`; without `item`, removes these items.
 fn set(list: &mut Vec<Item>, item: Option<&Item>, keys: &[&str], values: &[&str]) -> Result<(), MergeError> {
     let by_field = keys.first().is_some_and(|key| !key.is_empty()) && values.first().is_some_and(|v| !v.is_empty());
     let mut found = false;
@@ -349,9 +349,9 @@ fn set(list: &mut Vec<Item>, item: Option<&Item>, keys: &[&str], values: &[&str]
     Ok(())
 }
 
-/// Returns whether an item has some key values.
+/// Returns whether an item has the given key values.
 ///
-/// An empty value only requires the key. Keys without a value follow the result of the last value.
+/// An empty value only requires that the key exists. Keys without a value follow the result of the last value.
 fn matches_values(node: &Node, keys: &[&str], values: &[&str]) -> Result<bool, MergeError> {
     let mixed_items = || {
         let message = "the items of this list have different types".to_string();
@@ -373,7 +373,7 @@ fn matches_values(node: &Node, keys: &[&str], values: &[&str]) -> Result<bool, M
     Ok(matches)
 }
 
-/// Appends the items of the object to the merged ones.
+/// Appends the items of the object to the merged items.
 fn append(mut merged: Vec<Item>, items: Vec<Item>, keys: &[&str]) -> Result<Vec<Item>, MergeError> {
     for item in items {
         if keys == [""] {

@@ -21,7 +21,7 @@ pub(crate) enum PatchValue<'a> {
 }
 
 impl<'a> PatchValue<'a> {
-    /// The node to merge into `old`, if any.
+    /// The node to merge into `old`; `None` without a patch.
     pub(crate) fn node(self, old: Option<&'a Node>) -> Option<&'a Node> {
         match self {
             Self::Absent => None,

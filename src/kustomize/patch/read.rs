@@ -21,7 +21,7 @@ pub(crate) enum PatchFormat {
     Json,
 }
 
-/// Reads a list of patches, and reports invalid ones.
+/// Reads a list of patches, and reports invalid patches.
 pub(crate) fn read(
     files: &Files,
     folder: &str,
@@ -87,7 +87,7 @@ fn read_one(
             } else {
                 "a patch has neither `patch` nor `path`"
             };
-            report(item.span(), message, "set one of them");
+            report(item.span(), message, "set either `patch` or `path`");
             return None;
         }
     };
@@ -135,7 +135,7 @@ fn read_one(
         && target.and_then(|target| target.get("name")).and_then(Node::text).is_none_or(str::is_empty)
     {
         let message = "a patch of `patchesJson6902` requires `target.name`";
-        let help = "add it, or use `patches`";
+        let help = "add `target.name`, or use `patches`";
         findings.push(Finding::error(FAILED_BUILD, target.unwrap_or(item).span().clone(), message).help(help));
         return None;
     }
@@ -180,7 +180,7 @@ fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>,
     Ok((parsed.documents.clone(), parsed.findings.clone(), parsed.file.text().to_string()))
 }
 
-/// The documents of a strategic merge. Each must identify an object, even if a target selects others.
+/// The documents of a strategic merge. Each document must identify an object, even if a target selects other objects.
 fn patch_documents(documents: &[Node], findings: &mut Vec<Finding>) -> Option<Vec<Node>> {
     let is_empty = |node: &Node| node.is_null() || (node.is_map() && node.entries().is_empty());
     let documents: Vec<Node> = documents

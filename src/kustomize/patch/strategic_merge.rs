@@ -97,7 +97,7 @@ fn merge_map(old: Option<&Node>, patch: PatchValue<'_>, kind: SchemaType<'_>) ->
             Ok(MergeResult::replaced(old, new_mapping(new, kind)?))
         }
         (_, _, Some(old)) => merge_fields(old, patch, kind),
-        (_, _, None) => unreachable!("a mapping that is not there was taken from the patch"),
+        (_, _, None) => unreachable!("a mapping that the object lacks comes from the patch"),
     }
 }
 

@@ -153,7 +153,8 @@ impl<'a> ReferrerScope<'a> {
 
     /// The objects in scope with a former name and an explicit namespace.
     ///
-    /// `namespace` is an original namespace if any object in scope came from it. If not, it is a current namespace.
+    /// `namespace` is an original namespace if any object in scope was in that namespace originally. If not,
+    /// `namespace` is a current namespace.
     fn candidates_in(&self, name: &Name, namespace: &Name) -> Vec<usize> {
         if &**namespace == NO_NAMESPACE {
             return Vec::new();
@@ -362,7 +363,7 @@ fn steps_of(origin: &Origin) -> Vec<&ValueChange> {
     steps
 }
 
-/// The position of a change of a name. A change by a Flux variable has none, so its previous origin is used.
+/// The position of a change of a name. A change by a Flux variable has no position, so the previous origin is used.
 fn step_place(step: &ValueChange) -> &Span {
     match &step.by {
         ChangedBy::Patch(span) | ChangedBy::Generator(span) | ChangedBy::Field(span) | ChangedBy::Applier(span) => span,

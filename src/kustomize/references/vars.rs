@@ -1,4 +1,4 @@
-//! `vars`: substitution of `$(NAME)` by values of fields.
+//! `vars`: substitution of `$(NAME)` with the values of fields.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::kustomize::text::field_path::{look_up, split};
 use crate::text::Span;
 use crate::yaml::{ChangedBy, Entry, Name, Node, Reader, Scalar, Style, Value};
 
-/// Reads `vars`, and marks their source objects while the names are still original.
+/// Reads `vars`, and marks their source objects before outer kustomizations rename the objects.
 pub(crate) fn collect(definition: &Definition, accumulator: &mut Accumulator) {
     let items = definition.items("vars");
     if items.is_empty() {
@@ -32,7 +32,7 @@ pub(crate) fn collect(definition: &Definition, accumulator: &mut Accumulator) {
             [index] => accumulator.resources.list[index].variables.push(name.clone()),
             _ => {
                 let message = format!("the variable `{name}` matches {} objects", found.len());
-                let help = "set `namespace` in its `objref`";
+                let help = "set `namespace` in the `objref` of the variable";
                 accumulator.fail(Finding::error(FAILED_BUILD, span.clone(), message).help(help));
             }
         }
@@ -118,12 +118,18 @@ fn values(resources: &Resources, accumulator: &Accumulator, findings: &mut Vec<F
             }
         };
         let Some(source) = sources.get(name) else {
-            report(format!("the object of variable `{name}` does not exist in this build"), "correct its `objref`");
+            report(
+                format!("the object of variable `{name}` does not exist in this build"),
+                "correct the `objref` of the variable",
+            );
             continue;
         };
         let Ok(Some(node)) = look_up(&source.node, &indexed(&variable.path)) else {
             let kind = &source.id.kind;
-            report(format!("{kind} `{}` has no field `{}`", source.id.name, variable.path), "correct its `fieldref`");
+            report(
+                format!("{kind} `{}` has no field `{}`", source.id.name, variable.path),
+                "correct the `fieldref` of the variable",
+            );
             continue;
         };
         values.insert(name.clone(), VarValue { value: typed_text(node), span: span.clone() });
@@ -209,7 +215,7 @@ fn substitute_text(node: &Node, values: &BTreeMap<Name, VarValue>) -> Option<Nod
     Some(node.changed(Value::Scalar(new.into(), Style::Double), by))
 }
 
-/// Expands `$(NAME)` and `$$`; other text stays. The position is that of the last variable.
+/// Expands `$(NAME)` and `$$`; other text stays. The returned position is the declaration of the last variable.
 fn expand(text: &str, values: &BTreeMap<Name, VarValue>) -> (String, Option<Span>) {
     let mut out = String::with_capacity(text.len());
     let mut span = None;

@@ -29,7 +29,7 @@ pub(super) const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
 pub(super) const LIST_KEYS: &str = "x-kubernetes-list-map-keys";
 
 impl UserSchema {
-    /// An empty schema beside the built-in one.
+    /// An empty schema beside the built-in schema.
     pub(crate) fn built_in_only() -> Self {
         Self {
             definitions: Index::default(),

@@ -38,7 +38,7 @@ pub(crate) struct Accumulator {
     pub(crate) patch_targets: Vec<PatchTarget>,
     /// The bases that kustomizations load from a URL.
     pub(crate) remote: Vec<RemoteBase>,
-    /// The bases whose objects are missing, because there is no copy of them.
+    /// The bases whose objects are missing, because the bases have no copy.
     pub(crate) unread: BTreeSet<UnreadBase>,
     /// Whether `gotk-components.yaml` is still empty, so that Flux's own manifests are missing.
     pub(crate) awaits_bootstrap: bool,
@@ -163,7 +163,7 @@ impl Accumulator {
             Some(first) => {
                 let message = format!("the variable `{name}` is declared twice");
                 let finding = Finding::error(FAILED_BUILD, variable.span, message);
-                let finding = finding.related(first.span.clone(), "first here");
+                let finding = finding.related(first.span.clone(), "first declared here");
                 self.fail(finding.help("use another name; kustomize rejects duplicate variables"));
             }
             None => {
@@ -190,8 +190,8 @@ impl Accumulator {
             let id = &resource.id;
             let message = format!("{} `{}` is a duplicate in this build", id.kind, id.name);
             let finding = Finding::error(FAILED_BUILD, item.span().clone(), message)
-                .related(Object { node: resource.node.clone() }.span().clone(), "also here")
-                .related(Object { node: self.resources.list[first].node.clone() }.span().clone(), "first here")
+                .related(Object { node: resource.node.clone() }.span().clone(), "also defined here")
+                .related(Object { node: self.resources.list[first].node.clone() }.span().clone(), "first defined here")
                 .help("include each object once, or patch it");
             // A copied base has many objects with the names of the original.
             let place = format!("{}:{}", item.span().file().path(), item.span().range().start);
@@ -221,8 +221,8 @@ impl Accumulator {
                     resource.id.kind, resource.id.name
                 );
                 let finding = Finding::error(FAILED_BUILD, location.span().clone(), message)
-                    .related(object(first), "one")
-                    .related(object(position), "the other");
+                    .related(object(first), "the first object")
+                    .related(object(position), "the second object");
                 conflicts.push(finding);
             }
         }
@@ -251,10 +251,10 @@ pub(crate) fn count_fields(definition: &Definition, accumulator: &mut Accumulato
 fn not_inflated(chart: &Node) -> Finding {
     let name = chart.get("name").or_else(|| chart.get("chartName")).filter(|name| name.text().is_some());
     let message = match name.and_then(Node::text) {
-        Some(name) => format!("the Helm chart `{name}` was not inflated, because that requires Helm"),
-        None => "a Helm chart was not inflated, because that requires Helm".to_owned(),
+        Some(name) => format!("the Helm chart `{name}` was not inflated, because inflation requires Helm"),
+        None => "a Helm chart was not inflated, because inflation requires Helm".to_owned(),
     };
-    let help = "Flux does not build this directory either; use a HelmRelease, or render the chart to a file";
+    let help = "use a HelmRelease, or render the chart to a file; Flux does not build this directory either";
     Finding::error(FAILED_BUILD, name.unwrap_or(chart).span().clone(), message).help(help)
 }
 

@@ -9,12 +9,12 @@ use crate::kustomize::file::files::Files;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::schema::user_schema::UserSchema;
 
-/// The version of the built-in schema, the only one that kustomize accepts.
+/// The version of the built-in schema, the only version that kustomize accepts.
 const BUILT_IN_VERSION: &str = "v1.21.2";
 
-/// Reads the field `openapi`. The first schema of a build applies; later ones are ignored.
+/// Reads the field `openapi`. The first schema of a build applies; later schemas are ignored.
 ///
-/// kustomize loads its built-in schema with the first object, and adds a later schema to the built-in one.
+/// kustomize loads its built-in schema with the first object, and adds a later schema to the built-in schema.
 /// `has_objects` is true if the build already has an object.
 pub(crate) fn run(
     files: &Files,

@@ -44,7 +44,7 @@ pub(crate) struct Change<'a> {
     pub(crate) create: Option<Shape>,
     /// The position of created nodes.
     pub(crate) span: &'a Span,
-    /// Computes the new node; the flag is true if the path created the old node.
+    /// The function that computes the new node; the flag is true if the path created the old node.
     pub(crate) set: &'a dyn Fn(&Node, bool) -> Result<Node, String>,
 }
 
@@ -144,7 +144,7 @@ impl Change<'_> {
 
     fn visit_item(&self, item: &Node, name: &str, regexp: &Regexp, rest: &[String]) -> Result<Option<Node>, String> {
         if name.is_empty() {
-            // kustomize ignores the rest of the path after an item of scalars.
+            // kustomize ignores the rest of the path after an item of a list of scalars.
             return if regexp.is_match(&printed(item)) { (self.set)(item, false).map(Some) } else { Ok(None) };
         }
         match item.get(name) {

@@ -88,7 +88,7 @@ pub(crate) fn look_up<'a>(root: &'a Node, path: &[String]) -> Result<Option<&'a 
     Ok(Some(node))
 }
 
-/// The entry of a mapping; a null has none.
+/// The entry of a mapping; a null has no entries.
 pub(super) fn field<'a>(node: &'a Node, name: &str) -> Result<Option<&'a Node>, String> {
     if node.is_map() || node.is_null() {
         return Ok(node.get(name));
@@ -96,7 +96,7 @@ pub(super) fn field<'a>(node: &'a Node, name: &str) -> Result<Option<&'a Node>, 
     Err(format!("{} has no field `{name}`", shape(node)))
 }
 
-/// The items of a list; a null has none.
+/// The items of a list; a null has no items.
 pub(super) fn list<'a>(node: &'a Node, segment: &str) -> Result<&'a [Node], String> {
     if node.is_seq() || node.is_null() {
         return Ok(node.items());

@@ -1,4 +1,4 @@
-//! The effect of kustomize's printing and parsing of its output on strings.
+//! The changes to strings when kustomize prints its output and parses the output again.
 
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use crate::yaml::{Node, Reader, Scalar, Style, Value};
 
-/// The result of a new text for a scalar.
+/// The result of setting a new text in a scalar.
 pub(crate) enum Retyped {
     /// The text has the same type in this style.
     Compatible(Style),

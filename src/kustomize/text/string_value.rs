@@ -21,7 +21,7 @@ pub(crate) fn new_value(value: Value, by: ChangedBy) -> Node {
     Node { value, origin: Origin::Via(Arc::new(ValueChange::new(by, None, Box::default()))) }
 }
 
-/// A style that keeps a value a string, whatever its text is.
+/// A style that keeps a value a string, regardless of the text.
 pub(crate) fn string_style(value: &Node) -> Style {
     match &value.value {
         Value::Scalar(_, style) if *style != Style::Plain => *style,
@@ -43,7 +43,8 @@ pub(crate) fn with_text(node: &Node, text: &str, by: ChangedBy) -> Node {
     node.changed(Value::Scalar(text.into(), style), by)
 }
 
-/// Returns whether a scalar is a string, and stays one when kustomize reads its output: a plain date becomes a time.
+/// Returns whether a scalar is a string, and stays a string when kustomize reads its output. A plain date becomes a
+/// time.
 pub(crate) fn is_string(node: &Node) -> bool {
     match (node.resolve(Reader::Kubernetes), &node.value) {
         (Some(Scalar::String(text)), Value::Scalar(_, Style::Plain)) => plain_time(text, false).is_none(),

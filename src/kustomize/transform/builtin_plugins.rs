@@ -84,7 +84,8 @@ pub(crate) fn run(files: &Files, folder: &str, plugin: &Object, accumulator: &mu
 
 fn missing_field(plugin: &Object, what: &str) -> Finding {
     let message = format!("{} `{}` has no {what}", plugin.kind(), plugin.name());
-    Finding::error(FAILED_BUILD, plugin.span().clone(), message).help("add it; kustomize rejects the plugin without it")
+    Finding::error(FAILED_BUILD, plugin.span().clone(), message)
+        .help(format!("add {what}; kustomize rejects the plugin"))
 }
 
 fn add_affix(plugin: &Object, fields: &[(&str, Affix)], specs: &[FieldSpec], accumulator: &mut Accumulator) {

@@ -68,7 +68,7 @@ impl Image {
                 Some(Scalar::String(_)) => Ok(Some(node.clone())),
                 _ => {
                     let message = format!("`{name}` must be a string");
-                    Err(Finding::error(FAILED_BUILD, node.span().clone(), message).help("put it in quotes"))
+                    Err(Finding::error(FAILED_BUILD, node.span().clone(), message).help("put the value in quotes"))
                 }
             },
         };
@@ -78,10 +78,11 @@ impl Image {
         let pattern = format!("^{text}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
         let pattern = Regexp::compile(&pattern).map_err(|_| {
             let span = name.as_ref().unwrap_or(entry).span().clone();
-            let message =
-                format!("`{text}` is not a valid regular expression, but kustomize uses the name of an image as one");
+            let message = format!(
+                "`{text}` is not a valid regular expression, but kustomize requires one as the name of an image"
+            );
             Finding::error(FAILED_BUILD, span, message)
-                .help("escape special characters with a backslash, such as `[`, `(`, `*`, `+`")
+                .help("escape special characters, such as `[`, `(`, `*` and `+`, with a backslash")
         })?;
         let (name, tag) = (field("newName")?, field("newTag")?);
         Ok(Self { pattern, name, tag, digest: field("digest")?, suffix: field("tagSuffix")? })

@@ -1,4 +1,4 @@
-//! `namePrefix` and `nameSuffix`.
+//! `namePrefix` and `nameSuffix`: text before and after the names of objects.
 
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, Gvk};
 use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};

@@ -16,7 +16,7 @@ use crate::yaml::{Node, Style, Value};
 pub(super) enum ReplacementError {
     /// An object or field does not exist.
     NotFound(Box<Finding>),
-    /// The replacement is invalid for any objects.
+    /// The replacement is invalid, regardless of the objects.
     Invalid(Box<Finding>),
 }
 
@@ -110,8 +110,8 @@ pub(super) fn find_source(
             source.span().clone(),
             format!("the source of this replacement is ambiguous: several objects match {selector}"),
         )
-        .related(resource.node.span().clone(), "one")
-        .related(second.node.span().clone(), "another")
+        .related(resource.node.span().clone(), "the first object")
+        .related(second.node.span().clone(), "the second object")
         .help("add `group`, `version`, `kind`, `name` or `namespace`");
         return Err(ReplacementError::NotFound(Box::new(finding)));
     }
@@ -146,7 +146,8 @@ impl SourceSelector<'_> {
             && same(self.name, &id.name)
     }
 
-    /// The namespace for a comparison. A source of a cluster-scoped kind has none, regardless of its `namespace`.
+    /// The namespace for a comparison. A source of a cluster-scoped kind has no namespace, regardless of the field
+    /// `namespace`.
     fn effective<'a>(&self, namespace: &'a str) -> &'a str {
         let or_empty = Option::unwrap_or_default;
         let scoped = is_cluster_scoped(or_empty(self.group), or_empty(self.version), or_empty(self.kind));

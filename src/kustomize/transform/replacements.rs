@@ -1,4 +1,4 @@
-//! `replacements`: values copied from one object into fields of others.
+//! `replacements`: values that are copied from one object into fields of other objects.
 
 use std::sync::Arc;
 

@@ -74,7 +74,7 @@ fn read(entry: &Node) -> Result<(&str, Node), Finding> {
     let name = match entry.get("name").map(|name| (name, name.resolve(Reader::Kubernetes))) {
         None | Some((_, Some(Scalar::Null))) => "",
         Some((_, Some(Scalar::String(text)))) => text,
-        Some((name, _)) => return Err(error(name, "`name` must be a string").help("put it in quotes")),
+        Some((name, _)) => return Err(error(name, "`name` must be a string").help("put the value in quotes")),
     };
     let count = match entry.get("count").map(|count| (count, count.resolve(Reader::Kubernetes))) {
         None | Some((_, Some(Scalar::Null))) => Node::scalar("0", Style::Plain, entry.span().clone()),

@@ -13,7 +13,7 @@ use crate::yaml::{ChangedBy, Node, Reader, Scalar, Style, Value};
 
 const NAMESPACE: &str = "metadata/namespace";
 
-/// Applies the targets of a transformer and those of its target file.
+/// Applies the targets of a transformer and the targets in its target file.
 pub(crate) fn apply(files: &Files, folder: &str, transformer: &Node, accumulator: &mut Accumulator) {
     let value = value_of(files, folder, transformer);
     let mut targets = transformer.get("targets").map_or(&[][..], Node::items).to_vec();

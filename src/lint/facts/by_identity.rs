@@ -12,7 +12,7 @@ pub(crate) type ListPosition = (usize, usize);
 #[derive(Default)]
 pub(crate) struct ByIdentity {
     first: Index<u64, ListPosition>,
-    /// The pairs of objects with the same identity: the first object, and a further one.
+    /// The pairs of objects whose identities have the same hash: the first object, and a further object.
     duplicates: Vec<(ListPosition, ListPosition)>,
 }
 
@@ -31,12 +31,12 @@ impl ByIdentity {
         all
     }
 
-    /// The first object that may have an identity.
+    /// The position of the first object that may have an identity.
     pub(crate) fn first(&self, id: ObjectId<'_>) -> Option<ListPosition> {
         self.first.get(&identity_hash(id)).copied()
     }
 
-    /// The pairs of objects whose identities have the same hash: the first object, and a further one.
+    /// The pairs of objects whose identities have the same hash: the first object, and a further object.
     pub(crate) fn duplicates(&self) -> impl Iterator<Item = &(ListPosition, ListPosition)> {
         self.duplicates.iter()
     }

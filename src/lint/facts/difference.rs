@@ -33,7 +33,7 @@ pub(crate) fn difference<'a>(first: &Object, second: &'a Object) -> Option<Diffe
     found.into_iter().nth(at)
 }
 
-/// Collects the differences between two nodes at a path, up to the first one with an effect.
+/// Collects the differences between two nodes at a path, up to the first difference with an effect.
 fn collect<'a, 'n>(
     first: Option<&'n Node>,
     second: Option<&'a Node>,
@@ -50,7 +50,8 @@ fn collect<'a, 'n>(
     {
         return;
     }
-    // Empty labels or annotations are equal to missing ones. Elsewhere, an empty map has an effect: a selector, `emptyDir`.
+    // Empty labels or annotations are equal to missing labels or annotations. Elsewhere, an empty map has an effect, such
+    // as `podSelector: {}` or `emptyDir: {}`.
     let is_empty = |node: Option<&Node>| node.is_none_or(|node| node.entries().is_empty());
     let is_alone = first.is_some() != second.is_some() && is_empty(first) && is_empty(second);
     let has_meaning = is_alone && !matches!(path[..], [] | ["metadata", ..]);
@@ -84,7 +85,7 @@ fn collect<'a, 'n>(
     found.push(Difference { field: path.join("."), node: second.unwrap_or(within), has_effect });
 }
 
-/// Returns whether the API server reads the same value from two nodes, which are not both maps.
+/// Returns whether the API server reads the same value from two nodes that are not both maps.
 ///
 /// An encrypted value is equal to any scalar, since its plain text is unknown.
 fn is_equal(first: Option<&Node>, second: Option<&Node>) -> bool {

@@ -7,7 +7,7 @@ use crate::yaml::Value;
 
 /// The position at which an object is written: the root of its copy, the path and the offset.
 ///
-/// Builds and patches do not change it.
+/// Builds and patches do not change this position.
 pub(crate) type WrittenPosition<'a> = (Option<&'a str>, &'a str, usize);
 
 /// The position at which an object is written.

@@ -35,7 +35,7 @@ impl Needs {
                         needs.defined_kinds.push(kind_hash(group, kind));
                     }
                 }
-                // The group of a CustomResourceDefinition contains a dot.
+                // The group that a CustomResourceDefinition defines contains a dot.
                 (group, kind) if group.contains('.') => {
                     let hash = kind_hash(group, kind);
                     if kinds.insert(hash, ()).is_none() {
@@ -51,7 +51,7 @@ impl Needs {
         needs
     }
 
-    /// Returns whether the needs depend on the content of an object, beyond its identity.
+    /// Returns whether the prerequisites depend on the content of an object, beyond its identity.
     pub(super) fn reads(object: &Object) -> bool {
         object.kind() == "CustomResourceDefinition" || pod(object).is_some()
     }

@@ -31,7 +31,7 @@ impl OwnershipSettings {
 
 const SSA: &str = "kustomize.toolkit.fluxcd.io/ssa";
 
-/// Returns whether kustomize-controller ignores an object on the cluster, whatever applied the object.
+/// Returns whether kustomize-controller ignores an object on the cluster, regardless of the applier of the object.
 pub(crate) fn is_ignored(object: &Object) -> bool {
     is_set_to(object, "kustomize.toolkit.fluxcd.io/reconcile", &["disabled"]) || is_set_to(object, SSA, &["Ignore"])
 }

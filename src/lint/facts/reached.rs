@@ -53,7 +53,7 @@ impl<'a> ReachedFiles<'a> {
             if !applier.folder.is_empty() {
                 reached.unknown.insert(&applier.folder, ());
             } else if applier.state == State::Failed {
-                // If a source has no copy, the directory is the root of another repository, not of this one.
+                // If a source has no copy, the directory is the root of another repository, not of this repository.
                 reached.anything = true;
             }
         }
@@ -81,7 +81,7 @@ impl<'a> ReachedFiles<'a> {
         self.positions.contains(&position) || self.anything || is_unknown()
     }
 
-    /// Returns whether a cluster receives an object from a file of a directory.
+    /// Returns whether a cluster receives an object from a file in a directory.
     pub(crate) fn reaches_folder(&self, root: Option<&str>, folder: &str) -> bool {
         self.folders.get(&(root, folder)).is_some_and(|itself| *itself)
     }
@@ -159,7 +159,7 @@ fn other_repositories<'a>(repo: &'a Repo, sources: &[&'a Object]) -> BTreeSet<So
         return BTreeSet::new();
     }
     let unbuilt: Vec<SourceId<'a>> = of_appliers(false).into_iter().collect();
-    // A source may have another URL on each cluster.
+    // A source may have a different URL on each cluster.
     let mut is_other: Vec<Option<bool>> = vec![None; unbuilt.len()];
     for source in sources {
         let reference = source.reference();
@@ -172,7 +172,7 @@ fn other_repositories<'a>(repo: &'a Repo, sources: &[&'a Object]) -> BTreeSet<So
     unbuilt.into_iter().zip(is_other).filter(|(_, is_other)| *is_other == Some(true)).map(|(id, _)| id).collect()
 }
 
-/// Returns whether a repository has a root, which defines what its clusters receive.
+/// Returns whether a repository has a root, which defines the objects that a cluster receives.
 pub(crate) fn has_root(repo: &Repo) -> bool {
     repo.clusters.iter().any(|cluster| !cluster.name.is_empty())
 }

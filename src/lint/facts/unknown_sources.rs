@@ -20,7 +20,7 @@ pub enum UnknownSource {
     NotBuilt(ObjectRef, NotBuiltReason),
     /// The build of an applier fails.
     FailedBuild(ObjectRef),
-    /// An applier has an encrypted object with an unknown identity; the path of its file.
+    /// An applier has an encrypted object with an unknown identity, in the file at this path.
     Encrypted(Arc<str>),
     /// The chart of a release may contain the object.
     Chart(ObjectRef),
@@ -70,7 +70,7 @@ pub(crate) struct Producer<'a> {
 pub(crate) struct UnknownSources<'a> {
     /// All producers.
     producers: Vec<Producer<'a>>,
-    /// The positions of the charts of releases, by the namespace that Flux installs the release in.
+    /// The positions of the charts of releases, by the namespace into which Flux installs the release.
     charts: BTreeMap<Name, Vec<usize>>,
     /// The positions of the producers whose objects may be in any namespace.
     anywhere: Vec<usize>,

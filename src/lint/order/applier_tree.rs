@@ -1,4 +1,4 @@
-//! The applier tree: the parent of each applier is the applier that applies its object.
+//! The applier tree. The parent of an applier applies the object of that applier.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl ApplierTree {
         self.lineage(of).skip(1).any(|at| at == ancestor)
     }
 
-    /// Returns whether an applier applies an applied set, or is an ancestor of the applier that applies it.
+    /// Returns whether an applier applies an applied set, or is an ancestor of the applier that applies the set.
     pub(crate) fn applies(&self, applier: usize, brought: &AppliedSet) -> bool {
         self.lineage(brought.by.at).any(|at| at == applier)
     }

@@ -1,4 +1,4 @@
-//! The order in which Flux applies a cluster's appliers and they become ready.
+//! The order in which Flux applies the appliers of a cluster, and in which these appliers become ready.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::yaml::Node;
 
 /// The order of a cluster's events: an applier is applied, an applier becomes ready, a HelmRelease becomes ready.
 ///
-/// An edge leads from an event to an event that must happen before.
+/// An edge leads from an event to another event that must happen first.
 pub(crate) struct ApplyOrder<'a> {
     appliers: &'a [Arc<Applier>],
     releases: Vec<&'a Object>,
@@ -61,7 +61,7 @@ pub(crate) enum Certainty {
 pub(crate) struct EventCycle {
     /// The events.
     pub(crate) events: Index<usize, ()>,
-    /// The shortest cycle. The first step is the first one to show.
+    /// The steps of the shortest cycle. Messages start with the first step.
     pub(crate) steps: Vec<CycleStep>,
 }
 
@@ -82,7 +82,7 @@ impl EventCycle {
 pub(crate) struct CycleStep {
     /// The event that waits.
     pub(crate) from: usize,
-    /// The event that must happen before.
+    /// The event that must happen first.
     pub(crate) to: usize,
     /// The reason why the event waits.
     pub(crate) reason: Reason,
@@ -141,7 +141,8 @@ impl<'a> ApplyOrder<'a> {
         }
         let Some(object) = applied_object(applier) else { return };
         self.add_dependencies(applied(at), object, ready_events, view);
-        // Flux ignores health checks if `wait` is set. It checks the health for a remote applier on the remote cluster.
+        // Flux ignores `healthChecks` if `wait` is set. For a remote applier, Flux checks the health of objects on the
+        // remote cluster.
         if wait_position(applier).is_some() || applier.target != view.receiver.target {
             return;
         }
@@ -228,8 +229,7 @@ impl<'a> ApplyOrder<'a> {
         let dependencies =
             self.graph.cyclic_components(|edge| matches!(edge.label, Reason::Applied | Reason::DependsOn(..)));
         dependencies.iter().flatten().for_each(|event| is_reported[*event] = true);
-        // A cycle without needs is a fault without regard to needs. A cycle of needs through the same events is not
-        // reported again.
+        // A cycle without needs is a fault in any case. A cycle of needs through the same events is not reported again.
         let without_needs = self.graph.cyclic_components(|edge| {
             !is_reported[edge.to] && edge.label.is_of_cycle() && !matches!(edge.label, Reason::Needs(..))
         });

@@ -19,7 +19,7 @@ const NETWORKS: [&str; 2] = ["cilium", "tigera-operator"];
 pub(crate) struct ChartUse<'a> {
     /// The first object of its kind in its applier.
     pub(crate) user: Applied<'a>,
-    /// The releases, of which one is enough.
+    /// The releases. One of them is sufficient.
     pub(crate) charts: Vec<Applied<'a>>,
 }
 
@@ -88,7 +88,7 @@ fn chart_of<'a>(view: &View<'a>, release: &'a Object) -> Option<&'a str> {
     Some(last(source.unwrap_or(target.name)))
 }
 
-/// Returns whether a release installs the CRDs of its chart on the cluster that Flux runs on.
+/// Returns whether a release installs the CRDs of its chart on the cluster that runs Flux.
 fn installs_definitions(release: &Object) -> bool {
     let is_set_to = |keys: &[&str], value: &str| release.text_at(keys) == Some(value);
     let is_off = |switch: &&[&str]| is_set_to(&[&["spec", "values"], *switch].concat(), "false");

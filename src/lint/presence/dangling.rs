@@ -1,4 +1,4 @@
-//! References to missing objects, grouped by the missing object, since its users have one cause.
+//! References to missing objects, grouped by the missing object, since all references to one object have one cause.
 
 use std::collections::BTreeMap;
 
@@ -60,8 +60,8 @@ impl Dangling<'_> {
         let by = first.object.reference();
         let others = match users.len() - 1 {
             0 => String::new(),
-            1 => " (and one other)".to_owned(),
-            others => format!(" (and {others} others)"),
+            1 => " (and one other object)".to_owned(),
+            others => format!(" (and {others} other objects)"),
         };
         let message = format!("{by}{others} {verb} {target}, which the cluster does not receive");
         let finding = Finding::error(rule, first.by.place(node.span()), message).about(by);

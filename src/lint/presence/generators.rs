@@ -85,9 +85,9 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns whether the parts of a policy's `spec` that generate and mutate contain a word.
+/// Returns whether the parts of a policy's `spec` that generate or mutate objects contain a word.
 ///
-/// The parts that match and validate do not create objects.
+/// The parts that match or validate objects do not create objects.
 fn generates(spec: &Node, word: &str) -> bool {
     let whole = spec.get("generate").is_some().then_some(spec);
     let rules = spec.get("rules").map_or(&[][..], Node::items).iter();

@@ -70,10 +70,10 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         Self { view, known: BTreeMap::new(), suggestions: 0 }
     }
 
-    /// Returns an object if it is certainly missing for the object that needs it.
+    /// Returns the wanted object, with a suggestion, if the object is certainly missing.
     ///
-    /// `needed_by` is the object that needs `wanted`, if Flux does not apply it or its contents before `wanted` exists.
-    /// The search counts an object that an unknown producer may create as unchecked.
+    /// `needed_by` is the object that needs `wanted`, if Flux does not apply that object or its contents before `wanted`
+    /// exists. The search counts an object that an unknown producer may create as unchecked.
     pub(crate) fn missing(
         &mut self,
         wanted: ObjectId<'a>,
@@ -191,7 +191,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
 impl Missing<'_> {
     /// The answer for an object that needs the missing object.
     ///
-    /// If the object also references the suggested object, the author does not confuse their names.
+    /// If the object also references the suggested object, the author did not confuse the two names.
     fn for_user(mut self, user: Option<&Object>) -> Self {
         let is_referenced = |near: &Applied<'_>| {
             let near = ObjectId::of(near.object);
@@ -226,7 +226,8 @@ impl Missing<'_> {
                 None => "a kustomization.yaml that the cluster reads".to_owned(),
             };
             let help = format!(
-                "list `{folder}` in {file}, or apply it with a Kustomization: the cluster does not receive its objects"
+                "list `{folder}` in {file}, or apply `{folder}` with a Kustomization: the cluster does not receive the \
+                 objects of this directory"
             );
             let summary = format!(" places reference objects of `{folder}`, which the cluster does not apply");
             let finding = finding.caused_by(format!("in {folder}"), "", summary).help_for_all(help.clone()).help(help);
@@ -238,18 +239,23 @@ impl Missing<'_> {
             // References to these kinds do not have the field `namespace`.
             Mistake::Namespace if matches!(wanted.kind, "Secret" | "ConfigMap" | "Provider") => {
                 format!(
-                    "found in namespace `{namespace}`, but this reference cannot cross namespaces; add one to namespace \
+                    "found in namespace `{namespace}`, but this reference cannot cross namespaces; add a {} to namespace \
                      `{}`",
-                    wanted.namespace
+                    wanted.kind, wanted.namespace
                 )
             }
             Mistake::Namespace => {
-                format!("found in namespace `{namespace}`; set `namespace: {namespace}`, or add one to this namespace")
+                let kind = near.object.kind();
+                format!(
+                    "found in namespace `{namespace}`; set `namespace: {namespace}`, or add the {kind} to this namespace"
+                )
             }
-            Mistake::Kind => format!("`{namespace}/{name}` has kind {kind}; set `kind: {kind}`", kind = near.object.kind()),
+            Mistake::Kind => {
+                format!("`{namespace}/{name}` has kind {kind}; set `kind: {kind}`", kind = near.object.kind())
+            }
             Mistake::Hash => {
-                "the generator adds a hash to the name; set `disableNameSuffixHash: true` there, or let kustomize update \
-                 this reference with a `nameReference` in `configurations`"
+                "the generator adds a hash to the name; set `disableNameSuffixHash: true` in the generator, or let \
+                 kustomize update this reference with a `nameReference` in `configurations`"
                     .to_owned()
             }
             Mistake::Renamed => {
@@ -259,12 +265,12 @@ impl Missing<'_> {
                     _ => "a patch",
                 };
                 format!(
-                    "{field} changes its name to `{name}`, but not this reference, since kustomize does not know the \
-                     fields of Flux; set `name: {name}`, or let kustomize update the reference with a `nameReference` in \
-                     `configurations`"
+                    "{field} changes the name of the object to `{name}`, but not this reference, since kustomize has no \
+                     configuration for the fields of Flux; set `name: {name}`, or let kustomize update the reference \
+                     with a `nameReference` in `configurations`"
                 )
             }
-            Mistake::Name => format!("did you mean `{name}`? Otherwise {otherwise}"),
+            Mistake::Name => format!("did you mean `{name}`? Otherwise, {otherwise}"),
         };
         finding.help(help).related(near.by.place(near.object.span()), "this object exists")
     }
@@ -295,9 +301,9 @@ fn is_hash(end: &str) -> bool {
     hash.len() == 10 && hash.bytes().all(|byte| b"bcdfghkmt2456789".contains(&byte))
 }
 
-/// Returns whether a name is a typing error for a similar name.
+/// Returns whether a name is a misspelling of a similar name.
 ///
-/// The next name in a series is not a typing error, such as `team-b` beside `team-a`.
+/// The next name in a series, such as `team-b` beside `team-a`, is not a misspelling.
 fn is_typing_error(wanted: ObjectId<'_>, near: &Applied<'_>) -> bool {
     let (typed, known) = (wanted.name, near.object.name());
     let word = |text: &str| {

@@ -1,4 +1,4 @@
-//! Producers that cannot create the inputs of an object, because they come after it.
+//! Producers that cannot create the inputs of an object, because the producers come after the object.
 //!
 //! An applier does not create its own inputs. Flux reads the source, dependencies and values of an object before it
 //! applies the object's contents. Flux applies the dependents of the object later.
@@ -13,7 +13,7 @@ use crate::lint::refs::source_reference::source_of;
 use crate::lint::refs::values_reference::values_of;
 use crate::lint::view::View;
 
-/// The maximum number of producers to check. If there are more, one of the others may contain the object.
+/// The maximum number of producers to check. If there are more producers, one of the others may contain the object.
 const MAX_PRODUCERS: usize = 200;
 /// The maximum number of dependencies to follow.
 const MAX_DEPENDENCIES: usize = 500;

@@ -15,7 +15,7 @@ use crate::kube::Object;
 pub enum Relation {
     /// The object reads its artifact or chart from the other object, which is a source.
     BuildsFrom,
-    /// The object has the other object in `dependsOn`.
+    /// The object lists the other object in `dependsOn`.
     DependsOn,
     /// The object reads the other object, or waits for its health.
     Reads,

@@ -1,4 +1,4 @@
-//! The annotations by which a ResourceSet copies data from another object.
+//! The annotations with which a ResourceSet copies data from another object.
 
 use super::reference::Reference;
 use crate::flux::{CONVERT_FROM, COPY_FROM};

@@ -12,7 +12,7 @@ pub(crate) const DEPENDENTS: [(&str, &str); 3] =
 pub(crate) struct Dependency<'a> {
     /// The whole item.
     pub(crate) item: &'a Node,
-    /// The node to show: the name, or the whole item without a name.
+    /// The node to show: the name, or the whole item if it has no name.
     pub(crate) node: &'a Node,
     /// The object that the dependent waits for.
     pub(crate) target: ObjectId<'a>,

@@ -6,7 +6,7 @@ use crate::yaml::Node;
 
 /// A reference to another object.
 pub struct Reference<'a> {
-    /// The node to show: the name, or the whole reference without a name.
+    /// The node to show: the name, or the whole reference if it has no name.
     pub node: &'a Node,
     /// The referenced object.
     pub target: ObjectId<'a>,

@@ -1,4 +1,4 @@
-//! The `ConfigMap` and `Secret` objects that Flux objects read values from.
+//! The `ConfigMap` and `Secret` objects from which Flux objects read values.
 
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::{flag, text_of};
@@ -9,18 +9,19 @@ const DEFAULT_KEY: &str = "values.yaml";
 
 /// A reference to an object with values.
 pub(crate) struct ValuesReference<'a> {
-    /// The node to show: the name, or the whole reference without a name.
+    /// The node to show: the name, or the whole reference if it has no name.
     pub(crate) node: &'a Node,
     /// The ConfigMap or Secret.
     pub(crate) target: ObjectId<'a>,
     /// The key that a HelmRelease reads; `None` for a Kustomization.
     pub(crate) key: Option<&'a str>,
+    /// The field that sets the key.
     pub(crate) key_node: Option<&'a Node>,
     /// Whether the object may be missing.
     pub(crate) optional: bool,
 }
 
-/// The objects that a HelmRelease or Kustomization reads values from; none for an object without a namespace.
+/// The objects from which a HelmRelease or Kustomization reads values; none for an object without a namespace.
 pub(crate) fn values_of(object: &Object) -> impl Iterator<Item = ValuesReference<'_>> {
     let list = match (object.group(), object.kind()) {
         (groups::HELM, "HelmRelease") => object.node.at_keys(&["spec", "valuesFrom"]),

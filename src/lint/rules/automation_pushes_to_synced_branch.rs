@@ -6,16 +6,17 @@ use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// Image automation pushes to a branch that production reconciles.
+    /// An image automation pushes to a branch that a production cluster reconciles.
     ///
     /// ## Why
     ///
-    /// The automation commits each new tag that an ImagePolicy selects. If production reconciles the target branch, an
-    /// account that can push an image can also deploy it, without review and without a test in staging.
+    /// The automation commits each new tag that an ImagePolicy selects. If a production cluster reconciles the target
+    /// branch, an account that can push an image can also deploy the image, without review and without a test in
+    /// staging.
     ///
     /// The rule reports nothing if only non-production clusters reconcile the branch, or if the automation changes a
-    /// directory that production does not apply. The name of a cluster, or `.fleetwright.yaml`, determines whether it
-    /// is a production cluster.
+    /// directory that no production cluster applies. The name of a cluster, or `.fleetwright.yaml`, determines whether
+    /// it is a production cluster.
     ///
     /// ## How to fix it
     ///
@@ -92,7 +93,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: push updates to a different branch](https://fluxcd.io/flux/guides/image-update/#push-updates-to-a-different-branch)
-    "automation-pushes-to-synced-branch", Warning, "image automation pushes to a branch that production reconciles",
+    "automation-pushes-to-synced-branch", Warning, "an image automation pushes to a branch that a production cluster reconciles",
     Check::Fleet(check),
 }
 
@@ -111,11 +112,11 @@ fn judge(fleet: &Fleet<'_>, automation: &Automation<'_>, push: &Push) -> Option<
     let hits = production_sources(fleet, automation, push);
     let (_, source) = hits.first()?;
     let reference = automation.object.reference();
-    let message = format!("{reference} pushes to `{}`, which production reconciles", push.branch);
-    let help =
-        "push to another branch and review its changes: otherwise an account that can push an image can deploy it";
+    let message = format!("{reference} pushes to branch `{}`, which a production cluster reconciles", push.branch);
+    let help = "push to another branch and review its changes: otherwise an account that can push an image can also \
+                deploy the image";
     let mut finding = Finding::warning(RULE.id, push.place.clone(), message).help(help).about(reference);
-    finding = finding.related(source.span().clone(), "production fetches it here");
+    finding = finding.related(source.span().clone(), "a production cluster fetches the branch here");
     finding.clusters = hits.into_iter().map(|(name, _)| name.into()).collect();
     Some(finding)
 }

@@ -12,9 +12,9 @@ declare! {
     /// ## Why
     ///
     /// If Flux is locked down, its controllers reject such a reference: an object that references a source never
-    /// becomes ready, a Receiver does not trigger a reconciliation, and an Alert drops the event. Without the lockdown,
-    /// an account that can create such an object in one namespace can use the sources of every other namespace. The
-    /// object also uses the credentials of these sources.
+    /// becomes ready, a Receiver does not trigger a reconciliation, and an Alert does not forward events. Without the
+    /// lockdown, an account that can create such an object in one namespace can use the sources of every other
+    /// namespace. The object also uses the credentials of these sources.
     ///
     /// The severity is error if the controller of the kind has `--no-cross-namespace-refs`, and otherwise pedantic.
     /// `dependsOn` can always reference other namespaces.
@@ -75,7 +75,7 @@ declare! {
     Check::Object(check),
 }
 
-/// The kinds with references to other namespaces: group, kind, controller, and path of the reference or the list.
+/// The fields that can reference other namespaces: group, kind, controller, and path of the reference or of the list.
 const REFERRING: [(&str, &str, &str, &[&str]); 8] = [
     (groups::KUSTOMIZE, "Kustomization", "kustomize-controller", &["spec", "sourceRef"]),
     (groups::HELM, "HelmRelease", "helm-controller", &["spec", "chartRef"]),
@@ -124,12 +124,13 @@ fn judge(
     let locked = locked.is_some_and(|locks| locks.cross_namespace);
     let help = if locked {
         format!(
-            "reference an object of namespace `{own}`: Flux is locked down, and {controller} rejects other namespaces"
+            "reference an object of namespace `{own}`: Flux is locked down, and {controller} rejects references to \
+             other namespaces"
         )
     } else {
         format!(
             "reference an object of namespace `{own}`: with the multi-tenancy lockdown of Flux, {controller} rejects \
-             other namespaces"
+             references to other namespaces"
         )
     };
     let mut finding = Finding::error(RULE.id, node.span().clone(), message)

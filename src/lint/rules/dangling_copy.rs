@@ -19,15 +19,15 @@ declare! {
     ///
     /// ## Why
     ///
-    /// For the annotations `fluxcd.controlplane.io/copyFrom` and `convertKubeConfigFrom`, Flux Operator reads the other
-    /// object before it applies the ResourceSet. If that object is missing, the ResourceSet fails, and the operator
-    /// does not apply the objects of the ResourceSet. At that time, an object of the same ResourceSet does not exist
-    /// yet.
+    /// For the annotations `fluxcd.controlplane.io/copyFrom` and `fluxcd.controlplane.io/convertKubeConfigFrom`, Flux
+    /// Operator reads the referenced object before it applies the ResourceSet. If that object is missing, the
+    /// ResourceSet fails, and the operator does not apply the objects of the ResourceSet. At that time, an object of
+    /// the same ResourceSet does not exist yet.
     ///
     /// The severity is warning for Secrets, because users often create them by hand, and for a ConfigMap that other
     /// objects also read. The rule does not report an object that an applier above the ResourceSet needs, or a Secret
-    /// that a source of the cluster reads. Without these, the ResourceSet would not exist. The rule also does not
-    /// report an object that an unknown input may create: a source without a local copy, a ResourceSet with live
+    /// that a source of the cluster reads. Without these objects, the ResourceSet would not exist. The rule also does
+    /// not report an object that an unknown input may create: a source without a local copy, a ResourceSet with live
     /// inputs, or a chart in that namespace. It ignores objects that a known controller creates, such as the Secret of
     /// an ExternalSecret, and objects that the configuration declares as `external`.
     ///
@@ -84,7 +84,7 @@ declare! {
     ///
     /// ## Versions
     ///
-    /// Since Flux 2.2, until now. The Flux Operator expands ResourceSets.
+    /// Since Flux 2.2, until now. Flux Operator expands ResourceSets.
     ///
     /// ## Source
     ///
@@ -138,19 +138,23 @@ fn judge<'a>(
         CopiedData::Invalid(node) => {
             let text = node.text().filter(|text| !text.contains('$'))?;
             let message = format!("{by} copies its data from `{text}`, which is not `namespace/name`");
-            return Some(error(node.span(), message).help(format!("correct it: {set} fails, and applies no object")));
+            let help = format!("correct the annotation: {set} fails, and Flux Operator applies none of its objects");
+            return Some(error(node.span(), message).help(help));
         }
     };
-    // An object that copies its own data adopts an object that a user created.
+    // An object whose annotation references the object itself adopts an object that a user created.
     if *target == ObjectId::of(copy.object) {
         return None;
     }
     let received = view.get(*target);
     if let Some(received) = received.filter(|received| received.by.at == copy.by.at) {
         let message = format!("{by} copies its data from {target} of the same ResourceSet");
-        let help =
-            format!("move one of them to another manifest: {set} reads it before it applies any object, and fails");
-        return Some(error(node.span(), message).help(help).related(received.object.span().clone(), "this object"));
+        let help = format!(
+            "move one of the two objects out of the ResourceSet: Flux Operator reads {target} before it applies any \
+             object, so {set} fails"
+        );
+        let place = received.object.span().clone();
+        return Some(error(node.span(), message).help(help).related(place, "the referenced object"));
     }
     if received.is_some() {
         return None;
@@ -162,10 +166,14 @@ fn judge<'a>(
     let missing = search.missing(*target, copy.by.object.as_ref(), found)?;
     let message = format!("{by} copies its data from {target}, which the cluster does not receive");
     let mut finding = error(node.span(), message);
-    let mut help = format!("add it outside of {set}, or correct the name: {set} fails, and applies no object");
+    let mut help = format!(
+        "add {target} outside of {set}, or correct the name: {set} fails, and Flux Operator applies none of its objects"
+    );
     if target.kind == "Secret" || is_read_elsewhere(view, *target) {
         finding.severity = Severity::Warning;
-        help.push_str("; if another tool creates it, declare it below `external` in `.fleetwright.yaml`");
+        help.push_str(
+            "; if another tool creates the referenced object, declare it below `external` in `.fleetwright.yaml`",
+        );
     }
     Some(missing.explain(finding, &help))
 }

@@ -17,8 +17,8 @@ declare! {
     /// A Kustomization depends on Kustomizations, and a HelmRelease depends on HelmReleases. An object of the other
     /// kind does not satisfy the dependency. A ResourceSet depends on objects of any kind; the rule ignores objects
     /// that operators create. The rule does not report an object that an unknown input may create: a source without a
-    /// local copy, a ResourceSet with live inputs, or a chart in that namespace. A chart of a public registry is
-    /// assumed to create a Flux object only if its values contain the name of the object.
+    /// local copy, a ResourceSet with live inputs, or a chart in that namespace. The rule assumes that a chart of a
+    /// public registry creates a Flux object only if the values of its HelmRelease contain the name of the object.
     ///
     /// ## How to fix it
     ///
@@ -101,7 +101,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 let by = applied.object.reference();
                 let message = format!("{by} depends on {wanted}, which the cluster does not receive");
                 let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).about(by);
-                found.push(missing.explain(finding, "add it, or remove the entry: Flux waits for the missing object indefinitely"));
+                found.push(
+                    missing.explain(
+                        finding,
+                        "add it, or remove the entry: Flux waits for the missing object indefinitely",
+                    ),
+                );
             }
         }
     }

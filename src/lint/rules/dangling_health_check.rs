@@ -14,19 +14,19 @@ use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
 declare! {
-    /// `healthChecks` of a Kustomization lists an object that the cluster does not receive.
+    /// The field `healthChecks` of a Kustomization lists an object that the cluster does not receive.
     ///
     /// ## Why
     ///
-    /// After Flux applies the Kustomization, it waits until each listed object exists and is ready. If an object never
-    /// exists, each reconciliation fails after `timeout`, and the Kustomizations that depend on it never start.
+    /// After Flux applies the Kustomization, it waits until each listed object exists and is ready. If a listed object
+    /// never exists, each reconciliation fails after `timeout`, and the Kustomizations that depend on it never start.
     ///
-    /// The severity is error for the kinds of Flux, which only manifests create. It is warning for workloads, because
-    /// users may create them by hand. The rule does not report an object that an unknown input may create: a chart in
-    /// that namespace, a source without a local copy, a ResourceSet with live inputs, or a custom resource from which
-    /// an operator may create a workload. For other kinds, the rule reports only probable typing errors. It ignores
-    /// suspended Kustomizations and Kustomizations for remote clusters. With `wait: true`, Flux does not read the list,
-    /// which `ignored-health-checks` reports.
+    /// The severity is error for the kinds of Flux, because only manifests define their objects. It is warning for
+    /// workloads, because users may create them by hand. The rule does not report an object that an unknown input may
+    /// create: a chart in that namespace, a source without a local copy, a ResourceSet with live inputs, or a custom
+    /// resource from which an operator may create a workload. For other kinds, the rule reports only probable typing
+    /// errors. It ignores suspended Kustomizations and Kustomizations for remote clusters. With `wait: true`, Flux does
+    /// not read the list; [ignored-health-checks](ignored-health-checks.md) reports this case.
     ///
     /// ## How to fix it
     ///
@@ -97,7 +97,7 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut references = References::default();
-    // Without its source, Flux does not apply a Kustomization and never reaches its health checks.
+    // Without its source, Flux does not apply a Kustomization and never runs its health checks.
     let is_sourceless =
         |applier: &&Arc<Applier>| matches!(applier.state, State::NotBuilt(NotBuiltReason::MissingSource(_)));
     let sourceless: BTreeSet<String> =
@@ -127,13 +127,14 @@ fn finding<'a>(dangling: &Dangling<'_>, operated: impl FnOnce() -> &'a Operated)
     let is_judged = is_created_by_flux
         || dangling.missing.is_mistake()
         || (is_workload(wanted) && !operated().may_have_workloads(wanted.namespace));
-    let help = "correct the entry, or remove it: each reconciliation waits for it and fails after `timeout`";
+    let help =
+        "correct the entry, or remove it: each reconciliation waits for the missing object and fails after `timeout`";
     let finding = dangling.finding(RULE.id, "waits for", help);
     let severity = if is_created_by_flux { Severity::Error } else { Severity::Warning };
     is_judged.then_some(Finding { severity, ..finding })
 }
 
-/// Returns whether manifests usually create objects of a kind.
+/// Returns whether manifests usually define the objects of a kind.
 fn is_workload(wanted: ObjectId<'_>) -> bool {
     matches!(
         (wanted.group, wanted.kind),
@@ -144,7 +145,7 @@ fn is_workload(wanted: ObjectId<'_>) -> bool {
 /// The namespaces in which operators may create workloads.
 struct Operated {
     namespaces: BTreeSet<String>,
-    /// Whether a cluster-scoped custom resource exists, for which an operator may create workloads anywhere.
+    /// Whether a cluster-scoped custom resource exists, for which an operator may create workloads in any namespace.
     anywhere: bool,
 }
 

@@ -18,16 +18,16 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Image automation replaces a value if a comment beside it references the policy for that value. It silently
-    /// ignores a comment that references a missing policy. Flux also does not report a path without such a comment. The
-    /// images then stay at their version, and Flux reports no error.
+    /// A marker is a comment beside a value. It references an ImagePolicy, and image automation replaces the value with
+    /// the image or tag that the policy selects. Image automation silently ignores a marker that references a missing
+    /// policy, and a path without markers. The images then stay at their version.
     ///
     /// The rule does not run in a repository without a root. It does not report a policy that an unbuilt input may
-    /// create. It ignores automations with a source that is another repository or that has no local copy.
+    /// create. It ignores automations whose source is another repository or has no local copy.
     ///
     /// ## How to fix it
     ///
-    /// Correct the comment, `# {"$imagepolicy": "NAMESPACE:NAME"}`, add the ImagePolicy, or correct `spec.update.path`.
+    /// Correct the marker, `# {"$imagepolicy": "NAMESPACE:NAME"}`, add the ImagePolicy, or correct `spec.update.path`.
     /// The path is relative to the root of the repository.
     ///
     /// ## Bad
@@ -159,7 +159,8 @@ fn without_policy(marker: &Marker) -> Finding {
         let label = Label::new(marker.place.clone(), format!("`{part}` is not valid"));
         return Finding::warning(RULE.id, label, message).help(help);
     }
-    let help = "correct the name, `NAMESPACE:NAME`, or add the policy: image automation ignores this marker";
+    let help =
+        "correct the name in the form `NAMESPACE:NAME`, or add the ImagePolicy: image automation ignores this marker";
     Finding::warning(RULE.id, Label::new(marker.place.clone(), "policy not found"), message).help(help)
 }
 
@@ -167,12 +168,12 @@ fn without_markers(automation: &Applied<'_>, place: Span, folder: &str) -> Findi
     let reference = automation.object.reference();
     let searched = if folder.is_empty() { "the repository".to_owned() } else { format!("`{folder}`") };
     let message = format!("{reference} finds no marker in {searched}");
-    let help = "correct `spec.update.path`, or add markers, `# {\"$imagepolicy\": \"NAMESPACE:NAME\"}`: without \
-                markers it changes nothing";
+    let help = "correct `spec.update.path`, or add markers of the form `# {\"$imagepolicy\": \"NAMESPACE:NAME\"}`: \
+                without markers, the automation changes no file";
     Finding::warning(RULE.id, Label::new(place, "no marker in this path"), message).help(help).about(reference)
 }
 
-/// The directory that an automation searches, after the position of the field that sets it.
+/// The position of the field that sets the directory of an automation, and the directory.
 ///
 /// The directory is relative to the root of the repository.
 fn update_path(automation: &Applied<'_>) -> Option<(Span, String)> {

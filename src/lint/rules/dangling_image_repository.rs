@@ -82,7 +82,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
         repositories.add(policy, image_repository_of(policy.object));
     }
     for dangling in repositories.dangling(&mut MissingSearch::on(view), found) {
-        let help = "add it, or correct the name: without it, no tag is selected and the images stay at their version";
-        found.push(dangling.finding(RULE.id, "selects from the tags of", help));
+        let help = "add the ImageRepository, or correct the name: without it, Flux selects no tag, and the images \
+                    stay at their version";
+        found.push(dangling.finding(RULE.id, "selects a tag of", help));
     }
 }

@@ -14,11 +14,11 @@ declare! {
     ///
     /// ## Why
     ///
-    /// The notification-controller reads the Provider and its Secret when an event arrives. If one of them is missing,
+    /// notification-controller reads the Provider and its Secret when an event arrives. If one of them is missing,
     /// the controller drops the event and logs an error. An Alert has no status, so only the log shows the loss of all
-    /// notifications. The controller compares the name and the namespace of each event source with the object of the
-    /// event. The name of a missing object does not match any event. The default namespace is the namespace of the
-    /// Alert.
+    /// notifications. The controller compares the name and the namespace of each event source with those of the
+    /// event's object. The name of a missing object does not match any event. An event source without `namespace`
+    /// references an object in the namespace of the Alert.
     ///
     /// The severity is error for a Provider. It is warning for an event source, because the other sources of the Alert
     /// still work, and for a Secret, because users often create them by hand. The rule does not report an object that
@@ -99,17 +99,19 @@ fn check(view: &View<'_>, found: &mut Findings) {
         secrets.add(provider, others.filter(|secret| !used_by_sources.contains(&secret.target)));
     }
     for dangling in providers.dangling(&mut search, found) {
-        let help = "add it in that namespace, or correct the name: without it, Flux drops each event of the Alert";
+        let help =
+            "add the Provider to that namespace, or correct the name: without it, Flux drops each event of the Alert";
         found.push(dangling.finding(RULE.id, "sends events to", help));
     }
     for dangling in sources.dangling(&mut search, found) {
-        let help = "correct the name or the namespace, or remove the entry: it matches no event";
+        let help =
+            "correct the name or the namespace, or remove the entry: an event source matches only events of its object";
         let finding = dangling.finding(RULE.id, "forwards events of", help);
         found.push(Finding { severity: Severity::Warning, ..finding });
     }
     for dangling in secrets.dangling(&mut search, found) {
-        let help = "add it; if another tool creates it, declare it below `external` in `.fleetwright.yaml`: without it, \
-                    Flux drops each event for the Provider";
+        let help = "add the Secret; if another tool creates it, declare it below `external` in `.fleetwright.yaml`: \
+                    without the Secret, Flux drops each event for the Provider";
         let finding = dangling.finding(RULE.id, "reads", help);
         found.push(Finding { severity: Severity::Warning, ..finding });
     }

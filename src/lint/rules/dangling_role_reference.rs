@@ -12,10 +12,10 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Kubernetes accepts the binding without a warning, but the binding grants no permissions. An account that relies
-    /// on these permissions fails later, in another place. An account that can create a role with that name determines
-    /// the permissions that the binding grants. The severity is warning, because the Kustomization itself becomes
-    /// ready, and the binding takes effect as soon as the role exists.
+    /// Kubernetes accepts the binding without a warning, but the binding grants no permissions. An account that needs
+    /// the permissions of the role fails later, in another place. An account that can create a role with that name
+    /// determines the permissions that the binding grants. The severity is warning, because the Kustomization itself
+    /// becomes ready, and the binding takes effect as soon as the role exists.
     ///
     /// The rule ignores the roles of Kubernetes, of Flux, and of common platforms (GKE, EKS, AKS, OpenShift, Rancher,
     /// k3s). It also ignores remote clusters that Flux accesses with a `kubeConfig`. A chart may create a role with the
@@ -24,8 +24,9 @@ declare! {
     ///
     /// ## How to fix it
     ///
-    /// Add the role to the objects that the cluster receives, or correct the name. The cluster does not receive a file
-    /// that its kustomization.yaml does not list. A Role must be in the namespace of the binding.
+    /// Add the role to the objects that the cluster receives, or correct the name. The cluster does not receive the
+    /// objects of a file that the kustomization.yaml of its directory does not list. A Role must be in the namespace of
+    /// the binding.
     ///
     /// ## Bad
     ///
@@ -124,7 +125,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() || view.receiver.target.is_some() {
         return;
     }
-    // Manifests of roles and bindings belong together, so a cluster without its own bindings has no missing roles.
+    // Manifests of roles and bindings belong together, so a cluster that receives no bindings has no missing roles.
     let mut own = BINDINGS.iter().flat_map(|kind| view.of_kind(groups::RBAC, kind));
     if own.next().is_none() {
         return;
@@ -153,14 +154,14 @@ fn check(view: &View<'_>, found: &mut Findings) {
 
 /// Returns the finding for a role that charts may create, but probably do not create.
 ///
-/// The help does not suggest a manifest for the role, since Helm rejects objects that it does not own.
+/// The help does not suggest a manifest for the role, since Helm rejects existing objects that it does not own.
 fn of_chart(finding: Finding, binding: &Binding) -> Finding {
     let message = format!(
-        "{} references {}, which no manifest contains; a chart may create it",
+        "{} references {}, which no manifest contains; a chart may create the role",
         binding.reference(),
         binding.role_name()
     );
-    let help = "render the charts of the cluster with `helm template`; if none creates the role, correct the name";
+    let help = "render the charts of the cluster with `helm template`; if no chart creates the role, correct the name";
     Finding { severity: Severity::Pedantic, message, help: Some(help.into()), ..finding }
 }
 
@@ -176,7 +177,8 @@ fn finding(view: &View<'_>, binding: &Binding, namespace: &str, kind: &str) -> O
         .collect();
     let help = match (elsewhere, did_you_mean(&binding.role.name, near.iter().map(String::as_str))) {
         (Some(other), _) => format!(
-            "{} is in another namespace: a Role must be in the namespace of the binding, `{namespace}`",
+            "add the Role to namespace `{namespace}`: a Role must be in the namespace of its binding, and {} is in \
+             another namespace",
             other.object.reference()
         ),
         (None, Some(meant)) => format!("did you mean `{meant}`?"),

@@ -16,13 +16,14 @@ declare! {
     ///
     /// Flux cannot build the Kustomization or HelmRelease without its source, so the object and its dependents fail.
     /// Often, a commit renamed the source, a kustomization.yaml does not list the source, or the reference has no
-    /// `namespace`. Flux then searches the namespace of the referencing object.
+    /// `namespace`. Without `namespace`, Flux searches the namespace of the referencing object.
     ///
     /// The rule checks Kustomizations, HelmReleases, HelmCharts and ImageUpdateAutomations, and the sources that
     /// GitRepositories include (`include`) and ArtifactGenerators copy from (`sources`). It accepts the source that
     /// a FluxInstance creates for its `sync`. The rule does not report a source that an unknown input may create: a
-    /// source without a local copy, a ResourceSet with live inputs, or a chart in that namespace. A chart of a public
-    /// registry is assumed to create a Flux object only if its values contain the name of the object.
+    /// source without a local copy, a ResourceSet with live inputs, or a chart in that namespace. The rule assumes that
+    /// a chart of a public registry creates a Flux object only if the values of its HelmRelease contain the name of
+    /// the object.
     ///
     /// ## How to fix it
     ///
@@ -87,7 +88,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
                     continue;
                 }
                 let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
-                found.push(missing.explain(finding(&applied, node, wanted), "add it, or correct the name"));
+                let help = "add the source, or correct the name: without it, the object never becomes ready";
+                found.push(missing.explain(finding(&applied, node, wanted), help));
             }
         }
     }

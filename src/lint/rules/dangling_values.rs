@@ -17,24 +17,29 @@ use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {
-    /// `valuesFrom` or `substituteFrom` references an object that the cluster does not receive in that namespace.
+    /// `valuesFrom` or `substituteFrom` references an object or a key that the cluster does not receive.
     ///
     /// ## Why
     ///
-    /// Without `optional: true`, Flux does not upgrade the HelmRelease, or does not apply any object of the
-    /// Kustomization. The object must be in the namespace of the HelmRelease or Kustomization. A HelmRelease in `apps`
-    /// cannot read a ConfigMap in `flux-system`.
+    /// If the object is missing and the reference does not set `optional: true`, Flux does not upgrade the HelmRelease,
+    /// or does not apply any object of the Kustomization. The object must be in the namespace of the HelmRelease or
+    /// Kustomization. A HelmRelease in `apps` cannot read a ConfigMap in `flux-system`.
     ///
-    /// A HelmRelease also fails if the object does not have the key in `valuesKey`, which is `values.yaml` by default.
+    /// A HelmRelease also fails if the object does not have the key that `valuesKey` sets, by default `values.yaml`.
     ///
     /// The severity is warning for Secrets, because users often create them by hand, and for a ConfigMap that no
-    /// cluster of the repository receives: a program that creates clusters, such as Terraform, often creates it. The
-    /// rule does not report an object that one of these may create: an ExternalSecret, a SealedSecret, a certificate,
-    /// Kyverno, reflector annotations, the `copyFrom` of a ResourceSet, the operator of a database, a chart in that
-    /// namespace, or a source without a local copy. Flux must apply the chart or the source first, since Flux reads the
-    /// variables of a Kustomization before it applies its objects. The rule also ignores objects that the configuration
-    /// declares as `external`, objects that a role allows an account to write by name, and objects that another program
-    /// of the repository creates, such as a script, a Taskfile, Ansible or Terraform.
+    /// cluster of the repository receives: a program that creates clusters, such as Terraform, often creates such a
+    /// ConfigMap.
+    ///
+    /// The rule does not report an object in these cases:
+    ///
+    /// - One of these may create the object: an ExternalSecret, a SealedSecret, a certificate, Kyverno, reflector
+    ///   annotations, the `copyFrom` of a ResourceSet, the operator of a database, a chart in that namespace, or a
+    ///   source without a local copy. A chart or a source counts only if Flux applies it first, since Flux reads the
+    ///   variables of a Kustomization before it applies the objects of the Kustomization.
+    /// - The configuration declares the object as `external`.
+    /// - A role allows an account to write the object by name.
+    /// - Another program of the repository creates the object, such as a script, a Taskfile, Ansible or Terraform.
     ///
     /// ## How to fix it
     ///
@@ -119,8 +124,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for (dangling, of_view) in all {
         found.merge(of_view);
         for Dangling { wanted, mut finding, .. } in dangling {
-            // Users often create Secrets by hand. Programs that create clusters create the objects that every cluster
-            // needs.
+            // Users often create Secrets by hand. Programs that create clusters often create the objects that
+            // every cluster needs.
             if wanted.kind == "Secret" || certain.get(&wanted) != Some(&true) {
                 finding.severity = Severity::Warning;
             }
@@ -131,7 +136,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
 
 /// Returns whether a cluster of the repository has an object.
 ///
-/// If it does, the author probably forgot the object on other clusters.
+/// If a cluster has the object, the author probably forgot it on other clusters.
 fn is_received_somewhere(fleet: &Fleet<'_>, wanted: ObjectId<'_>) -> bool {
     let has = |view: &View<'_>| match view.presence(wanted.group, wanted.kind, wanted.namespace, wanted.name) {
         Presence::Received(_) => true,
@@ -165,17 +170,16 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
             let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
             let by = applied.object.reference();
             let message = format!("{by} reads values from {wanted}, which the cluster does not receive");
+            let help = format!(
+                "add the {} to namespace `{}`, or set `optional: true`: without it, Flux does not reconcile the \
+                 referencing object; if another tool creates the {}, declare it below `external` in \
+                 `.fleetwright.yaml`",
+                wanted.kind, wanted.namespace, wanted.kind
+            );
             let finding = Finding::error(RULE.id, applied.by.place(reference.node.span()), message).about(by);
-            let help = if wanted.kind == "Secret" {
-                "add it, or set `optional: true`; if another tool creates it, declare it below `external` in \
-                 `.fleetwright.yaml`"
-            } else {
-                "add it in that namespace, or set `optional: true`; if another tool creates it, declare it below \
-                 `external` in `.fleetwright.yaml`"
-            };
-            let finding = on_cluster(view, missing.explain(finding, help));
-            // Programs that create clusters often create variables, even if an object with the same name exists in
-            // another namespace.
+            let finding = on_cluster(view, missing.explain(finding, &help));
+            // Programs that create clusters often create the objects with variables, even if an object with the same
+            // name exists in another namespace.
             let is_mistake = applied.object.kind() == "HelmRelease" && missing.is_certain_mistake();
             dangling.push(Dangling { wanted, finding, is_mistake });
         }
@@ -202,21 +206,22 @@ fn missing_key(view: &View<'_>, applied: &Applied<'_>, reference: &ValuesReferen
         return None;
     }
     let place = applied.by.place(reference.key_node.unwrap_or(reference.node).span());
-    let message = format!("{} has no key `{key}`", reference.target);
+    let by = applied.object.reference();
+    let message = format!("{by} reads key `{key}` of {}, which does not have this key", reference.target);
     let help = match keys.as_slice() {
-        [] => "add the key, or set `optional: true`: without it, Flux does not install the release".to_owned(),
+        [] => "add the key, or set `optional: true`: without the key, Flux does not install the release".to_owned(),
         [only] => format!(
-            "set `valuesKey: {only}`, add the key, or set `optional: true`: without it, Flux does not install the release"
+            "set `valuesKey: {only}`, add the key, or set `optional: true`: without the key, Flux does not install the \
+             release"
         ),
         many => format!(
-            "add the key, set `valuesKey` to one of `{}`, or set `optional: true`: without it, Flux does not install \
-             the release",
+            "add the key, set `valuesKey` to one of `{}`, or set `optional: true`: without the key, Flux does not \
+             install the release",
             many.join("`, `")
         ),
     };
-    let by = applied.object.reference();
     let finding = Finding::error(RULE.id, place, message).help(help).about(by);
-    Some(finding.related(received.by.place(received.object.span()), "this object"))
+    Some(finding.related(received.by.place(received.object.span()), "the key is missing here"))
 }
 
 fn on_cluster(view: &View<'_>, mut finding: Finding) -> Finding {

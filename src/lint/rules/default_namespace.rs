@@ -5,7 +5,7 @@ use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Entry;
 
-/// The number of further objects that a finding shows.
+/// The maximum number of further objects that a finding shows.
 const MAX_SHOWN: usize = 5;
 
 declare! {
@@ -18,7 +18,7 @@ declare! {
     /// namespace `default`, which hides the fault in tests.
     ///
     /// The rule ignores objects that set `default`, cluster-scoped kinds, and kinds with an unknown scope, which are
-    /// custom resources without a CRD that the cluster receives. It does not run in a repository without a root,
+    /// custom resources whose CRD the cluster does not receive. It does not run in a repository without a root,
     /// because the user who applies the repository may set the namespace. The severity is warning in a suspended
     /// Kustomization.
     ///
@@ -83,7 +83,7 @@ fn finding(objects: &[Applied<'_>]) -> Option<Finding> {
         ApplierKind::ResourceSet => "set `metadata.namespace` in the ResourceSet's template",
         _ => "set `namespace` in the kustomization.yaml or `spec.targetNamespace` in the Kustomization",
     };
-    let help = format!("{where_to}: without it, Flux fails with `namespace not specified`");
+    let help = format!("{where_to}: without a namespace, Flux fails with `namespace not specified`");
     let label = Label::new(first.by.place(&place), "no `namespace` here");
     let severity = if first.by.is_suspended() { Severity::Warning } else { Severity::Error };
     let finding = Finding { severity, ..Finding::error(RULE.id, label, message).help(help).about(object.reference()) };

@@ -13,7 +13,7 @@ use crate::text::Index;
 use crate::yaml::Node;
 
 declare! {
-    /// A Kustomization of a remote cluster is pruned together with the kubeconfig that its deletion needs.
+    /// A Kustomization for a remote cluster is pruned together with the kubeconfig that its deletion needs.
     ///
     /// ## Why
     ///
@@ -23,8 +23,11 @@ declare! {
     /// Secret, the deletion fails, and Flux retries it indefinitely. The Kustomization remains, and so does each object
     /// that waits for its deletion.
     ///
-    /// The rule knows these origins of a kubeconfig: a Secret in the repository; an ExternalSecret, a SealedSecret or a
-    /// Crossplane `writeConnectionSecretToRef`; Cluster API, Kamaji and k0smotron, by the names of their Secrets.
+    /// The rule recognizes these origins of a kubeconfig:
+    ///
+    /// - A Secret in the repository.
+    /// - An ExternalSecret, a SealedSecret, or the field `writeConnectionSecretToRef` of a Crossplane object.
+    /// - Cluster API, Kamaji or k0smotron, according to the name of the Secret.
     ///
     /// ## How to fix it
     ///
@@ -87,7 +90,7 @@ declare! {
     /// ## Versions
     ///
     /// Since Flux 2.0, until now. `deletionPolicy` exists from Flux 2.5 on. For older versions, the help of the finding
-    /// has another fix.
+    /// suggests another fix.
     ///
     /// ## Source
     ///
@@ -209,15 +212,16 @@ const DELETION_POLICY_SINCE: (u64, u64) = (2, 5);
 fn remedy(view: &View<'_>) -> &'static str {
     match view.has_flux(DELETION_POLICY_SINCE) {
         Some(false) => {
-            "suspend it before you remove it, so that its deletion leaves its objects: without the kubeconfig its deletion \
-             fails, and Flux retries it indefinitely"
+            "suspend the Kustomization before you remove it, so that Flux does not delete its objects: without the \
+             kubeconfig, the deletion fails, and Flux retries it indefinitely"
         }
         Some(true) => {
-            "set `spec.deletionPolicy: Orphan`: without the kubeconfig its deletion fails, and Flux retries it indefinitely"
+            "set `spec.deletionPolicy: Orphan`: without the kubeconfig, the deletion fails, and Flux retries it \
+             indefinitely"
         }
         None => {
-            "set `spec.deletionPolicy: Orphan` (since Flux 2.5): without the kubeconfig its deletion fails, and Flux retries \
-             it indefinitely"
+            "set `spec.deletionPolicy: Orphan` (since Flux 2.5): without the kubeconfig, the deletion fails, and Flux \
+             retries it indefinitely"
         }
     }
 }
@@ -225,7 +229,7 @@ fn remedy(view: &View<'_>) -> &'static str {
 fn finding(applier: &Applier, (kind, name): (&str, &Node), maker: &Applied<'_>, help: &str) -> Finding {
     let place = own_position(applier, name.span());
     let message = format!(
-        "{} is pruned together with the {kind} `{}` that it needs to delete its objects",
+        "{} is pruned together with the {kind} `{}` that Flux needs to delete its objects",
         applier.reference,
         name.text().unwrap_or_default()
     );

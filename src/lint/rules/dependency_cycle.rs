@@ -16,13 +16,14 @@ declare! {
     ///
     /// The members of the cycle never become ready. For Kustomizations, the effect is larger. When their source has a
     /// new version, kustomize-controller sorts all Kustomizations of that source by their dependencies. The sort fails
-    /// at a cycle, and the controller does not trigger any of them. Each Kustomization, inside or outside the cycle,
-    /// then waits for its own interval, and only the log of the controller shows the error.
+    /// at a cycle, and the controller does not trigger any of these Kustomizations. Each Kustomization, inside or
+    /// outside the cycle, then waits for its own interval, and only the log of the controller shows the error.
     ///
-    /// Objects with the same name in different namespaces or on different clusters are different objects. In a certain
-    /// cycle, each member requires the next member to be ready. With a `readyExpr`, a member may require another
-    /// condition, which can be true in a cycle. The sort does not read the expression, so such a cycle of
-    /// Kustomizations is a warning. The rule ignores such a cycle of HelmReleases or ResourceSets.
+    /// Objects with the same name in different namespaces or on different clusters are different objects. The
+    /// members of a cycle certainly never become ready if each member requires the next member to be ready. With a
+    /// `readyExpr`, a member may require another condition, which can be true in a cycle. The sort does not read the
+    /// expression and still fails, so the severity of such a cycle of Kustomizations is warning. The rule ignores such
+    /// a cycle of HelmReleases or ResourceSets.
     ///
     /// ## How to fix it
     ///
@@ -104,7 +105,7 @@ declare! {
     "dependency-cycle", Error, "`dependsOn` forms a cycle", Check::Cluster(check),
 }
 
-/// The number of members of a cycle that a finding shows.
+/// The maximum number of members of a cycle that a finding shows.
 const MAX_NAMED: usize = 8;
 
 /// A cycle of members that depend on each other.
@@ -114,7 +115,7 @@ struct Cycle {
     is_certain: bool,
 }
 
-/// An object with its dependencies, each with the position of the member that the dependency references.
+/// An object with its dependencies, each with the index of the member that the dependency references.
 struct Member<'a> {
     applied: Applied<'a>,
     waits: Vec<(Dependency<'a>, usize)>,
@@ -217,15 +218,15 @@ fn finding(Cycle { members: cycle, is_certain }: &Cycle, members: &[Member<'_>])
              although each `readyExpr` may become true"
         }
         groups::KUSTOMIZE => {
-            "remove one of the dependencies: none of these Kustomizations becomes ready, and new versions of the source \
-             no longer trigger any of its Kustomizations"
+            "remove one of the dependencies: no member of the cycle becomes ready, and new versions of the source no \
+             longer trigger any of its Kustomizations"
         }
-        _ => "remove one of the dependencies: none of these objects becomes ready",
+        _ => "remove one of the dependencies: no member of the cycle becomes ready",
     };
     let severity = if *is_certain { Severity::Error } else { Severity::Warning };
     let finding = Finding { severity, ..Finding::error(RULE.id, place, message).help(help).about(reference) };
     steps.take(MAX_NAMED).fold(finding, |finding, (member, place)| {
-        finding.related(place, format!("{} depends on the next one", member.object.reference()))
+        finding.related(place, format!("{} depends on the next member of the cycle", member.object.reference()))
     })
 }
 

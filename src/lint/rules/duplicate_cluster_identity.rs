@@ -24,7 +24,7 @@ declare! {
     ///
     /// ## How to fix it
     ///
-    /// Set a separate value for each cluster, or declare the group with its reason.
+    /// Set a separate value for each cluster, or declare the clusters as a group with a reason in `.fleetwright.yaml`.
     ///
     /// ## Bad
     ///
@@ -125,7 +125,7 @@ declare! {
     Check::Fleet(check),
 }
 
-/// The number of clusters that a finding shows.
+/// The maximum number of clusters that a finding shows.
 const MAX_SHOWN: usize = 5;
 
 /// The default domain of Services within every cluster.
@@ -150,7 +150,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             }
             let cluster: Arc<str> = view.receiver.to_string().into();
             for (value, variable) in values(view, key) {
-                // The views list a hub before its remote clusters, and it may pass its own identity to them.
+                // The views list a hub before its remote clusters, and the hub may pass its own identity to them.
                 if is_hub {
                     of_hub.insert(value);
                 } else if of_hub.contains(value) {
@@ -187,10 +187,13 @@ fn values<'a>(view: &View<'a>, key: &str) -> BTreeMap<&'a str, &'a Variable> {
 fn finding(key: &str, value: &str, claims: &[Claim<'_>]) -> Finding {
     let names: Vec<String> = claims.iter().take(MAX_SHOWN).map(|claim| format!("`{}`", claim.cluster)).collect();
     let more = claims.len() - names.len();
-    let names = if more > 0 { format!("{} and {more} more", names.join(", ")) } else { names.join(", ") };
-    let message = format!("clusters {names} share `{key}`: `{value}`");
-    let help = "set a separate value for each cluster; declare clusters that may share it as a group in \
-                `.fleetwright.yaml`";
+    let names = match names.split_last() {
+        Some((last, first)) if more == 0 => format!("{} and {last}", first.join(", ")),
+        _ => format!("{} and {more} more", names.join(", ")),
+    };
+    let message = format!("clusters {names} share the value `{value}` of variable `{key}`");
+    let help = "set a separate value for each cluster, or declare clusters that may share the value as a group in \
+                `.fleetwright.yaml`: otherwise each cluster may revert the changes of the others";
     // The last cluster is usually the copy.
     let Some((last, others)) = claims.split_last() else { unreachable!("two clusters share the value") };
     let mut finding = Finding::error(RULE.id, last.variable.place.clone(), message).help(help);

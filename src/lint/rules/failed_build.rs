@@ -9,12 +9,12 @@ declare! {
     /// patch without a target, a duplicate object, directories that include each other, an unknown field, and an empty
     /// kustomization.yaml.
     ///
-    /// The build omits remote files without a local copy, encrypted files, and Helm charts. The linter does not report
-    /// missing objects that these inputs may contain. `--verbose` shows the number of omissions.
+    /// The linter's build omits remote files without a local copy, encrypted files, and Helm charts. The linter does
+    /// not report missing objects that these inputs may contain. `--verbose` shows the number of omissions.
     ///
     /// ## How to fix it
     ///
-    /// See the message: it shows the line that kustomize rejects.
+    /// Correct the line that the message shows.
     ///
     /// ## Bad
     ///

@@ -13,14 +13,14 @@ declare! {
     ///
     /// ## Why
     ///
-    /// `latest`, `*`, or a range without an upper bound accepts every new release, including a breaking release. The
+    /// `latest`, `*`, or a range without an upper bound accepts every new release, including a breaking release. A new
     /// release reaches all clusters within the same hour. Git does not contain a record of the change, and the revert
     /// of a commit does not restore the previous version.
     ///
     /// The rule ignores branches of Git repositories and the source of the cluster's root, since each commit moves
-    /// them. It ignores ranges with an upper bound, since the author set the bound. It also ignores OCI tags with a
-    /// verified artifact, which only the signer can move. The severity is warning on production clusters, and pedantic
-    /// on others.
+    /// them. It ignores ranges with an upper bound, since the author set the bound. It also ignores OCI tags whose
+    /// artifact Flux verifies, since only the signer can publish a new version. The severity is warning on production
+    /// clusters, and pedantic on others.
     ///
     /// ## How to fix it
     ///
@@ -126,7 +126,7 @@ fn is_of_root(applied: &Applied<'_>) -> bool {
     matches!(by.kind, ApplierKind::Bootstrap | ApplierKind::FluxInstance) || is_own()
 }
 
-/// A floating version, with the message that follows the reference to the object.
+/// A floating version, with the part of the message that follows the reference to the object.
 enum Floating<'a> {
     /// The field that sets the version.
     Set(&'a Node, String),
@@ -134,7 +134,7 @@ enum Floating<'a> {
     Unset(Label, String),
 }
 
-/// The message for a field that resolves to the tag `latest`.
+/// The part of the message for a reference that resolves to the tag `latest`.
 const USES_LATEST: &str = "uses the current artifact of tag `latest`";
 
 fn accepts(range: &Node) -> String {

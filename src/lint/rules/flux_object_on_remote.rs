@@ -10,7 +10,7 @@ use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::{Entry, Name, Node};
 
-/// The number of objects of one Kustomization that a finding shows.
+/// The maximum number of objects of one Kustomization that a finding shows.
 const MAX_SHOWN: usize = 5;
 
 declare! {
@@ -24,9 +24,9 @@ declare! {
     ///
     /// The rule does not report a Kustomization in these cases:
     ///
-    /// - The remote cluster receives Flux: its CRDs or controllers, a `gotk-sync.yaml`, a FluxInstance, or the chart
-    ///   that installs them.
-    /// - An applier for the remote cluster is not built.
+    /// - The remote cluster receives Flux: its CRDs or controllers, a `gotk-sync.yaml`, a FluxInstance, or a chart
+    ///   that installs Flux.
+    /// - The linter cannot build an applier for the remote cluster.
     /// - A cluster of the same repository has its own Flux, and its name matches the Secret of the kubeConfig. A
     ///   directory with that name and a `gotk-components.yaml` or `gotk-sync.yaml` is sufficient.
     ///
@@ -157,7 +157,9 @@ fn installs_on(release: &Object, target: &str) -> bool {
     is_target(config("secretRef")) || is_target(config("configMapRef"))
 }
 
-/// Returns whether a remote cluster is probably the cluster with a name, according to the name of its kubeconfig.
+/// Returns whether a remote cluster is probably the cluster with the given name.
+///
+/// The name of the kubeconfig of the remote cluster determines the result.
 fn leads_to(target: &str, cluster: &str) -> bool {
     let cluster = cluster.rsplit('/').next().unwrap_or(cluster);
     target.split('/').any(|part| {
@@ -186,7 +188,7 @@ fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() 
     }
 }
 
-/// Returns whether the remote cluster receives Flux, for any method of installation.
+/// Returns whether the remote cluster receives Flux, by any method of installation.
 fn receives_flux(view: &View<'_>) -> bool {
     let is_flux_group = |group: &str| groups::is_toolkit(group) || group == groups::FLUX_OPERATOR;
     let mut definitions = view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
@@ -219,8 +221,8 @@ fn finding(brought: &AppliedSet, objects: &[Applied<'_>]) -> Option<Finding> {
         brought.by.reference,
         first.object.reference()
     );
-    let help = "if Flux does not run there, set `spec.kubeConfig` in the HelmRelease instead: the HelmRelease stays on the hub, and \
-                the objects of the chart go to the remote cluster, which rejects objects without a CRD";
+    let help = "if Flux does not run on that cluster, remove `spec.kubeConfig` from the Kustomization and set it in \
+                the HelmReleases: without the CRDs of Flux, the remote cluster rejects these objects";
     let finding = Finding::warning(RULE.id, Label::new(place, "all objects go to the remote cluster"), message)
         .help(help)
         .about(brought.by.reference.clone());

@@ -14,11 +14,11 @@ declare! {
     ///
     /// With `wait: true`, Flux checks the objects that the Kustomization applies, and does not read `healthChecks`. It
     /// does not wait for other objects that `healthChecks` references, such as the Deployment of a chart or an object
-    /// on another path.
+    /// of another Kustomization.
     ///
-    /// The severity is pedantic if the Kustomization applies all objects in `healthChecks`, directly or possibly with a
-    /// HelmRelease, because Flux waits for them in any case. It is also pedantic if the objects of the Kustomization
-    /// are unknown.
+    /// The severity is pedantic if the Kustomization applies all objects in `healthChecks`, directly or possibly
+    /// through a HelmRelease, because Flux waits for them in any case. It is also pedantic if the objects of the
+    /// Kustomization are unknown.
     ///
     /// ## How to fix it
     ///
@@ -109,23 +109,27 @@ fn check(view: &View<'_>, found: &mut Findings) {
             None => format!("the `healthChecks` of {} have no effect", object.reference()),
         };
         let mut finding = Finding::warning(RULE.id, applied.by.place(&checks.key_span()), message)
-            .related(applied.by.place(wait.span()), "it waits for its own objects")
+            .related(applied.by.place(wait.span()), "Flux waits for the objects of the Kustomization")
             .about(object.reference());
         if let Some(other) = other {
-            finding = finding.related(applied.by.place(other.span()), "it does not apply this object").help(
-                "with `wait: true` Flux checks only the objects that it applies; to wait for other objects too, remove \
-                     `wait` and list the own objects in `healthChecks`",
-            );
+            let help = "remove `healthChecks`, or remove `wait` and also list the objects of the Kustomization in \
+                        `healthChecks`: with `wait: true`, Flux checks only the objects that the Kustomization applies";
+            let place = applied.by.place(other.span());
+            finding = finding.related(place, "the Kustomization does not apply this object").help(help);
         } else {
             finding.severity = Severity::Pedantic;
-            finding = finding.help("remove `healthChecks`: with `wait: true` Flux checks all objects that it applies");
+            let help =
+                "remove `healthChecks`: with `wait: true`, Flux checks all objects that the Kustomization applies";
+            finding = finding.help(help);
         }
         let key = if other.is_some() { "other" } else { "own" };
         found.push(finding.caused_by(key, "", " Kustomizations have `healthChecks` that Flux does not read"));
     }
 }
 
-/// Returns the first health check of an object that the Kustomization does not wait for, if its objects are known.
+/// Returns the first health check of an object that the Kustomization does not wait for.
+///
+/// The result is `None` if the objects of the Kustomization are unknown.
 fn object_of_another<'a>(view: &View<'a>, kustomization: &Object, checks: &'a Node) -> Option<&'a Node> {
     let reference = kustomization.reference();
     let sets = &view.receiver.cluster.applied_sets;

@@ -20,7 +20,8 @@ declare! {
     ///
     /// ## How to fix it
     ///
-    /// Remove `insecure`, and use `https://`, `ssh://` for a GitRepository, or `oci://` for a HelmRepository. For a private certificate authority, set `certSecretRef`.
+    /// Remove `insecure`, and use `https://`, `ssh://` for a GitRepository, or `oci://` for a HelmRepository. For a
+    /// private certificate authority, set `certSecretRef`.
     ///
     /// ## Bad
     ///
@@ -75,7 +76,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         "HelmRepository" => "use `https://` or `oci://`",
         _ => "use TLS",
     };
-    let help = format!("{remedy}: otherwise an attacker in between decides what the cluster runs");
+    let help = format!("{remedy}: otherwise an attacker on the network can change the fetched content");
     let mut finding = Finding::error(RULE.id, place.span().clone(), message).help(help).about(object.reference());
     if is_local(host(url)) {
         finding.severity = Severity::Warning;

@@ -11,12 +11,12 @@ declare! {
     ///
     /// ## Why
     ///
-    /// A duration is a list of numbers, each with a unit: `h`, `m`, `s` or `ms`. The CRDs of Flux contain this pattern,
-    /// so the API server rejects an object with `1d`, with `10` or with `10m0`. The dry run of the Kustomization that
-    /// contains the object fails, and Flux does not apply the Kustomization. A timeout of a source, an ImageRepository
-    /// or a Provider does not accept the unit `h`.
+    /// A duration is a sequence of numbers, each with a unit: `h`, `m`, `s` or `ms`. The CRDs of Flux contain this
+    /// pattern, so the API server rejects an object with `1d`, with `10` or with `10m0`. The dry run of the
+    /// Kustomization that contains the object fails, and Flux does not apply the Kustomization. A timeout of a source,
+    /// an ImageRepository or a Provider does not accept the unit `h`.
     ///
-    /// A CRD of Flux 0.34 or older does not have this pattern. The controller then fails to list all objects of the
+    /// A CRD of Flux 0.34 or older does not have this pattern. The controller then cannot list any object of the
     /// kind.
     ///
     /// The rule ignores values with variables.
@@ -105,8 +105,12 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         let Some(fault) = fault(text, has_hours) else { continue };
         let (why, help) = match fault {
             Fault::Hours(meant) => {
-                let action = meant.map_or_else(|| "write it in minutes".to_owned(), |meant| format!("write `{meant}`"));
-                ("and this field has no unit `h`", format!("{action}: the units of this field are `m`, `s` and `ms`"))
+                let action = meant
+                    .map_or_else(|| "write the duration in minutes".to_owned(), |meant| format!("write `{meant}`"));
+                (
+                    "but this field does not accept the unit `h`",
+                    format!("{action}: the units of this field are `m`, `s` and `ms`"),
+                )
             }
             Fault::Days(meant) => {
                 ("which is not a duration", format!("write `{meant}`: the units are `h`, `m`, `s` and `ms`"))
@@ -131,7 +135,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
 
 /// The fault of a duration, with the text that the author probably intended.
 enum Fault {
-    /// `None` for a duration with several units or a fraction.
+    /// The unit `h` in a field that does not accept it; `None` for a duration with several units or a fraction.
     Hours(Option<String>),
     Days(String),
     NoUnit,

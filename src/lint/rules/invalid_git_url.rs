@@ -77,7 +77,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         return;
     }
     let Some((why, meant)) = fault(url) else { return };
-    let message = format!("Flux cannot parse the URL `{}`: {why}", without_password(url));
+    let message = format!("Flux cannot parse the URL `{}` of {}: {why}", without_password(url), object.reference());
     let help = format!("write `{}`; otherwise the source never becomes ready", without_password(&meant));
     found.push(Finding::error(RULE.id, node.span().clone(), message).help(help).about(object.reference()));
 }

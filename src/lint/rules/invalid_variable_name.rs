@@ -6,9 +6,9 @@ declare! {
     /// ## Why
     ///
     /// Flux validates the names of all variables before it substitutes the first one. A valid name contains only
-    /// letters, digits and `_`, and does not start with a digit. An invalid name fails the whole Kustomization, even if
-    /// no manifest uses the variable. The keys of a ConfigMap are not restricted if no Kustomization references it in
-    /// `substituteFrom`.
+    /// letters, digits and `_`, and does not start with a digit. If a name is invalid, the whole Kustomization fails,
+    /// even if no manifest uses the variable. The keys of a ConfigMap are not restricted if no Kustomization references
+    /// the ConfigMap in `substituteFrom`.
     ///
     /// ## How to fix it
     ///

@@ -12,7 +12,7 @@ declare! {
     /// The rule checks files that are manifests or look like manifests: kustomization files, the files that they
     /// reference, and files with `apiVersion` and `kind` at the top level. It ignores templates of Helm charts, files
     /// of other programs, and files that `.sourceignore` excludes and no build reads. The severity is warning for other
-    /// files that no kustomization lists and no cluster builds.
+    /// files that no kustomization.yaml lists and no cluster builds.
     ///
     /// ## How to fix it
     ///

@@ -13,7 +13,7 @@ use crate::lint::view::View;
 use crate::yaml::Entry;
 
 declare! {
-    /// A Kustomization uses an object that only another Kustomization applies, and does not depend on it.
+    /// A Kustomization uses an object that only another Kustomization applies, without depending on that Kustomization.
     ///
     /// ## Why
     ///
@@ -22,11 +22,12 @@ declare! {
     /// HelmRelease fails at first if Flux applies its source or values later. It then waits for its next interval. With
     /// `wait: true`, the Kustomization reaches its timeout.
     ///
-    /// The rule checks sources, CRDs, and the ConfigMaps and Secrets that contain values. It knows the API groups of
-    /// the CRDs that well-known charts install. The rule accepts direct and transitive dependencies. It also accepts
-    /// the dependencies of the Kustomizations above the consumer, and the objects that these apply. The rule does not
-    /// report two objects that one Kustomization applies, or a provider that the consumer applies, since a dependency
-    /// does not help there. If two Kustomizations wait for each other, [bootstrap-order](bootstrap-order.md) reports
+    /// The rule checks sources, CRDs, and the ConfigMaps and Secrets that contain values. It has a list of the API
+    /// groups of the CRDs that well-known charts install. The rule accepts direct and transitive dependencies. It also
+    /// accepts the dependencies of the Kustomizations above the consumer, and the objects that those Kustomizations
+    /// apply. The rule does not report two objects that one Kustomization applies, or a provider that the consumer
+    /// applies, since `dependsOn` cannot order them. If two Kustomizations wait for each other,
+    /// [bootstrap-order](bootstrap-order.md) reports
     /// them. The rule reports one finding for each pair of Kustomizations, and one finding for more than three
     /// consumers of one provider. It ignores children if their parent also uses the provider. It ignores the CRDs of
     /// Cilium and Calico, since Flux starts only after the pod network works. It also ignores objects that other
@@ -180,7 +181,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let pairs = uses.iter().filter(|one| !one.is_late).map(|one| ((one.by.at, one.thing.by.at), 0));
     let mut followers: BTreeMap<(usize, usize), usize> = pairs.collect();
     for one in uses {
-        // A child comes after its parent, which lacks the same dependency.
+        // A child comes after its parent, so a dependency of the parent also delays the child.
         let above = std::iter::successors(one.by.parent_applier.as_ref(), |above| above.parent_applier.as_ref());
         let parent = above.map(|above| (above.at, one.thing.by.at)).filter(|pair| followers.contains_key(pair)).last();
         if let Some(count) = parent.and_then(|pair| followers.get_mut(&pair)) {
@@ -221,7 +222,10 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
     };
     let help = if *is_late {
         let own = &by.reference;
-        format!("move it to {own} or to one of its dependencies: {provider} waits for {own}, which fails until then")
+        format!(
+            "move {used} to {own} or to one of its dependencies: {provider} waits for {own}, which fails until \
+             {provider} is applied"
+        )
     } else {
         let wanted = in_words(thing.by, consumer);
         let follow = match followers {
@@ -230,7 +234,8 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
             more => format!(", as do {more} Kustomizations that it applies"),
         };
         format!(
-            "add {wanted} to `dependsOn`: on a new cluster it may be applied later, and this fails until then{follow}"
+            "add {wanted} to `dependsOn`: on a new cluster Flux may apply it later, and {} fails until then{follow}",
+            by.reference
         )
     };
     let finding = Finding::warning(RULE.id, place_in(by, consumer), message).help(help).about(by.reference.clone());
@@ -245,12 +250,13 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
     let finding = finding.caused_by(format!("{is_late} {summary}"), "", summary);
     let finding = if *is_late {
         finding.help_for_all(format!(
-            "move it to a Kustomization that all of them can depend on: {provider} waits for them, and they fail until then"
+            "move {used} to a Kustomization that all of these appliers can depend on: {provider} waits for them, and \
+             they fail until {provider} is applied"
         ))
     } else {
         finding.help_for_all(format!(
-            "add {provider} to `dependsOn` of each of them: on a new cluster it may be applied later, and they fail \
-             until then"
+            "add {provider} to `dependsOn` of each of these appliers: on a new cluster Flux may apply it later, and \
+             they fail until then"
         ))
     };
     Some(finding.related(thing.by.place(thing.object.span()), format!("applied by {provider}")))
@@ -267,9 +273,11 @@ fn finding_at_parent(above: &Arc<Applier>, uses: &[LateUse<'_>]) -> Option<Findi
         used_by_all(first, uses)
     );
     let help = format!(
-        "add {} to `dependsOn` here, or in each of them: on a new cluster it may be applied later, and they fail until \
-         then",
-        in_words(first.thing.by, parent)
+        "add {} to `dependsOn` of {} or of each of these {}: on a new cluster Flux may apply it later, and they fail \
+         until then",
+        in_words(first.thing.by, parent),
+        above.reference,
+        kinds_of(uses)
     );
     let finding = Finding::warning(RULE.id, place_in(above, parent), message).help(help).about(above.reference.clone());
     Some(with_places(finding, first, uses))
@@ -282,11 +290,16 @@ fn finding_of_all(uses: &[LateUse<'_>]) -> Option<Finding> {
     let message = format!("{} {} use {} and do not depend on it", uses.len(), kinds_of(uses), used_by_all(first, uses));
     let late = uses.iter().filter(|one| one.is_late).count();
     let help = if late > 0 {
-        format!("move it to a Kustomization that all of them can depend on: {provider} waits for {late} of them")
+        format!(
+            "move each used object to a Kustomization that all of these {} can depend on: {provider} waits for {late} \
+             of them",
+            kinds_of(uses)
+        )
     } else {
         format!(
-            "add {provider} to `dependsOn` of each of them: on a new cluster it may be applied later, and they fail \
-             until then"
+            "add {provider} to `dependsOn` of each of these {}: on a new cluster Flux may apply it later, and they \
+             fail until then",
+            kinds_of(uses)
         )
     };
     let finding = Finding::warning(RULE.id, place_in(first.by, consumer), message);
@@ -304,7 +317,7 @@ fn used_by_all(first: &LateUse<'_>, uses: &[LateUse<'_>]) -> String {
     let is_same = |one: &LateUse<'_>| memory_address(one.thing.object) == memory_address(first.thing.object);
     let is_one = uses.iter().all(|one| one.count() == 1 && is_same(one));
     let others = if is_one { "" } else { " and other objects" };
-    let chart = if first.custom_resource.is_some() { "the CRDs of the chart of " } else { "" };
+    let chart = if first.custom_resource.is_some() { "the CRDs from the chart of " } else { "" };
     format!("{chart}{object}{others} of {provider}")
 }
 

@@ -12,15 +12,15 @@ declare! {
     /// ## Why
     ///
     /// Without retries, helm-controller tries once. If an install fails because a webhook or a volume is not yet
-    /// available, the release remains failed until the HelmRelease or the chart changes. This may be long after the end
-    /// of the cause. All objects that depend on the release also wait.
+    /// available, the release remains failed until the HelmRelease or the chart changes, even if the webhook or the
+    /// volume is available soon. All objects that depend on the release also wait.
     ///
     /// `remediation.retries` retries after an uninstall or a rollback. The strategy `RetryOnFailure` retries in place,
     /// without a limit. Flux 2.7 introduced it, for `helm.toolkit.fluxcd.io/v2` only. The rule does not run if
-    /// helm-controller retries by default (`DefaultToRetryOnFailure`, an option since Flux 2.8).
+    /// helm-controller retries by default (the feature gate `DefaultToRetryOnFailure`, since Flux 2.8).
     ///
     /// Before each retry, `remediation.retries` rolls an upgrade back and uninstalls an install. With `retries: 0`, the
-    /// author decides against that. Therefore, the severity is `pedantic` from Flux 2.7 on, and the rule does not
+    /// author decides against that. Therefore, the severity is pedantic from Flux 2.7 on, and the rule does not
     /// report `retries: 0` for older versions.
     ///
     /// ## How to fix it
@@ -132,14 +132,14 @@ fn remedy(stuck: &[&str], has_strategy: Option<bool>) -> String {
     match has_strategy {
         Some(true) => format!("set {strategy} to `RetryOnFailure`, or set `remediation.retries`"),
         Some(false) => format!("set {retries} to the number of retries"),
-        None => format!("set {retries} to the number of retries, or, from Flux 2.7, {strategy} to `RetryOnFailure`"),
+        None => format!("set {retries} to the number of retries; from Flux 2.7 on, set {strategy} to `RetryOnFailure`"),
     }
 }
 
 /// The fix that keeps `retries: 0`, without a rollback or an uninstall, as help for a finding.
 fn remedy_in_place(stuck: &[&str], has_strategy: Option<bool>) -> String {
     let fields: Vec<String> = stuck.iter().map(|action| format!("`{action}.strategy.name`")).collect();
-    let since = if has_strategy.is_none() { "from Flux 2.7, " } else { "" };
+    let since = if has_strategy.is_none() { "from Flux 2.7 on, " } else { "" };
     let fields = fields.join(" and ");
     format!("{since}set {fields} to `RetryOnFailure`, which retries without a rollback or an uninstall")
 }

@@ -5,8 +5,8 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux does not apply the Kustomization, and its dependents wait. With `prune: true`, the objects that it applied
-    /// before also remain, so the fault is hidden until another failure. The usual cause is a moved directory.
+    /// Flux does not apply the Kustomization, and its dependents wait. Even with `prune: true`, the objects of the last
+    /// revision remain, so the fault is hidden until another failure. The usual cause is a moved directory.
     ///
     /// The rule checks the path as the cluster receives it: after the patches and variables of the parent, and without
     /// the files that the source ignores. It does not report a path in a source without a local copy, or without a

@@ -74,9 +74,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let Some(prune) = object.node.at_keys(&["spec", "prune"]).filter(|prune| flag(prune) == Some(false)) else {
         return;
     };
-    let message = format!("{} does not prune", object.reference());
+    let message = format!("{} does not prune objects that are removed from its source", object.reference());
     let help =
-        "set it to `true`, and annotate objects that must stay with `kustomize.toolkit.fluxcd.io/prune: disabled`";
+        "set `prune: true`, and annotate the objects that must stay with `kustomize.toolkit.fluxcd.io/prune: disabled`";
     let finding = pedantic(RULE.id, prune.span().clone(), message).help(help).about(object.reference());
-    found.push(finding.caused_by("", "", " Kustomizations do not prune"));
+    found.push(finding.caused_by("", "", " Kustomizations do not prune objects that are removed from their sources"));
 }

@@ -1,12 +1,12 @@
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// A kustomization.yaml references a file or directory that does not exist, or references one twice.
+    /// A kustomization.yaml references a path that does not exist, or references the same path twice.
     ///
     /// ## Why
     ///
-    /// kustomize cannot build the directory, so Flux does not apply it, or a directory that includes it. The usual
-    /// cause is a commit that renames or removes a file without its entry.
+    /// kustomize cannot build the directory, or a directory that includes it, so Flux applies neither of them. The
+    /// usual cause is a commit that renames or removes a file, but not its entry.
     ///
     /// ## How to fix it
     ///
@@ -39,5 +39,5 @@ declare! {
     /// ## Source
     ///
     /// [kustomize: resources](https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/resource/)
-    "missing-resource", Error, "a kustomization.yaml references a missing file or directory, or references one twice", Check::Build,
+    "missing-resource", Error, "a kustomization.yaml references a missing path, or references the same path twice", Check::Build,
 }

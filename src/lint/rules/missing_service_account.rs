@@ -10,12 +10,12 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Without lockdown, Flux applies the object with its own permissions, which are the permissions of a cluster
-    /// admin. An account that can write to the tenant's repository then controls the cluster. Under lockdown, Flux uses
-    /// a default account without permissions, and the reconciliation fails.
+    /// Without a lockdown, Flux applies the object with its own permissions, which are the permissions of a cluster
+    /// admin. A user who can write to the tenant's repository then controls the cluster. Under a lockdown, Flux uses a
+    /// default account without permissions, and the reconciliation fails.
     ///
     /// The severity is error if tenants share the cluster, and otherwise pedantic. In platform namespaces, it is error
-    /// only under lockdown. The rule ignores:
+    /// only under a lockdown. The rule ignores:
     ///
     /// - a namespace in which the default account of the lockdown has a binding
     /// - an object with an account that a patch sets later
@@ -29,8 +29,8 @@ declare! {
     ///
     /// ## How to fix it
     ///
-    /// Create a ServiceAccount and a RoleBinding in the tenant's namespace, and set `spec.serviceAccountName` to its
-    /// name.
+    /// Create a ServiceAccount and a RoleBinding in the tenant's namespace, and set `spec.serviceAccountName` to the
+    /// name of the ServiceAccount.
     ///
     /// ## Bad
     ///
@@ -145,12 +145,12 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
         None => "a ServiceAccount of its namespace".to_string(),
     };
     let why = match default {
-        Some(default) => format!("without it Flux uses `{default}`, which has no binding in that namespace"),
-        None => "without it Flux applies with its own permissions".to_string(),
+        Some(default) => format!("without it, Flux uses `{default}`, which has no binding in that namespace"),
+        None => "without it, Flux applies the object with its own permissions".to_string(),
     };
     let tenant = namespace.and_then(|namespace| tenancy.tenants.get(namespace)).and_then(Option::as_deref);
     let owner = tenant.map_or_else(String::new, |tenant| format!(", and the namespace belongs to tenant `{tenant}`"));
-    // The spec of a ResourceSet contains whole objects.
+    // The `spec` of a ResourceSet contains whole objects, so a label at `spec` would be ambiguous.
     let place = match object.kind() {
         "ResourceSet" => Label::new(object.span().clone(), "no `spec.serviceAccountName`"),
         _ => missing_in_spec(object, "serviceAccountName"),
@@ -169,7 +169,7 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// The controller that applies an object. The lockdown of a FluxInstance does not restrict Flux Operator.
+/// The controller that reconciles an object. The lockdown of a FluxInstance does not restrict Flux Operator.
 fn controller(object: &Object) -> &'static str {
     match object.kind() {
         "Kustomization" => "kustomize-controller",

@@ -79,10 +79,11 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     if text("storageNamespace").is_some() || name.contains("${") {
         return;
     }
-    let message = format!("{} installs into `{name}` and stores its history in another namespace", release.reference());
+    let message =
+        format!("{} installs into namespace `{name}` and stores its history in another namespace", release.reference());
     let help = format!(
-        "set `spec.storageNamespace` to `{name}` before the first installation; on a live release, helm-controller \
-         uninstalls the release and installs it again after this change, so leave it as it is"
+        "set `spec.storageNamespace` to `{name}` before the first installation; do not change a live release, because \
+         helm-controller then uninstalls the release and installs it again"
     );
     found.push(pedantic(RULE.id, target.span().clone(), message).help(help).about(release.reference()));
 }

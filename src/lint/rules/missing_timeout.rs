@@ -11,8 +11,8 @@ declare! {
     ///
     /// Without `timeout`, the timeout of a Kustomization is its interval, which is often an hour. If an API server or a
     /// webhook does not answer, the Kustomization occupies a worker of kustomize-controller for that time. Flux reports
-    /// the failure only after that time. Without `wait`, a Kustomization is ready as soon as Flux applies its objects,
-    /// even if no pod runs.
+    /// the failure only after that time. Without `wait`, a Kustomization is ready as soon as Flux has applied its
+    /// objects, even if no pod runs.
     ///
     /// The rule ignores the Kustomization that `flux bootstrap` or a FluxInstance creates for the root of the cluster.
     ///
@@ -83,10 +83,10 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         return;
     }
     let message = match wait {
-        Some(_) => format!("{} has no `spec.timeout`, and does not wait", object.reference()),
+        Some(_) => format!("{} has no `spec.timeout`, and sets `wait: false`", object.reference()),
         None => format!("{} has neither `spec.timeout` nor `spec.wait`", object.reference()),
     };
-    let help = "set a timeout: without one, Flux reports a failure only after the interval";
+    let help = "set `spec.timeout`: without it, Flux reports a failure only after the interval";
     let finding = pedantic(RULE.id, missing_in_spec(object, "timeout"), message).help(help);
     found.push(finding.related(object.span().clone(), "this Kustomization").about(object.reference()));
 }

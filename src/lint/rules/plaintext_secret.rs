@@ -80,10 +80,11 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     match (object.group(), object.kind()) {
         ("", "Secret") => check_secret(applied, found),
         ("", "ConfigMap") if object.node.get("sops").is_none() => {
-            report(applied, "", &at(&["data"]), "move it to a Secret, and encrypt the file with SOPS", found);
+            report(applied, "", &at(&["data"]), "move the value to a Secret, and encrypt the file with SOPS", found);
         }
         (groups::HELM, "HelmRelease") => {
-            let help = "let the chart read it from a Secret, or move it to a Secret that `valuesFrom` references";
+            let help = "let the chart read the value from a Secret, or move the value to a Secret that `valuesFrom` \
+                        references";
             report(applied, " in its values", &at(&["spec", "values"]), help, found);
         }
         (groups::NOTIFICATION, "Provider") => {
@@ -99,7 +100,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         _ => {
             for container in containers(object) {
                 let private = container.get("env").map(private_values).unwrap_or_default();
-                let help = "move it to a Secret, and reference it with `valueFrom.secretKeyRef`";
+                let help = "move the value to a Secret, and reference the Secret with `valueFrom.secretKeyRef`";
                 report(applied, " in its environment", &private, help, found);
             }
         }
@@ -116,9 +117,11 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
         let message = match one.evidence {
             Evidence::Shape(what) => format!("{} contains {what} in plain text: `{name}`", object.reference()),
             Evidence::Guessable => {
-                format!("{} has a well-known value in `{name}`{place}", object.reference())
+                format!("{} contains a well-known value in `{name}`{place}", object.reference())
             }
-            Evidence::Name | Evidence::Secret => format!("{} has `{name}` in plain text{place}", object.reference()),
+            Evidence::Name | Evidence::Secret => {
+                format!("{} contains `{name}` in plain text{place}", object.reference())
+            }
         };
         let finding = finding(applied, one, severity(one.evidence), message, help);
         // The value of a variable is in another file.
@@ -128,7 +131,7 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
             _ => ("private", format!(" private values in plain text{place}")),
         };
         let key = format!("{} {kind} {:?}", object.reference(), finding.severity);
-        let before = format!("{} has ", object.reference());
+        let before = format!("{} contains ", object.reference());
         found.push(if is_alone { finding } else { finding.caused_by(key, before, what) });
     }
 }
@@ -145,8 +148,9 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
     let keys: Vec<String> = all.iter().filter(counts).map(|one| format!("`{}`", one.name)).collect();
     let (message, help) = match first.evidence {
         Evidence::Guessable => (
-            format!("{} has a well-known value in {}", object.reference(), keys.join(", ")),
-            "create the Secret outside of Git, or encrypt another value: if nothing replaces this one, it is the password",
+            format!("{} contains a well-known value in {}", object.reference(), keys.join(", ")),
+            "create the Secret outside of Git, or encrypt another value: without a replacement, the well-known value is \
+             the password",
         ),
         _ => (
             format!("{} contains {} in plain text", object.reference(), keys.join(", ")),
@@ -162,7 +166,9 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
     // command.
     let file = finding.at.span.file().path();
     let (key, summary) = match first.evidence {
-        Evidence::Guessable => (format!("{file} well-known"), format!(" Secrets of `{file}` have well-known values")),
+        Evidence::Guessable => {
+            (format!("{file} well-known"), format!(" Secrets of `{file}` contain well-known values"))
+        }
         _ => (format!("{file} {severity_of_all:?}"), format!(" Secrets of `{file}` contain values in plain text")),
     };
     found.push(finding.caused_by(key, "", summary));

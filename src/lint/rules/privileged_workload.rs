@@ -23,11 +23,12 @@ declare! {
     /// The severity is warning for a permission that the manifest adds: `privileged: true`, `hostNetwork`, `hostPID`,
     /// `hostIPC`, a volume of type `hostPath`, and each capability that the baseline of the Pod Security Standards does
     /// not allow, such as `NET_ADMIN`, `NET_RAW` and `SYS_ADMIN`. It is pedantic for a restriction that the manifest
-    /// does not set, because the image may run as another user, and for `runAsUser: 0` alone, because most images run
-    /// as root and the baseline allows this. `runAsNonRoot: false` and `readOnlyRootFilesystem: false` are the defaults
-    /// of Kubernetes, so the rule treats them as not set. The rule ignores host paths with the time zone of the node.
+    /// does not set, because the image may run as another user. It is also pedantic for `runAsUser: 0` alone, because
+    /// most images run as root and the baseline allows this, and for a read-only mount of the public certificates of
+    /// the node.
     ///
-    /// The severity is `pedantic` for a read-only mount of the public certificates of the node.
+    /// `runAsNonRoot: false` and `readOnlyRootFilesystem: false` are the defaults of Kubernetes, so the rule treats
+    /// them as not set. The rule ignores host paths with the time zone of the node.
     ///
     /// ## How to fix it
     ///
@@ -175,7 +176,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
 }
 
 const HELP: &str = "remove the permissions that the program does not need, and set `runAsNonRoot` and \
-                    `readOnlyRootFilesystem`; if it needs them, add an exception with its reason";
+                    `readOnlyRootFilesystem`; if the program needs a permission, add an exception with its reason";
 
 /// The capabilities that the baseline of the Pod Security Standards allows containers to add.
 ///

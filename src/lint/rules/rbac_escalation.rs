@@ -131,7 +131,7 @@ declare! {
     /// ## Source
     ///
     /// [Kubernetes: good practices for RBAC](https://kubernetes.io/docs/concepts/security/rbac-good-practices/)
-    "rbac-escalation", Error, "a role of a tenant allows its holder to extend its own permissions", Check::Cluster(check),
+    "rbac-escalation", Error, "a role of a tenant allows the tenant to extend its own permissions", Check::Cluster(check),
 }
 
 /// The permissions that allow escalation: verbs, group, resources, and a description.
@@ -190,7 +190,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
         }
     }
-    // The finding of a chain that starts with the binding states the rights of the accounts.
+    // `tenant-escape` reports a chain that starts with the binding, and states the rights of the accounts.
     let has_shipped = faults.values().any(|fault| fault.is_shipped);
     let starts = if has_shipped { chain_starts(view, tenants) } else { Vec::new() };
     for fault in faults.into_values() {
@@ -215,15 +215,18 @@ fn finding(fault: &Fault<'_>) -> Finding {
             "" => "in any namespace".to_owned(),
             namespace => format!("in namespace `{namespace}`"),
         };
-        let message = format!("{} allows {} to {} {place}", binding.reference(), fault.tenant, fault.powers.join(", "));
-        let help = "bind it with a RoleBinding in the tenant's own namespaces: it is the role of a namespace owner";
+        let powers = fault.powers.join(" and ");
+        let message = format!("{} allows {} to {powers} {place}", binding.reference(), fault.tenant);
+        let help = "bind the role with a RoleBinding in the tenant's own namespaces: it is intended for the owner of a \
+                    namespace";
         let label = format!("{} contains these permissions", role.reference());
         return Finding::error(RULE.id, Label::new(fault.at.clone(), label), message)
             .help(help)
             .about(binding.object());
     }
-    let message = format!("{} allows {} to {}", role.reference(), fault.tenant, fault.powers.join(", "));
-    let help = "list the groups, resources and verbs that it needs, without `*`, `escalate`, `bind` and `impersonate`";
+    let message = format!("{} allows {} to {}", role.reference(), fault.tenant, fault.powers.join(" and "));
+    let help = "list the groups, resources and verbs that the tenant needs, without `*`, `escalate`, `bind` and \
+                `impersonate`";
     let mut finding = Finding::error(RULE.id, Label::new(fault.at.clone(), "this rule"), message).help(help);
     if let Some(span) = binding.place.written() {
         finding = finding.related(span.clone(), format!("bound by this {}", binding.kind()));
@@ -257,10 +260,10 @@ fn powers(rule: &Rule, binding: &Binding, tenant: &Tenant) -> Vec<&'static str> 
     // A listed resource is intentional, but a wildcard includes these resources as a side effect.
     let is_wild = rule.resources.iter().any(|resource| &**resource == "*");
     if is_wild && ["update", "patch", "delete"].iter().any(|verb| allows(verb, "", "resourcequotas")) {
-        powers.push("change its own quotas, through a wildcard");
+        powers.push("change its own quotas through a wildcard");
     }
     if is_wild && !is_own && ["get", "list"].iter().any(|verb| allows(verb, "", "secrets")) {
-        powers.push("read Secrets of others, through a wildcard");
+        powers.push("read the Secrets of other accounts through a wildcard");
     }
     powers
 }

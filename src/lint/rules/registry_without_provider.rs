@@ -13,12 +13,12 @@ declare! {
     /// ## Why
     ///
     /// The registries of AWS, Azure and Google expect a token that is valid for hours. If `provider` is set, Flux
-    /// requests such a token from its cloud. Otherwise, Flux sends an anonymous request, which the registry rejects.
+    /// requests such a token from that cloud. Otherwise, Flux sends an anonymous request, which the registry rejects.
     ///
     /// The rule ignores objects with a `secretRef` or a `serviceAccountName`, which may contain credentials, and public
     /// registries.
     ///
-    /// A registry of Azure or Google Cloud may be public, so the severity for these registries is `pedantic`. A
+    /// A registry of Azure or Google Cloud may be public, so the severity for these registries is pedantic. A
     /// registry of AWS rejects all anonymous requests.
     ///
     /// ## How to fix it

@@ -9,7 +9,7 @@ declare! {
     /// ## Why
     ///
     /// The content of the URL can change without a commit, and Flux does not verify it. If the host is not available,
-    /// the Kustomization fails. Under lockdown, kustomize-controller does not clone repositories, and the whole
+    /// the Kustomization fails. Under a lockdown, kustomize-controller does not clone repositories, and the whole
     /// Kustomization fails. kustomize-controller still loads single files over HTTP, from any address that a tenant
     /// sets.
     ///
@@ -87,30 +87,27 @@ declare! {
 fn check(view: &View<'_>, found: &mut Findings) {
     let lockdown = view.tenancy().lockdown.as_ref();
     let locked = lockdown.and_then(|all| all.locks("kustomize-controller")).is_some_and(|locks| locks.remote_bases);
-    // The cluster with Flux builds the inputs of its remote clusters.
+    // The cluster that runs Flux also builds the inputs of its remote clusters, so only this cluster has the findings.
     if view.receiver.target.is_some() {
         return;
     }
     for brought in &view.receiver.cluster.applied_sets {
         for remote in brought.remote() {
-            let message = format!("Flux loads `{}` from its URL at every build", remote.url);
+            let message = format!("Flux loads the URL `{}` at every build", remote.url);
             let fails = locked && !remote.is_file();
             let help = if fails {
-                "copy it into the repository, or add a source and a Kustomization for it: under lockdown, Flux does \
-                 not clone repositories, and the whole Kustomization fails"
+                "copy the content into the repository, or add a source and a Kustomization for it: under a lockdown, \
+                 Flux does not clone repositories, and the whole Kustomization fails"
             } else {
-                "copy it into the repository, or add a source and a Kustomization for it: Flux caches and can verify it"
+                "copy the content into the repository, or add a source and a Kustomization for it: Flux caches a source \
+                 and can verify it"
             };
             let mut finding = Finding::error(RULE.id, brought.by.place(&remote.place), message).help(help);
             if !fails {
                 finding.severity = Severity::Warning;
             }
             let file = finding.at.span.file().path().to_owned();
-            found.push(finding.caused_by(
-                file,
-                "Flux loads ",
-                " files of this kustomization from their URLs at every build",
-            ));
+            found.push(finding.caused_by(file, "Flux loads ", " URLs of this kustomization at every build"));
         }
     }
 }

@@ -14,7 +14,7 @@ declare! {
     ///
     /// ## Why
     ///
-    /// kustomize does not know the merge keys of lists in Flux objects. Therefore, a strategic merge patch that sets
+    /// kustomize has no merge keys for the lists in Flux objects. Therefore, a strategic merge patch that sets
     /// `spec.patches` replaces the whole list. The Kustomization loses its own patches, and Flux does not report the
     /// loss. Usually, such a patch has a `target` that selects many Kustomizations, and one of them has patches of its
     /// own.
@@ -176,7 +176,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Returns whether a patch may change an object, according to their kinds.
+/// Returns whether a patch may change an object, according to the kind of the object.
 fn may_select(patch: &Node, object: &Object) -> bool {
     let Some(target) = patch.get("target") else {
         let text = patch.get("patch").and_then(Node::text).unwrap_or_default();

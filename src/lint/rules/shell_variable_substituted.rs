@@ -6,19 +6,20 @@ declare! {
     /// ## Why
     ///
     /// Shells, Grafana and other tools use the same syntax for variables as Flux. If a Kustomization has `postBuild`,
-    /// Flux substitutes all variables. From version 2.9 on, it does not build objects with an undefined variable. Older
+    /// Flux substitutes all variables. From version 2.9 on, Flux rejects objects with an undefined variable. Older
     /// versions replace the variable with an empty string, and the script runs without its value. Flux cannot parse
     /// some shell expansions, such as `${list[@]}`, in any version.
     ///
     /// The severity is error if Flux fails, as in [undefined-variable](undefined-variable.md). It is warning if Flux
-    /// inserts a default. It is also warning if Flux defines a variable with the same name, and the script sets its
-    /// variable before it reads it.
+    /// inserts a default. It is also warning if Flux defines a variable with the same name, and the script sets its own
+    /// variable before the first use.
     ///
     /// A variable belongs to the text in these cases:
     ///
     /// - The text sets the variable.
     /// - The text is a dashboard.
-    /// - The text is a script, and the name has another form than the variables that Flux defines in this repository.
+    /// - The text is a script, and the name does not have the form of the variables that Flux defines in this
+    ///   repository.
     ///
     /// ## How to fix it
     ///

@@ -21,12 +21,13 @@ declare! {
     /// kustomize-controller decrypts an object after the build. If the build sets a field that SOPS encrypted, such as
     /// `metadata.namespace` with `namespace`, the decryption fails, and Flux does not apply the Kustomization. A file
     /// without such a change works. If SOPS encrypted the `kind`, name or namespace, kustomize does not know the
-    /// identity of the object, so the rule reports it with the severity `pedantic`.
+    /// identity of the object, so the rule reports the object with pedantic severity.
     ///
     /// ## How to fix it
     ///
     /// Set `spec.decryption` with `provider: sops` and the Secret of the key, or move the object to a Kustomization
-    /// that sets it. Encrypt only `data` and `stringData`: set `encrypted_regex: ^(data|stringData)$` in `.sops.yaml`.
+    /// with this setting. Encrypt only `data` and `stringData`: set `encrypted_regex: ^(data|stringData)$` in
+    /// `.sops.yaml`.
     ///
     /// ## Bad
     ///
@@ -135,11 +136,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let help = if decrypts {
             "set `spec.decryption.provider` of the Kustomization to `sops`: without it, Flux applies the encrypted text"
         } else {
-            "apply it with a Kustomization that sets `spec.decryption`: only Kustomizations decrypt"
+            "apply the object with a Kustomization that sets `spec.decryption`: only Kustomizations decrypt objects"
         };
         let mut finding = Finding::error(RULE.id, place, message).help(help).about(object.reference());
         if let Some(by) = &applier.object {
-            finding = finding.related(by.span().clone(), "this object applies it");
+            finding = finding.related(by.span().clone(), "applied by this object");
         }
         let before = format!("{} does not decrypt ", applier.reference);
         found.push(finding.caused_by(applier.reference.to_string(), before, " encrypted objects"));

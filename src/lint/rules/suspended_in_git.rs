@@ -74,7 +74,7 @@ declare! {
     Check::Object(check),
 }
 
-/// The label or annotation with which kustomize-controller does not apply an object.
+/// The label or annotation that excludes an object from the reconciliation by kustomize-controller.
 const EXCLUDED: &str = "kustomize.toolkit.fluxcd.io/reconcile";
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -87,8 +87,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         found.push(Finding::warning(RULE.id, place.span().clone(), message).help(help).about(reference));
     } else if let Some(place) = exclusion(applied) {
         let message = format!("{reference} is excluded from reconciliation by `{EXCLUDED}: disabled`");
-        let help = "remove it: kustomize-controller does not apply the changes of this object, and does not create it on \
-                    a new cluster";
+        let help = "remove this setting: kustomize-controller does not apply changes to the object, and does not create \
+                    it on a new cluster";
         found.push(Finding::warning(RULE.id, place.span().clone(), message).help(help).about(reference));
     }
 }
@@ -108,7 +108,7 @@ fn suspension<'a>(applied: &Applied<'a>) -> Option<&'a Node> {
     disabled(object.node.at_keys(&["metadata", "annotations", field]))
 }
 
-/// The label or annotation with which kustomize-controller does not apply an object.
+/// The label or annotation that excludes an object from the reconciliation by kustomize-controller.
 fn exclusion<'a>(applied: &Applied<'a>) -> Option<&'a Node> {
     if applied.apply_mode() != ApplyMode::Ignored || applied.completion.mentions(EXCLUDED) {
         return None;

@@ -131,14 +131,15 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
             let account = denied()?;
             let (verb, effect) = match object.kind() {
                 "HelmRelease" => ("installs its chart", "the API server rejects the objects of the chart"),
-                _ => ("puts its objects", "the API server rejects the first object, and Flux applies no other one"),
+                _ => ("puts its objects", "the API server rejects the first object, and Flux applies no other object"),
             };
             let message = format!(
                 "{} {verb} into namespace `{name}`, where ServiceAccount `{account}` has no rights",
                 object.reference()
             );
-            let help =
-                format!("bind `{account}` to a role in namespace `{name}`, or set it to `{namespace}`: {effect}");
+            let help = format!(
+                "bind `{account}` to a role in namespace `{name}`, or set `targetNamespace` to `{namespace}`: {effect}"
+            );
             (wrong(node), message, help)
         }
         _ if object.kind() == "HelmRelease" => return None,
@@ -146,7 +147,9 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
             let rights = denied().map(|account| format!(", where ServiceAccount `{account}` has no rights"));
             let rights = rights.unwrap_or_default();
             let message = format!("{} puts its objects into namespace `{name}`{rights}", object.reference());
-            let help = format!("set it to `{namespace}`, so that the objects of {owner} stay in its namespace");
+            let help = format!(
+                "set `targetNamespace` to `{namespace}`, so that the objects of {owner} stay in its own namespace"
+            );
             (wrong(node), message, help)
         }
         other => {
@@ -155,7 +158,9 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
             let message = format!("{} has {what} `spec.targetNamespace`{rights}", object.reference());
             let missing = missing_in_spec(object, "targetNamespace");
             let missing = Label::new(place(&missing.span), missing.message);
-            let help = format!("set it to `{namespace}`, so that the objects of {owner} stay in its namespace");
+            let help = format!(
+                "set `targetNamespace` to `{namespace}`, so that the objects of {owner} stay in its own namespace"
+            );
             (other.map_or(missing, wrong), message, help)
         }
     };
@@ -196,9 +201,9 @@ fn rights(view: &View<'_>, applied: &Applied<'_>, own: &str) -> Option<String> {
             match others.as_slice() {
                 [] => format!("; only the rights of ServiceAccount `{account}` keep its objects in namespace `{own}`"),
                 [one] => format!(", and ServiceAccount `{account}` can also write to namespace `{one}`"),
-                [one, rest @ ..] => format!(
-                    ", and ServiceAccount `{account}` can also write to namespace `{one}` and {} more",
-                    rest.len()
+                [one, ..] => format!(
+                    ", and ServiceAccount `{account}` can also write to {} other namespaces, such as `{one}`",
+                    others.len()
                 ),
             }
         }

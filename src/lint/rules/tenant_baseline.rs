@@ -118,7 +118,7 @@ declare! {
     Check::Cluster(check),
 }
 
-/// The label by which Kubernetes restricts the pods of a namespace.
+/// The label with which Kubernetes restricts the pods of a namespace.
 const POD_SECURITY: &str = "pod-security.kubernetes.io/enforce";
 
 /// The kinds of network policies for all namespaces.
@@ -130,7 +130,7 @@ const WIDE: [(&str, &str); 6] = [
     ("policy.networking.k8s.io", "ClusterNetworkPolicy"),
     ("projectcalico.org", "GlobalNetworkPolicy"),
 ];
-/// The kinds of network policies for one namespace that are not from Kubernetes.
+/// The kinds of network policies for one namespace that Kubernetes does not define.
 const OTHERS: [(&str, &str); 3] = [
     ("cilium.io", "CiliumNetworkPolicy"),
     ("crd.projectcalico.org", "NetworkPolicy"),

@@ -9,8 +9,8 @@ declare! {
     ///
     /// ## Why
     ///
-    /// The severity is error for a ClusterRoleBinding, and for a RoleBinding outside the tenant's own namespaces. An
-    /// account that can write to the tenant's repository then controls the Secrets of other tenants, the policies, and
+    /// The severity is error for a ClusterRoleBinding, and for a RoleBinding outside the tenant's own namespaces. A
+    /// user who can write to the tenant's repository then controls the Secrets of other tenants, the policies, and
     /// Flux. The severity is warning for a RoleBinding in the tenant's own namespace, since the tenant can change its
     /// own quota, network policies and limits.
     ///
@@ -149,9 +149,11 @@ fn finding(binding: &Binding, bound: &BoundSubject, tenant: &Tenant, from: &Role
         "list only the required permissions in the aggregated role, or remove the label that aggregates it: every \
          subject of the other role has these permissions"
     } else if is_own {
-        "bind it to `admin`, or to a role with the required permissions: now it can change its own quotas and policies"
+        "bind the account to `admin`, or to a role with the required permissions: now it can change its own quotas and \
+         policies"
     } else {
-        "bind it to `admin` with a RoleBinding in its own namespace: now it can read and change objects of others"
+        "bind the account to `admin` with a RoleBinding in its own namespace: now it can read and change the objects of \
+         others"
     };
     let mut finding = Finding::error(RULE.id, at, message).help(help);
     if is_own {
@@ -167,7 +169,7 @@ fn finding(binding: &Binding, bound: &BoundSubject, tenant: &Tenant, from: &Role
         finding = finding.caused_by(key, "", after);
     }
     if let Some(place) = from.place.written().filter(|_| is_aggregated) {
-        finding = finding.related(place.clone(), "it aggregates this role");
+        finding = finding.related(place.clone(), "the bound role aggregates this role");
     }
     Some(finding.about(binding.object()))
 }

@@ -19,8 +19,8 @@ declare! {
     /// any account of the namespace. Therefore, an account that can create or change such an object in a namespace can
     /// act as every account of that namespace, with all of its rights. One of these may be the account of an operator.
     ///
-    /// Lockdown does not prevent this, since it only sets the account of an object without `serviceAccountName`.
-    /// Without lockdown, Flux applies an object without `serviceAccountName` with the rights of the controller, which
+    /// A lockdown does not prevent this, since it only sets the account of an object without `serviceAccountName`.
+    /// Without a lockdown, Flux applies an object without `serviceAccountName` with the rights of the controller, which
     /// are the rights of a cluster admin. Workloads can also run as any account of their namespace. `impersonate`,
     /// tokens, `bind` and `escalate` allow further steps.
     ///
@@ -298,8 +298,8 @@ fn finding(rbac: &Rbac, tenant: &Tenant, chains: &[EscapeChain<'_>], at: &Span) 
     let through: Vec<String> = escape.steps.iter().map(|step| step.to.to_string()).collect();
     let more = match others.len() {
         0 => String::new(),
-        1 => " (and as another account of its namespaces)".to_owned(),
-        count => format!(" (and as {count} other accounts of its namespaces)"),
+        1 => " (and as another account of the tenant's namespaces)".to_owned(),
+        count => format!(" (and as {count} other accounts of the tenant's namespaces)"),
     };
     let message = format!(
         "{} of {} can act as {}{more}, and then has {reach}",
@@ -335,7 +335,10 @@ fn finding(rbac: &Rbac, tenant: &Tenant, chains: &[EscapeChain<'_>], at: &Span) 
     let hidden = written.len().saturating_sub(MAX_SHOWN);
     for (number, (place, mut label)) in written.into_iter().take(MAX_SHOWN).enumerate() {
         if hidden > 0 && number + 1 == MAX_SHOWN {
-            label = format!("{label}; {hidden} more bindings have the same effect");
+            label = match hidden {
+                1 => format!("{label}; one more binding has the same effect"),
+                _ => format!("{label}; {hidden} more bindings have the same effect"),
+            };
         }
         finding = finding.related(place, label);
     }
@@ -360,7 +363,7 @@ fn who(escape: &EscapeChain<'_>) -> String {
 fn how(step: &ChainStep<'_>) -> String {
     match step.by.method {
         Method::ServiceAccountName(kind) => format!("a {kind} can reference that account"),
-        Method::Controller(kind) => format!("Flux uses its own account for a {kind} without an account"),
+        Method::Controller(kind) => format!("Flux uses its own account for a {kind} without `serviceAccountName`"),
         Method::Workload(kind) => format!("a {kind} can run as that account"),
         Method::Impersonate => "with `impersonate`".to_owned(),
         Method::Token => "with a token that it can request".to_owned(),
@@ -429,13 +432,13 @@ fn advice(escape: &EscapeChain<'_>, tenant: &Tenant) -> &'static str {
         _ => false,
     });
     if leaves.is_some_and(|step| !is_unnamed(step)) {
-        return "grant the right only in the tenant's own namespaces: an account that can create such an object in a \
-                namespace can act as the accounts there";
+        return "grant the right only in the tenant's own namespaces: with this right, an account can act as other \
+                accounts of a namespace";
     }
     match escape.steps.first().map(|step| step.by.method) {
         Some(Method::Controller(_)) => {
-            "lock Flux down with `multitenant: true` or `--default-service-account`, so that an object without an \
-             account uses one of its namespace"
+            "lock Flux down with `multitenant: true` or `--default-service-account`, so that Flux applies an object \
+             without `serviceAccountName` as an account of the object's namespace"
         }
         Some(Method::ServiceAccountName(_)) => {
             "move that account to a namespace of the platform, or add an admission policy that restricts \

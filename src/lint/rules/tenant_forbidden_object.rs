@@ -248,10 +248,10 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, exists: impl
     if !missing.is_empty() {
         let verbs: Vec<String> = missing.iter().map(|verb| format!("`{verb}`")).collect();
         let place = match namespace {
-            "" => format!("`{}` of the whole cluster", kind.plural),
+            "" => format!("`{}` on the whole cluster", kind.plural),
             namespace => format!("`{}` in namespace `{namespace}`", kind.plural),
         };
-        let why = format!("it is not allowed to {} {place}", verbs.join(" or "));
+        let why = format!("the account is not allowed to {} {place}", verbs.join(" or "));
         let help = if kind.is_namespaced() && applied.namespace().is_none() {
             // Flux rejects an object without a namespace. The account does not have the permissions in `default`.
             format!(
@@ -259,7 +259,7 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, exists: impl
                  without a namespace, and {why}"
             )
         } else {
-            format!("move it to the platform, or bind `{account}` to a role that allows it: {why}")
+            format!("move the object to the platform, or bind `{account}` to a role that allows the object: {why}")
         };
         found.push(finding(actor, applied, namespace, "", &help));
         return;
@@ -271,8 +271,8 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, exists: impl
     match view.rbac().may_write(account, applied) {
         Guard::Passed => {}
         Guard::Refused => {
-            let help = "move it to the platform, or grant fewer permissions: the API server prevents an account from \
-                        granting permissions that it does not have";
+            let help = "move the object to the platform, or grant fewer permissions: the API server prevents an account \
+                        from granting permissions that it does not have";
             found.push(finding(
                 actor,
                 applied,
@@ -311,7 +311,7 @@ fn finding(actor: &Actor<'_>, applied: &Applied<'_>, namespace: &str, why: &str,
     let kustomization = applied.by.object.as_ref();
     if let Some(node) = kustomization.and_then(|object| object.node.at_keys(&["spec", "serviceAccountName"])) {
         let at = applied.by.parent_applier.as_ref().map_or_else(|| node.span().clone(), |by| by.place(node.span()));
-        finding = finding.related(at, format!("{} applies as this account", applied.by.reference));
+        finding = finding.related(at, format!("{} applies objects as this account", applied.by.reference));
     }
     let scope = match namespace {
         "" => "cluster-scoped objects".to_owned(),
@@ -319,5 +319,6 @@ fn finding(actor: &Actor<'_>, applied: &Applied<'_>, namespace: &str, why: &str,
     };
     let before = format!("ServiceAccount `{}` of {} is not allowed to apply ", actor.account, tenant.called());
     let key = format!("{} {namespace}{why}", actor.account);
-    finding.about(object.reference()).caused_by(key, before, format!(" {scope}{why}"))
+    let why_all = if why.is_empty() { "" } else { ", which grant more permissions than the account has" };
+    finding.about(object.reference()).caused_by(key, before, format!(" {scope}{why_all}"))
 }

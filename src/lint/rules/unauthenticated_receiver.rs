@@ -78,7 +78,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
             None => "`generic-hmac`, `generic-oidc` (since Flux 2.9)",
         };
         let help = format!(
-            "use {types} or the type of the sender: `generic` checks no signature, so the path is its only protection"
+            "use {types} or the type of the sender: Flux does not check a signature for `generic`, so the path is the \
+             only protection"
         );
         found.push(Finding::warning(RULE.id, kind.span().clone(), message).help(help).about(object.reference()));
     }

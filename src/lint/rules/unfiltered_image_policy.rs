@@ -81,18 +81,20 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             let pushing = pushing.iter().find(|automation| updates(automation, applied.object));
             let reference = applied.object.reference();
             let reach = match pushing {
-                Some(_) => "production deploys it without review",
-                None => "any pushed tag may be selected",
+                Some(_) => "production deploys unintended tags without review",
+                None => "the policy may select any pushed tag",
             };
             let help = format!(
-                "select the intended tags with `filterTags`, or set an upper bound for the range, as in `1.x`: otherwise {reach}"
+                "select the intended tags with `filterTags`, or set an upper bound for the range, as in `1.x`: \
+                 otherwise {reach}"
             );
             let is_pushed = if pushing.is_some() { "pushed" } else { "" };
             let finding = Finding::warning(RULE.id, place, message).help(help).about(reference);
             let mut finding = finding.caused_by(format!("{summary}{is_pushed}"), "", summary);
             match pushing {
                 Some(automation) => {
-                    let label = format!("{} pushes it to a branch that production reconciles", automation.reference());
+                    let label =
+                        format!("{} pushes the tag to a branch that production reconciles", automation.reference());
                     finding = finding.related(automation.span().clone(), label);
                 }
                 None => finding.severity = Severity::Pedantic,

@@ -9,12 +9,12 @@ use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {
-    /// The service account that Flux impersonates is not defined in that namespace.
+    /// The service account that Flux impersonates is not defined in the namespace of the object.
     ///
     /// ## Why
     ///
-    /// Flux uses the account with that name in the namespace of the object. A missing account does not have
-    /// permissions, so Flux does not apply any object. If a user deletes the object, the objects that it applied
+    /// Flux uses the account with this name in the namespace of the object. A missing account does not have
+    /// permissions, so Flux does not apply any object. If a user deletes a Kustomization, the objects that it applied
     /// remain, because Flux skips their deletion without the account. Sources, image repositories and providers cannot
     /// use the credentials of the account.
     ///
@@ -132,7 +132,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 found.unchecked(format!("{id}, which {source} may create"));
                 continue;
             }
-            let message = format!("ServiceAccount `{name}` is not defined in namespace `{namespace}`");
+            let by = object.reference();
+            let message =
+                format!("{by} references ServiceAccount `{name}`, which is not defined in namespace `{namespace}`");
             let help = "correct the name, or add the account to the objects that the cluster receives: without it, \
                         Flux has no permissions";
             let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).help(help);

@@ -23,7 +23,7 @@ declare! {
     ///
     /// Correct the target, or remove the patch. Every field of a target is a regular expression that must match the
     /// whole value. `version` is the version in the manifest of the object. Flux substitutes variables after it applies
-    /// the patches. Therefore, the target for an object `${APP}` has no `name`, or `name: \$\{APP\}`.
+    /// the patches. Therefore, the target for an object named `${APP}` must have no `name`, or `name: \$\{APP\}`.
     ///
     /// ## Bad
     ///

@@ -184,7 +184,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
 }
 
-/// The topmost directory with unreached objects: a directory above another directory, or that directory.
+/// The topmost directory with unreached objects at or above a directory.
 fn top<'a, T>(folder: &'a str, folders: &BTreeMap<&str, T>) -> &'a str {
     let above = prefixes(folder).filter(|above| !above.is_empty() && folders.contains_key(above));
     above.min_by_key(|above| above.len()).unwrap_or(folder)
@@ -197,7 +197,7 @@ fn missing_folders<'a>(fleet: &Fleet<'a>) -> Vec<(&'a str, &'a ObjectRef)> {
     failed.map(|applier| (applier.folder.as_ref(), &applier.reference)).collect()
 }
 
-/// Returns whether a missing directory is probably a typing error for a directory, or for a directory above it.
+/// Returns whether the path of a missing directory is probably a misspelling of a directory, or of a directory above it.
 fn is_meant(folder: &str, missing: &str) -> bool {
     let depth = missing.split('/').count();
     let Some((above, name)) = missing.rsplit_once('/').or(Some(("", missing))) else { return false };
@@ -246,13 +246,13 @@ fn unused_patches(patches: &[&Object]) -> Option<Finding> {
     let place = |object: &Object| object.node.get("kind").unwrap_or(&object.node).origin.written().clone();
     let others = match rest.len() {
         0 => String::new(),
-        1 => ", and another patch in this directory".to_owned(),
-        more => format!(", and {more} other patches in this directory"),
+        1 => " and another patch in this directory".to_owned(),
+        more => format!(" and {more} other patches in this directory"),
     };
     let message =
         format!("no kustomization uses patch `{}` of {}{others}", place(first).file().path(), first.reference());
-    let help = "list it below `patches` of a kustomization.yaml that a cluster reaches, or remove it: as a resource, it is \
-                incomplete or a duplicate";
+    let help = "list the patch below `patches` of a kustomization.yaml that a cluster reaches, or remove the file: as a \
+                resource, the patch is incomplete or a duplicate";
     let finding =
         Finding::warning(RULE.id, Label::new(place(first), "not used"), message).help(help).about(first.reference());
     // The environments of an application often have patches of the same objects.
@@ -271,7 +271,7 @@ fn finding(folder: &str, objects: &[&Object], top: Option<&str>) -> Option<Findi
     let folder = if folder.is_empty() { "." } else { folder };
     let message = format!("no cluster reaches {what} in `{folder}`");
     let help = "add the file to a kustomization.yaml that a cluster reaches, apply the directory with a Kustomization, \
-                or remove it: Flux does not apply it";
+                or remove the file: Flux does not apply it";
     let finding =
         Finding::warning(RULE.id, Label::new(place(first), "not reached"), message).help(help).about(first.reference());
     let finding = if let Some(top) = top {

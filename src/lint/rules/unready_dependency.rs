@@ -28,15 +28,16 @@ declare! {
     /// The same is true if `healthChecks` list only objects of other Kustomizations, such as the objects of the
     /// previous stage.
     ///
-    /// The rule ignores a dependent that defines readiness with `readyExpr`. It ignores a dependent that the object
-    /// applies, directly or indirectly, since the object comes first in any case, and with `wait`, the two would wait
-    /// for each other. It ignores HelmReleases, which always wait. It also ignores a Kustomization without objects that
-    /// become healthy later, such as a Kustomization with only ConfigMaps, or with CRDs, which Flux always waits for.
+    /// The rule ignores a dependent that defines readiness with `readyExpr`. It ignores a dependent that the
+    /// Kustomization itself applies, directly or indirectly: the Kustomization comes first in any case, and with
+    /// `wait`, the two would wait for each other. It ignores HelmReleases, which always wait. It also ignores a
+    /// Kustomization without objects that become healthy later, such as a Kustomization with only ConfigMaps, or with
+    /// CRDs, for which Flux always waits.
     ///
     /// ## How to fix it
     ///
-    /// Set `wait: true` and a `timeout`, or list the important objects in `healthChecks`. If the object applies other
-    /// appliers that depend on it, use `healthChecks`.
+    /// Set `wait: true` and a `timeout`, or list the important objects in `healthChecks`. If the Kustomization applies
+    /// other appliers that depend on it, use `healthChecks`.
     ///
     /// ## Bad
     ///
@@ -111,7 +112,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)
-    "unready-dependency", Warning, "objects depend on an object that checks no health", Check::Cluster(check),
+    "unready-dependency", Warning, "objects depend on an object without health checks", Check::Cluster(check),
 }
 
 /// The number of dependents that a finding shows.
@@ -238,33 +239,42 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
     let key = format!("{} {} {} {has_checks}", object.kind(), disabled.is_some(), child.is_some());
     finding = finding.caused_by(key, "", summary);
     for (place, dependent) in by {
-        finding = finding.related(place.clone(), format!("{} waits for it", dependent.object.reference()));
+        let label = format!("{} waits for this {}", dependent.object.reference(), object.kind());
+        finding = finding.related(place.clone(), label);
     }
     if let Some(expressions) = spec.and_then(|spec| spec.entry("healthCheckExprs")) {
         let place = applied.by.place(&expressions.key_span());
-        finding = finding.related(place, "these define the health of a kind, but have no effect without health checks");
+        finding =
+            finding.related(place, "`healthCheckExprs` define the health of a kind, but have no effect without checks");
     }
     let others = count.saturating_sub(by.len());
-    let more = if others > 0 { format!("; {others} more wait for it") } else { String::new() };
-    let consequence = "otherwise, it is ready as soon as it is applied";
+    let kind = object.kind();
+    let more = match others {
+        0 => String::new(),
+        1 => format!("; one more object waits for this {kind}"),
+        _ => format!("; {others} more objects wait for this {kind}"),
+    };
+    let consequence = format!("otherwise, a {kind} is ready as soon as Flux applies it");
     finding = match child {
         Some(_) if is_set => finding.help_for_all(
-            "depend on the objects that are needed: with `wait: true` each of them would wait for an object that waits \
-             for it",
+            "let the dependents depend on the objects that they need: with `wait: true`, each ResourceSet would wait for \
+             an applier that waits for the ResourceSet",
         ),
         Some(_) => finding.help_for_all(format!(
-            "list the important objects in `healthChecks` of each: {consequence}; with `wait: true` it would wait for an \
-             applier that waits for it"
+            "list the important objects in `healthChecks` of each {kind}: {consequence}; with `wait: true`, each {kind} \
+             would wait for an applier that waits for the {kind}"
         )),
         None => finding.help_for_all(format!("set `wait: true`: {consequence}")),
     };
     finding.help(match child {
-        Some(child) if is_set => {
-            format!("depend on the objects that are needed: with `wait: true` it would wait for {}, which waits for it{more}", child.reference)
-        }
+        Some(child) if is_set => format!(
+            "let the dependents depend on the objects that they need: with `wait: true`, this ResourceSet would wait for \
+             {}, which waits for the ResourceSet{more}",
+            child.reference
+        ),
         Some(child) => format!(
-            "list the important objects in `healthChecks`: {consequence}; with `wait: true` it would wait for {}, which \
-             waits for it{more}",
+            "list the important objects in `healthChecks`: {consequence}; with `wait: true`, this {kind} would wait for \
+             {}, which waits for the {kind}{more}",
             child.reference
         ),
         None => format!("set `wait: true`: {consequence}{more}"),
@@ -290,7 +300,7 @@ fn has_checks(object: &Object) -> bool {
     checks.is_some_and(|list| !list.is_null() && !is_empty(list))
 }
 
-/// Returns whether all health checks of a Kustomization reference objects that certainly other appliers apply.
+/// Returns whether all health checks of a Kustomization reference objects that other appliers certainly apply.
 fn checks_only_others(view: &View<'_>, kustomization: &Object, appliers: &OwnAppliers<'_>) -> bool {
     let checks = kustomization.node.at_keys(&["spec", "healthChecks"]).map_or(&[][..], Node::items);
     let is_of_another = |check: &Node| {
@@ -300,7 +310,7 @@ fn checks_only_others(view: &View<'_>, kustomization: &Object, appliers: &OwnApp
     view.is_whole() && !checks.is_empty() && checks.iter().all(is_of_another)
 }
 
-/// The kinds of objects that are healthy as soon as they exist, or that Flux always waits for.
+/// The kinds of objects that are healthy as soon as they exist, or for which Flux always waits.
 ///
 /// Flux applies CRDs and Namespaces in a separate stage, and waits for them.
 ///

@@ -70,7 +70,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let place = instance.node.at_keys(&["spec"]).and_then(|spec| spec.entry("cluster")).map(Entry::key_span);
     let place =
         place.map_or_else(|| missing_in_spec(instance, "cluster.size"), |place| Label::new(place, "no `size` here"));
-    let help =
-        "set it to `small`, `medium` or `large`: it sets the concurrency and the memory limits of the controllers";
+    let help = "set `spec.cluster.size` to `small`, `medium` or `large`: the size determines the concurrency and the \
+                memory limits of the controllers";
     found.push(pedantic(RULE.id, place, message).help(help).about(instance.reference()));
 }

@@ -9,7 +9,7 @@ declare! {
     ///
     /// ## Why
     ///
-    /// An account that can push to the registry can change the objects on the cluster, since it can move a tag to other
+    /// A user who can push to the registry can change the objects on the cluster, since a tag can be moved to other
     /// content at any time. A signature proves the identity of the builder of the artifact. With `verify`, Flux rejects
     /// an artifact without a valid signature.
     ///
@@ -69,7 +69,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         return;
     }
     let message = format!("{} does not verify its artifact", object.reference());
-    let help = "sign the artifact, and set `spec.verify`: an account that can push to the registry decides what runs";
+    let help = "sign the artifact, and set `spec.verify`: otherwise, every user who can push to the registry can change \
+                the objects on the cluster";
     let finding = pedantic(RULE.id, missing_in_spec(object, "verify"), message).help(help);
     found.push(finding.related(object.span().clone(), "this OCIRepository").about(object.reference()));
 }

@@ -124,8 +124,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
             let (object, by) = (values.object.reference(), applied.object.reference());
             let message = format!("Flux does not watch {object} for {by}");
-            let help =
-                format!("set the label `{}: {}`: without it, a change waits for the next interval", WATCH.0, WATCH.1);
+            let help = format!(
+                "set the label `{}: {}`: without it, a change takes effect at the next interval",
+                WATCH.0, WATCH.1
+            );
             let finding = pedantic(RULE.id, values.object.span().clone(), message).help(help).about(object);
             found.push(finding.related(item.span().clone(), "the reference is here"));
         }

@@ -30,7 +30,7 @@ struct CheckedList<'a> {
     clusters: Vec<(Arc<str>, &'a AppliedSet)>,
 }
 
-/// Checks the objects of all clusters. The time is linear in the numbers of distinct objects and lists.
+/// Checks the objects of all clusters. The time is linear in the number of distinct objects and lists.
 pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Options) -> Findings {
     let mut contexts = Contexts::default();
     let mut positions: Index<ListKey, usize> = Index::default();

@@ -19,7 +19,7 @@ pub struct Options {
     pub settings: Settings,
     /// The names of the receivers to check; all receivers if empty.
     pub clusters: Vec<String>,
-    /// The governance of the repository, such as by a fleet.yaml.
+    /// The file that governs the repository, such as a fleet.yaml.
     pub governance: Governance,
     /// The tenant of each tenant namespace, if the tenants are declared.
     pub tenants: Option<BTreeMap<String, String>>,

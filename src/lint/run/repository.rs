@@ -43,7 +43,7 @@ pub struct Outcome {
     pub skipped: Skipped,
     /// The number of fields in kustomizations that the build omits, by field.
     pub not_done: BTreeMap<String, usize>,
-    /// The number of appliers that were not built, by reason. A reason is not a fault, such as a source without a copy.
+    /// The number of appliers that were not built, by reason, such as a source without a copy. A reason is not a fault.
     pub not_built: BTreeMap<NotBuiltReason, usize>,
     /// The number of objects that no cluster receives; zero in a repository without a root.
     pub unreached: usize,
@@ -51,7 +51,7 @@ pub struct Outcome {
     pub objects: usize,
 }
 
-/// Reads a tree and checks it.
+/// Loads the repository in a tree, and checks the repository.
 pub fn run(tree: &Tree, options: &Options) -> Outcome {
     judge(&Repo::load(tree, &options.settings), options)
 }
@@ -95,7 +95,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     }
 }
 
-/// The tenants of each receiver.
+/// The tenancy of each receiver.
 pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Tenancy> {
     let installations = Installations::in_repository(repo);
     receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect()

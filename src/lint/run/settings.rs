@@ -40,7 +40,7 @@ pub fn unknown_rules(lint: &Lint, mistake: &'static str) -> Vec<Finding> {
     let findings = unknown.map(|(id, at)| {
         let help = match did_you_mean(id, RULES.iter().map(|rule| rule.id)) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => "`fleetwright rules` lists all rules".to_owned(),
+            None => "run `fleetwright rules` to list all rules".to_owned(),
         };
         Finding::error(mistake, at.clone(), format!("unknown rule `{id}`")).help(help)
     });
@@ -60,7 +60,7 @@ pub fn unused_skips(lint: &Lint, tree: &Tree) -> Vec<Finding> {
     });
     let findings = unused.map(|skip| {
         let message = format!("`skip` entry `{}` matches no file", skip.glob);
-        let help = "globs are relative to this file; remove the entry if it is no longer needed";
+        let help = "correct the glob, which is relative to this file, or remove the entry";
         Finding::warning(INVALID_CONFIG, skip.at.clone(), message).help(help)
     });
     findings.collect()
@@ -77,7 +77,7 @@ pub fn unknown_clusters<'a>(named: impl IntoIterator<Item = &'a NamedCluster>, c
         let help = match did_you_mean(glob, clusters.iter().map(String::as_str)) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None if clusters.is_empty() => "no cluster is bootstrapped in this directory".to_owned(),
-            None => "`fleetwright graph` lists the clusters; remove the entry if it is no longer needed".to_owned(),
+            None => "run `fleetwright graph` to list the clusters, and correct or remove the entry".to_owned(),
         };
         Finding::warning(INVALID_CONFIG, at.clone(), format!("no cluster matches `{glob}`")).help(help)
     });
@@ -181,7 +181,7 @@ mod tests {
         let helps: Vec<Option<String>> =
             unknown_rules(&lint, INVALID_CONFIG).into_iter().map(|finding| finding.help).collect();
         let helps: Vec<&str> = helps.iter().map(|help| help.as_deref().unwrap_or_default()).collect();
-        let listed = "`fleetwright rules` lists all rules";
+        let listed = "run `fleetwright rules` to list all rules";
         assert_eq!(helps, ["did you mean `failed-build`?", listed, "did you mean `duplicate-key`?"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Exceptions, by which the configuration accepts findings with a reason.
+//! Exceptions, with which the configuration accepts findings for a stated reason.
 
 use globset::GlobSet;
 
@@ -28,7 +28,7 @@ impl<'a> Exceptions<'a> {
         Self { list: exceptions.iter().map(matcher).collect() }
     }
 
-    /// Returns whether an exception accepts a finding. The first such exception counts it.
+    /// Returns whether an exception accepts a finding. The first such exception counts the finding.
     pub(super) fn accept(&mut self, finding: &Finding) -> bool {
         let found = self.list.iter_mut().find(|matcher| matcher.matches(finding));
         found.map(|matcher| matcher.used += 1).is_some()

@@ -1,3 +1,3 @@
-//! Admission policies, which may forbid what roles allow.
+//! Admission policies, which may forbid requests that roles allow.
 
 pub(super) mod policy;

@@ -75,7 +75,7 @@ impl Rbac {
         }
     }
 
-    /// Returns whether an account may create any object in a namespace. The shipped rights of all users do not count.
+    /// Returns whether an account may create any object in a namespace. The shipped rights of all users are ignored.
     pub fn can_create_in(&self, account: &Account, namespace: &str) -> Answer<'_> {
         let subjects = account.subjects();
         let mut unknown = None;
@@ -169,10 +169,12 @@ impl Rbac {
             return None;
         }
         let source = self.unknown_rights.of_bindings(account)?;
-        Some(format!("no known binding names ServiceAccount `{account}`, and {source} may contain one"))
+        Some(format!(
+            "no known binding has the subject ServiceAccount `{account}`, and {source} may contain such a binding"
+        ))
     }
 
-    /// Returns whether a known binding names an account, or the accounts of its namespace.
+    /// Returns whether the subjects of a known binding include an account, or the accounts of its namespace.
     pub(crate) fn is_bound(&self, account: &Account) -> bool {
         let subjects = account.subjects();
         let mut own = subjects.iter().filter(|subject| !subject.is_everybody());

@@ -1,5 +1,5 @@
-//! The API server's check against privilege escalation. The writer of a role or binding must have the rights that it
-//! grants, or the verb `escalate` or `bind`.
+//! The API server's check against privilege escalation. The writer of a role or binding must have the rights that the
+//! role or binding grants, or the verb `escalate` or `bind`.
 //!
 //! Source: the policy-based storages in `k8s.io/kubernetes/pkg/registry/rbac`. Before this check, the API server
 //! authorizes the request itself, as for every resource.

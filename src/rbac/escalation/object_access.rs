@@ -24,7 +24,7 @@ impl Rbac {
             return Some((grant, vec![Actor::every_account_of(scope)]));
         }
         let names = self.names_in(account, scope, kind);
-        // Server-side apply names the object to create, so that rights limited to a name are sufficient.
+        // Server-side apply names the object to create, so rights that are limited to a name are sufficient.
         let creates = |name: &&Name| {
             let grant = |verb| self.can(account, &request(verb).named(name)).grant();
             grant("create").zip(grant("patch")).map(|(create, _)| create)

@@ -13,7 +13,7 @@ use crate::yaml::Name;
 pub(crate) struct AccountObjects(BTreeMap<&'static str, BTreeMap<Name, BTreeSet<Name>>>);
 
 impl AccountObjects {
-    /// Adds an object, if it names an account and the field can be changed.
+    /// Adds an object of a kind that names an account, unless the field is immutable.
     pub(crate) fn add(&mut self, object: &Object, namespace: Option<&str>) {
         let kinds = APPLIERS.iter().map(|applier| applier.kind).chain(WORKLOADS);
         let Some(kind) = kinds.filter(|kind| object.is(kind.group, kind.kind)).map(|kind| kind.kind).next() else {

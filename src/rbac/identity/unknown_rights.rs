@@ -143,8 +143,8 @@ impl UnknownRightsSource {
 impl UnknownRightsSources {
     /// The unknown sources of a cluster.
     ///
-    /// `is_bound` returns whether a known binding names an account. `scopes` returns the namespaces in which an account
-    /// may create roles or bindings; the empty namespace is the whole cluster.
+    /// `is_bound` returns whether a known binding has an account as subject. `scopes` returns the namespaces in which
+    /// an account may create roles or bindings; the empty namespace is the whole cluster.
     pub(crate) fn collect(
         receiver: &Receiver<'_>,
         contents: Vec<UnknownRightsSource>,
@@ -155,7 +155,7 @@ impl UnknownRightsSources {
         if receiver.cluster.name.is_empty() {
             (sources.anything, sources.policies) = (Some(UnknownRights::NoRoot), Some(UnknownRights::NoRoot));
         }
-        // An unknown source may bind an account that no known binding names. Such accounts come last.
+        // An unknown source may bind an account that no known binding includes. Sources with such an account come last.
         let is_unbound = |one: &UnknownRightsSource| one.account.as_ref().is_some_and(|account| !is_bound(account));
         let (unbound, bound): (Vec<UnknownRightsSource>, Vec<UnknownRightsSource>) =
             contents.into_iter().partition(is_unbound);
@@ -176,7 +176,7 @@ impl UnknownRightsSources {
             let producer = (one.source, one.contents);
             match one.chart_namespace {
                 None if is_everywhere => sources.everywhere.push(producer),
-                // A chart creates cluster-scoped objects and, mostly, objects of its own namespace.
+                // A chart creates cluster-scoped objects and, usually, objects of its own namespace.
                 Some(namespace) if is_everywhere => {
                     sources.namespaces.entry(namespace).or_default().push(producer.clone());
                     sources.charts.push(producer);

@@ -179,7 +179,7 @@ impl Binding {
         }
     }
 
-    /// Reads a binding; `place` maps a position to the position on the cluster. `None` if the API server rejects its
+    /// Reads a binding; `place` maps a position to the position on the cluster. `None` if the API server rejects the
     /// `roleRef`.
     pub(crate) fn read(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Option<Self> {
         let reference = object.node.get("roleRef")?;

@@ -62,7 +62,7 @@ impl Rule {
             && (self.names.is_empty() || self.names.iter().any(|name| &**name == resource.object))
     }
 
-    /// Returns whether the rule names a resource of a group, for any verb, object or subresource.
+    /// Returns whether the rule includes a resource of a group, for any verb, object or subresource.
     pub fn mentions(&self, group: &str, resource: &str) -> bool {
         has(&self.groups, group) && self.resources.iter().any(|own| &**own == ALL || &**own == resource)
     }
@@ -129,7 +129,7 @@ const MAX_COMPARISONS: usize = 5_000_000;
 /// Returns whether rules allow everything that other rules allow; `None` if there are too many rules to compare.
 ///
 /// The API server makes this check before it accepts a role or a binding. The API server splits the requested rules
-/// into parts and requires one rule that covers each part, so that only `*` covers `*`.
+/// into parts. For each part, the API server requires one rule that covers the part, so only `*` covers `*`.
 pub fn covers<'a, 'b>(
     own: &(impl Iterator<Item = &'a Rule> + Clone),
     requested: impl Iterator<Item = &'b Rule> + Clone,
@@ -147,8 +147,8 @@ fn has(list: &[Name], item: &str) -> bool {
     list.iter().any(|own| &**own == ALL || &**own == item)
 }
 
-/// Returns whether a resource of a rule matches the resource of a request. `*/scale` matches any resource; `pods/*`
-/// matches nothing.
+/// Returns whether a resource of a rule matches the resource of a request. `*/scale` matches the subresource
+/// `scale` of any resource; `pods/*` matches nothing.
 fn is_resource(own: &str, resource: &Resource<'_>) -> bool {
     if own == ALL {
         return true;

@@ -1,4 +1,4 @@
-//! Nodes → Rust types, with serde.
+//! The deserialization of nodes to Rust types, with serde.
 //!
 //! Serde buffers the values of a struct with a flattened field before it reads their types. A plain scalar with an
 //! unambiguous value is buffered as that value. Any other scalar is buffered as the bytes of its text, from which
@@ -28,8 +28,8 @@ pub struct DecodeError {
 
 /// Decodes a node.
 ///
-/// A null is an absent field, or an empty collection if the type is a collection. A newtype struct named `Text` gets
-/// the text of a scalar, quoted or not. A newtype struct named `Raw` resolves all scalars below it as
+/// A null decodes to an absent field, or to an empty collection if the type is a collection. A newtype struct named
+/// `Text` receives the text of a scalar, quoted or not. A newtype struct named `Raw` resolves all scalars below it as
 /// [`Reader::Kubernetes`]. In a flattened struct, serde drops these names; use `deserialize_with` there, with
 /// [`text`](crate::yaml::text) or [`raw`](crate::yaml::raw).
 pub fn decode<T: DeserializeOwned>(node: &Node, reader: Reader) -> Result<T, DecodeError> {

@@ -1,4 +1,4 @@
-//! Nodes ↔ JSON.
+//! The conversion between nodes and JSON.
 
 use serde_json::{Map, Number};
 

@@ -4,15 +4,15 @@ use super::json::key_to_json;
 use crate::yaml::scalar::resolve::{Reader, Scalar};
 use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
-/// Rewrites plain scalars and keys so that every reader resolves them as Kubernetes does: `yes` becomes `true`, `0644`
-/// becomes `420`. Positions stay.
+/// Rewrites plain scalars and keys so that every reader resolves them as Kubernetes does: `yes` becomes `true`, and
+/// `0644` becomes `420`. Positions do not change.
 pub fn as_kubernetes(node: &Node) -> Node {
     let plain = |text: String| Value::Scalar(text.into(), Style::Plain);
     let value = match &node.value {
         Value::Scalar(text, style) => match node.resolve(Reader::Kubernetes) {
             Some(Scalar::Bool(value)) => plain(value.to_string()),
             Some(Scalar::Int(value)) => plain(value.to_string()),
-            // Kubernetes resolves a date to a string, other readers to a time.
+            // Kubernetes resolves a date to a string, and other readers resolve a date to a time.
             Some(Scalar::String(plain))
                 if *style == Style::Plain && plain.starts_with(|c: char| c.is_ascii_digit()) =>
             {

@@ -36,7 +36,7 @@ pub enum Part<'a> {
     Dash(&'a Node),
 }
 
-/// Writes a document. The flags are the flags of libyaml's emitter, which determine its line breaks.
+/// Writes a document. The flags are the flags of libyaml's emitter, which determine the line breaks.
 #[derive(Debug)]
 pub(super) struct Emitter<'a, 's> {
     segments: Option<&'s mut Vec<Segment<'a>>>,

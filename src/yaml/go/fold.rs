@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::shape::{self, is_break, is_printable};
 use crate::yaml::tree::node::Style;
 
-/// The text of a string of a style, as kustomize prints it: kustomize's round trip of a folded block adds empty lines
+/// The text of a string with a style, as kustomize prints it. kustomize's round trip of a folded block adds empty lines
 /// or joins lines.
 pub fn normalized(text: &str, style: Style) -> Cow<'_, str> {
     let folded = if style == Style::Folded { refolded(text) } else { Cow::Borrowed(text) };
@@ -25,9 +25,9 @@ pub fn is_lost_as_block(text: &str) -> bool {
 
 /// The text of a `>` block after go-yaml 3 has written it as a block and read it again.
 ///
-/// The emitter adds an empty line after every line, even if the reader keeps that line break: before a line with more
-/// indentation, and at the end of a text that keeps all its line breaks. If the text starts with a blank, the emitter
-/// adds no empty lines, and the reader joins lines.
+/// The emitter adds an empty line after every line, even if the reader keeps the line break. The reader does so before
+/// a line with more indentation, and at the end of a text that keeps all its line breaks. If the text starts with a
+/// blank, the emitter adds no empty lines, and the reader joins lines.
 fn refolded(text: &str) -> Cow<'_, str> {
     let plain_line = !text.trim_end_matches('\n').contains(is_break) && !text.ends_with("\n\n");
     if plain_line || !is_block(text) {

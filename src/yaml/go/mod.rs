@@ -1,8 +1,9 @@
-//! Nodes → text, byte for byte as kustomize and Flux print them.
+//! The conversion of nodes to text, byte for byte as kustomize and Flux print them.
 //!
-//! kustomize converts an object to JSON, and the JSON to YAML with go-yaml 2: keys in natural order, sequences not
-//! indented below their key, long lines folded, numbers in Go's format. Flux substitutes variables in this text, so its
-//! quotes and folds determine the effect of a variable. `testdata/oracles/printer` records the output of kustomize.
+//! kustomize converts an object to JSON, and the JSON to YAML with go-yaml 2. The output has keys in natural order,
+//! sequences without indentation below their key, folded long lines, and numbers in Go's format. Flux substitutes
+//! variables in this text, so the quotes and folds of the text determine the effect of a variable.
+//! `testdata/oracles/printer` records the output of kustomize.
 
 mod number;
 mod order;

@@ -56,10 +56,10 @@ fn merge<'a>(entries: &mut [&'a Entry], scratch: &mut [&'a Entry]) {
     }
 }
 
-/// Returns whether a key precedes another.
+/// Returns whether a key precedes another key.
 fn less(a: &str, b: &str) -> bool {
     let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
-    // Two characters may share their first bytes.
+    // Two different characters may share their first bytes.
     let same = a.floor_char_boundary(same);
     let (Some((before, a)), Some((_, b))) = (a.split_at_checked(same), b.split_at_checked(same)) else {
         return a.len() < b.len();

@@ -64,7 +64,8 @@ fn is_date(text: &str) -> bool {
 }
 
 fn character_error(text: &str) -> Option<&'static str> {
-    // No byte below 0x7F is part of such a character. Counting all bytes is faster than a search for the first one.
+    // No byte below 0x7F is part of such a character. Counting all bytes is faster than a search for the
+    // first such byte.
     if text.bytes().filter(|byte| *byte >= 0x7F).count() == 0 {
         return None;
     }

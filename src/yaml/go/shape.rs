@@ -74,13 +74,13 @@ impl ScalarAnalysis {
     }
 }
 
-/// Returns whether a text has no character with a meaning in YAML. Almost all texts have none.
+/// Returns whether no character of a text has a meaning in YAML. This is true of almost all texts.
 fn is_word(text: &[u8]) -> bool {
     let starts = |first: &u8| first.is_ascii_alphanumeric() || matches!(first, b'_' | b'.' | b'/' | b'$' | b'(');
     text.first().is_some_and(starts) && text.last() != Some(&b':') && text.iter().all(u8::is_ascii_graphic)
 }
 
-/// The text after kustomize's conversion to JSON and back, whose reader folds U+0085 as a line break.
+/// The text after kustomize's conversion to JSON and back. The reader of the JSON folds U+0085 as a line break.
 pub(super) fn fold_next_line_characters(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || !text.contains('\u{85}') {
         return Cow::Borrowed(text);
@@ -143,7 +143,7 @@ impl PrintedStyle {
     }
 }
 
-/// Returns whether readers would resolve a text without quotes to another type than string.
+/// Returns whether readers would resolve a text without quotes to a type other than string.
 fn is_typed(text: &str) -> bool {
     let Some(first) = text.bytes().next() else { return true };
     match first {
@@ -194,7 +194,7 @@ pub(super) fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Returns whether libyaml writes a character literally. It escapes tabs and characters past the first plane.
+/// Returns whether libyaml writes a character literally. libyaml escapes tabs and characters above U+FFFF.
 pub(super) fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FEFE}' | '\u{FF00}'..='\u{FFFD}')
 }

@@ -1,4 +1,4 @@
-//! Events → nodes.
+//! The construction of nodes from the events of the parser.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl<'a> Builder<'a> {
         self.root.take().filter(|node| !node.is_null())
     }
 
-    /// Ends the document at an error and returns the nodes before it.
+    /// Ends the document at an error and returns the nodes before the error.
     pub(super) fn abandon(&mut self) -> Option<Node> {
         while let Some(open) = self.stack.pop() {
             let built = self.finish_collection(open);
@@ -100,7 +100,7 @@ impl<'a> Builder<'a> {
         let written = written_style(style);
         let (value, range) = match written {
             _ if empty => {
-                // The position of an empty key is right before its colon.
+                // The position of an empty key is directly before its colon.
                 let at = if self.wants_key() { range.start } else { token::empty_value(text, gap..range.start) };
                 let at = self.stack.last().map_or(at, |open| at.max(open.start));
                 ("", at..at)
@@ -231,7 +231,7 @@ impl<'a> Builder<'a> {
         matches!(self.stack.last(), Some(OpenCollection { kind: CollectionKind::Map(map), .. }) if map.key.is_none())
     }
 
-    /// Adds a finished node to the open collection. Without one, the node becomes the root.
+    /// Adds a finished node to the open collection. Without an open collection, the node becomes the root.
     fn add_node(&mut self, built: MeasuredNode, plain: bool) {
         if self.wants_key() {
             return self.add_key(&built.node, plain);
@@ -252,8 +252,9 @@ impl<'a> Builder<'a> {
             None | Some(PendingKey::Dropped) => {}
             Some(PendingKey::Merge(span)) => {
                 if let Some(first) = &map.merge_key {
-                    self.findings
-                        .push(duplicate("<<", span, first.clone()).help("write `<<: [*a, *b]` to merge several"));
+                    self.findings.push(
+                        duplicate("<<", span, first.clone()).help("write `<<: [*a, *b]` to merge several mappings"),
+                    );
                 } else {
                     map.merge_key = Some(span);
                 }
@@ -263,7 +264,7 @@ impl<'a> Builder<'a> {
                 if let Some(first) = map.find(&name) {
                     self.findings.push(
                         duplicate(&name, span.clone(), first.key_span())
-                            .help("keep one of them; kustomize and Flux reject the file"),
+                            .help("keep one of the keys; kustomize and Flux reject the file"),
                     );
                     // Readers that accept duplicates use the last value, as kustomize does in `kustomization.yaml`.
                     map.replace(Entry::new(name, &span, node));
@@ -292,7 +293,7 @@ impl<'a> Builder<'a> {
         let place = span.clone();
         if plain && resolve_plain(&name, Reader::Core) == Scalar::Null {
             let finding = Finding::error(INVALID_YAML, span.clone(), "the key of a mapping is null")
-                .help("quote it; Kubernetes rejects the file, and kustomize drops the entry");
+                .help("quote the key; Kubernetes rejects the file, and kustomize drops the entry");
             self.findings.push(finding);
         }
         let key = if plain && &*name == "<<" { PendingKey::Merge(span) } else { PendingKey::Named(name, span) };
@@ -337,7 +338,9 @@ impl<'a> Builder<'a> {
         MeasuredNode { node: Node::at(value, span), size, height: open.height + 1 }
     }
 
-    /// Adds the entries of a `<<` value that the mapping lacks, and returns their number. The first source wins.
+    /// Adds the entries of a `<<` value that the mapping lacks, and returns their number.
+    ///
+    /// An earlier source has precedence over a later source.
     fn merge(&mut self, merged: &Node, map: &mut OpenMapping) -> usize {
         let before = map.entries.len();
         let sources = if merged.is_seq() { merged.items() } else { std::slice::from_ref(merged) };
@@ -404,9 +407,12 @@ impl<'a> Builder<'a> {
         }
         let Some(tab) = token::tab_after_dash(self.file.text(), start) else { return };
         let span = self.file.span(tab..tab + 1);
-        let finding =
-            Finding::error(INVALID_YAML, span, "a tab follows an indicator; the YAML readers of Kubernetes reject it")
-                .help("use a space");
+        let finding = Finding::error(
+            INVALID_YAML,
+            span,
+            "a tab follows an indicator; the YAML readers of Kubernetes reject the file",
+        )
+        .help("use a space");
         self.findings.push(finding);
     }
 }

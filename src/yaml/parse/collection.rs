@@ -22,7 +22,7 @@ pub(super) struct MeasuredNode {
     pub(super) height: usize,
 }
 
-/// A collection whose end was not parsed yet.
+/// A collection whose end has not been parsed yet.
 pub(super) struct OpenCollection {
     pub(super) start: usize,
     /// The end of the last child. The parser's end of a block collection includes the text up to the next token.

@@ -33,7 +33,7 @@ impl Embedded {
         Self::at_level(scalar, 0)
     }
 
-    /// Maps the text of a scalar that an applier passes on. Its variables belong to the parent of the applier.
+    /// Maps the text of a scalar that an applier passes on. The variables of the scalar belong to the applier's parent.
     pub fn inherited(scalar: &Node) -> Self {
         Self::at_level(scalar, 1)
     }
@@ -96,7 +96,7 @@ impl Embedded {
         Node { value, origin }
     }
 
-    /// The origin of a scalar of the text: `at`, or a change by the variables that expanded to parts of it.
+    /// The origin of a scalar of the text: `at`, or a change by the variables that expanded to parts of the scalar.
     fn scalar_origin(&self, scalar: &Node, at: Origin) -> Origin {
         let (range, text) = (scalar.span().range(), scalar.text().unwrap_or_default());
         let touching = |((piece, _), _): &&(Piece, ChangedBy)| {

@@ -1,4 +1,4 @@
-//! The parser: text → nodes and findings.
+//! The parser of YAML text, which returns nodes and findings.
 
 mod collection;
 pub(super) mod rule_ids;

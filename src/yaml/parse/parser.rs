@@ -1,4 +1,4 @@
-//! Text → nodes. The parser never fails: it returns the documents that it could parse, and findings.
+//! The parser of a file. It never fails: it returns the documents that it could parse, and findings.
 
 use granit_parser::{Event, Marker, Parser, ScanError, StructureStyle};
 
@@ -58,7 +58,7 @@ struct Stop {
     document: usize,
     /// The position of the error.
     at: usize,
-    /// The position to continue at, if there was no error.
+    /// The position at which parsing continues, if there was no error.
     resume: Option<usize>,
 }
 
@@ -80,7 +80,7 @@ fn next_document(text: &str, stop: Stop) -> Option<usize> {
 enum Obstacle {
     /// A byte order mark at this offset.
     ByteOrderMark(usize),
-    /// An alias with a name that ends in a colon, and at this offset.
+    /// An alias whose name ends in a colon. The alias ends at this offset.
     Alias(usize),
     /// An error at this offset.
     Error(usize, ScanError),

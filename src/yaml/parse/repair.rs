@@ -73,7 +73,7 @@ impl<'a> RepairedText<'a> {
         self.insert(insertions)
     }
 
-    /// Separates an alias from a following colon, because go-yaml permits no colon in the name of an alias.
+    /// Separates an alias from a following colon, because go-yaml does not allow a colon in the name of an alias.
     pub(super) fn repair_alias(&mut self, end: usize) {
         self.insert(vec![(end.saturating_sub(1), 1)]);
     }
@@ -118,7 +118,7 @@ impl<'a> RepairedText<'a> {
         true
     }
 
-    /// Returns whether the limit of repairs is not reached.
+    /// Returns whether the number of repairs is below the limit.
     pub(super) fn may_repair(&self) -> bool {
         self.repairs < MAX_REPAIRS
     }
@@ -137,7 +137,7 @@ fn quoted_lines(file: &str, at: usize, context: &ErrorContext) -> Vec<(usize, us
     starts.filter(is_wanted).map(|start| (start, indent.max(1))).collect()
 }
 
-/// Returns whether a line separates documents, which go-yaml does not accept inside of quotes either.
+/// Returns whether a line separates documents, which go-yaml does not accept inside quotes either.
 fn is_document_marker(line: &str) -> bool {
     let rest = ["---", "..."].into_iter().find_map(|marker| line.strip_prefix(marker));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r']))

@@ -70,7 +70,7 @@ impl Error<'_> {
                 | ErrorKind::TabAtBlockScalarStart
         );
         let here = tab_in_indentation(self.text, self.line.clone());
-        // The parser reports a plain scalar that continues after a tab at its start.
+        // For a plain scalar that continues after a tab, the parser reports the start of the scalar.
         let found = here.or_else(|| {
             let below = self.text.get(self.at..).filter(|_| kinds)?;
             let mut start = self.at;
@@ -85,7 +85,7 @@ impl Error<'_> {
             return Some(self.finding(tab..tab + 1, message, "replace each tab with two spaces"));
         }
         let tab = self.text.get(self.at..self.line.end.max(self.at)).filter(|_| kinds)?.find('\t')? + self.at;
-        Some(self.finding(tab..tab + 1, "a tab where YAML allows only spaces", "replace it with a space"))
+        Some(self.finding(tab..tab + 1, "unexpected tab; YAML allows only spaces here", "replace the tab with a space"))
     }
 
     fn by_kind(&self, kind: &ErrorKind) -> Finding {
@@ -106,7 +106,7 @@ impl Error<'_> {
             E::MisplacedFlowCollectionEnd => self.finding(
                 self.character(),
                 format!("this `{}` has no opening bracket", self.character_text()),
-                "remove it, or quote the value that contains it",
+                "remove the bracket, or quote the value that contains it",
             ),
             E::MismatchedFlowCollectionEnd { open, close } => self.finding(
                 self.character(),
@@ -171,7 +171,7 @@ impl Error<'_> {
             | E::InvalidTagUtf8
             | E::InvalidTagUtf8LeadingByte
             | E::InvalidTagUtf8TrailingByte => {
-                ("this tag is invalid or not declared", "quote the value if the `!` is part of it")
+                ("this tag is invalid or not declared", "quote the value if the `!` is part of the value")
             }
             E::DuplicateVersionDirective
             | E::UnsupportedYamlMajorVersion
@@ -184,9 +184,10 @@ impl Error<'_> {
             | E::DirectiveByteLimitExceeded { .. }
             | E::YamlVersionTooLong
             | E::MissingYamlVersion
-            | E::InvalidTagDirectiveTerminator => {
-                ("this directive is invalid or not supported", "remove it, or quote the value if the `%` is part of it")
-            }
+            | E::InvalidTagDirectiveTerminator => (
+                "this directive is invalid or not supported",
+                "remove the directive, or quote the value if the `%` is part of the value",
+            ),
             E::ZeroBlockScalarIndent | E::InvalidBlockScalarHeader => {
                 ("the header of this block scalar is invalid", "use `|` or `>`, optionally followed by `-` or `+`")
             }
@@ -194,12 +195,12 @@ impl Error<'_> {
                 ("the first line of this block scalar is indented too far", "indent all its lines equally")
             }
             E::ExpectedDocumentStart | E::InvalidDocumentEnd => {
-                ("text after the end of the document", "start the next document with `---`")
+                ("unexpected text after the end of the document", "start the next document with `---`")
             }
             E::CommentInterceptedScalar | E::CommentNotSeparated => {
-                ("a comment interrupts this value", "put it after the value and a space, or on a line above")
+                ("a comment interrupts this value", "put the comment after the value and a space, or on the line above")
             }
-            _ => ("unexpected text in YAML", "check for a missing quote, colon or indentation before it"),
+            _ => ("unexpected text in YAML", "check for a missing quote, colon or indentation before this text"),
         };
         self.finding(self.character(), message, help)
     }
@@ -212,8 +213,8 @@ impl Error<'_> {
         {
             return self.finding(
                 self.character(),
-                "a second `: ` on this line",
-                "quote the value if the colon is part of it, or put the inner key on its own line",
+                "unexpected second `: ` on this line",
+                "quote the value if the colon is part of the value, or put the inner key on its own line",
             );
         }
         let key = self.line.start + indent_of(before)..self.at.max(self.line.start + indent_of(before));
@@ -292,7 +293,7 @@ impl Error<'_> {
         let start = self.line.start + line.rfind(after)?;
         // The value may be secret, so the help does not contain it.
         let help = "quote the whole value".to_owned();
-        Some(self.finding(start..start + after.len(), format!("text after the closing `{close}`"), help))
+        Some(self.finding(start..start + after.len(), format!("unexpected text after the closing `{close}`"), help))
     }
 
     fn after_quote(&self) -> Finding {
@@ -307,8 +308,8 @@ impl Error<'_> {
         let rest = self.at..self.line.end.max(self.at);
         self.finding(
             rest,
-            "text after the closing quote",
-            "move it inside the quotes, or put the whole value in the other kind of quotes",
+            "unexpected text after the closing quote",
+            "move the text inside the quotes, or put the whole value in the other kind of quotes",
         )
     }
 

@@ -18,7 +18,7 @@ pub(super) fn empty_value(text: &str, gap: Range<usize>) -> usize {
         }
         line_start += line.len();
     }
-    // The parser reports the value of `key :` right after its key.
+    // The parser reports the value of `key :` directly after its key.
     let rest = text.get(place..).unwrap_or("");
     let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
     let colon = place == start && rest.get(blanks..).is_some_and(|rest| rest.starts_with(':'));
@@ -37,7 +37,7 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-/// The first dash between a key and its sequence; `reported` if there is none.
+/// The first dash between a key and its sequence; `reported` if there is no dash.
 pub(super) fn first_dash(text: &str, key_end: usize, reported: usize) -> usize {
     let at = skip_to(text, key_end, |rest| {
         rest.strip_prefix('-').is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
@@ -60,7 +60,8 @@ pub(super) fn block_scalar(text: &str, gap: usize, reported: Range<usize>, value
         _ => token,
     };
     let mut kept = strip_break(whole);
-    // Trailing empty lines are content with `+`. A line of spaces is content if it has more indentation than others.
+    // Trailing empty lines are content only with `+`. A line of spaces is content if it has more indentation than the
+    // other lines.
     if !keep && !ends_in_blanks {
         while let Some((before, line)) = kept.rsplit_once('\n')
             && line.trim().is_empty()
@@ -142,7 +143,7 @@ pub(super) fn open_quote(text: &str, from: usize, before: usize) -> Option<usize
     at.filter(|at| *at <= before)
 }
 
-/// A tab between `start` and the dash or `?` before it on its line.
+/// A tab between a dash or `?` and `start`, on the same line.
 pub(super) fn tab_after_dash(text: &str, start: usize) -> Option<usize> {
     let before = text.get(..start)?;
     // Stop early: almost no token follows a tab.
@@ -171,6 +172,6 @@ pub(super) fn template_at(inner: &Span) -> Option<Finding> {
 pub(super) fn template(span: &Span) -> Finding {
     let first = span.text().lines().next().unwrap_or("");
     Finding::error(INVALID_YAML, span.clone(), format!("`{first}` is a template expression, not YAML"))
-        .help("quote it if it is text; Flux does not render such templates")
+        .help("quote the expression if it is text; Flux does not render such templates")
         .caused_by(span.file().path(), "", " template expressions in this file are not YAML")
 }

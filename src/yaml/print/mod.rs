@@ -1,4 +1,4 @@
-//! The printer of the house style.
+//! The printer of nodes in house style.
 
 pub(super) mod field_order;
 mod quote;

@@ -1,4 +1,4 @@
-//! Nodes → text in house style.
+//! The conversion of nodes to text in house style.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::quote::{Context, block, double, is_plain_text, is_plain_word};
 use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
-/// The length of the longest key that YAML allows in `key: value`.
+/// The length of the longest key, in bytes, that is printed as `key: value`. YAML allows at most 1024 characters.
 const MAX_SIMPLE_KEY: usize = 1000;
 
 /// Prints documents in house style.
@@ -37,7 +37,7 @@ pub fn print(documents: &[Node]) -> String {
     out
 }
 
-/// Writes the entries of a mapping. The output ends at the position of the first key.
+/// Writes the entries of a mapping. Before the call, the output ends at the position of the first key.
 fn mapping(out: &mut String, entries: &[Entry], indent: usize) {
     for (at, entry) in entries.iter().enumerate() {
         if at > 0 {
@@ -72,7 +72,7 @@ fn mapping(out: &mut String, entries: &[Entry], indent: usize) {
     }
 }
 
-/// Writes the items of a sequence. The output ends at the position of the first dash.
+/// Writes the items of a sequence. Before the call, the output ends at the position of the first dash.
 fn sequence(out: &mut String, items: &[Node], indent: usize) {
     for (at, item) in items.iter().enumerate() {
         if at > 0 {
@@ -106,7 +106,7 @@ fn spaced(out: &mut String, node: &Node, indent: usize) {
     }
 }
 
-/// Writes a scalar or an empty collection. A literal block is indented by two more than `indent`.
+/// Writes a scalar or an empty collection. A literal block has two more spaces of indentation than `indent`.
 fn inline(out: &mut String, node: &Node, indent: usize) {
     match &node.value {
         Value::Map(_) => out.push_str("{}"),

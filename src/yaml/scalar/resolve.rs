@@ -32,7 +32,7 @@ pub enum Reader {
 impl Node {
     /// The value of this scalar for a reader; `None` for collections.
     ///
-    /// Every reader resolves a scalar in another style than plain to a string.
+    /// Every reader resolves a scalar in a style other than plain to a string.
     pub fn resolve(&self, reader: Reader) -> Option<Scalar<'_>> {
         match &self.value {
             Value::Scalar(text, Style::Plain) => Some(resolve_plain(text, reader)),

@@ -2,7 +2,7 @@
 
 /// Converts a plain date or time to RFC 3339, as kustomize resolves it when it reads its own output.
 ///
-/// Between brackets, kustomize writes a text with a colon in quotes, so that a time of day stays a string.
+/// Between brackets, kustomize writes a text with a colon in quotes, so a time of day stays a string.
 pub(crate) fn plain_time(text: &str, in_brackets: bool) -> Option<String> {
     let is_plain = text.starts_with(|c: char| c.is_ascii_digit()) && !(in_brackets && text.contains(':'));
     is_plain.then(|| rfc3339(text))?
@@ -62,7 +62,7 @@ fn days(year: u32, month: u32) -> u32 {
     }
 }
 
-/// The normalized offset: `Z` for a zero offset, else `+hh:mm` or `-hh:mm`.
+/// The normalized offset: `Z` for a zero offset, or else `+hh:mm` or `-hh:mm`.
 fn offset(zone: &str) -> Option<&str> {
     let clock = zone.strip_prefix(['+', '-']);
     match clock.map(|clock| clock.split_once(':')) {

@@ -28,7 +28,7 @@ pub enum Value {
     Map(Arc<[Entry]>),
 }
 
-/// The style of a scalar. Only a plain scalar can have another type than string.
+/// The style of a scalar. Only a plain scalar can have a type other than string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Style {
     /// `text`
@@ -50,7 +50,7 @@ pub enum Style {
 pub struct Entry {
     /// The text of the key.
     pub key: Name,
-    /// Offset and length of the key in the file of `key_file`; see [`Entry::key_span`].
+    /// The offset and length of the key in its file; see [`Entry::key_span`].
     key_span: (u32, u32),
     /// The value.
     pub node: Node,
@@ -130,7 +130,7 @@ impl Node {
         matches!(self.value, Value::Map(_))
     }
 
-    /// Returns whether the file writes this collection with brackets. kustomize keeps them for changed content.
+    /// Returns whether the file writes this collection with brackets. kustomize keeps the brackets for changed content.
     pub fn has_brackets(&self) -> bool {
         !matches!(self.value, Value::Scalar(..)) && self.origin.written().text().starts_with(['{', '['])
     }

@@ -50,8 +50,8 @@ pub enum ChangedBy {
     Field(Span),
     /// A field of the applier, such as `targetNamespace` or `commonMetadata`.
     Applier(Span),
-    /// A variable of Flux's substitution. Only its name is kept: its position differs by cluster, and clusters share
-    /// builds.
+    /// A variable of Flux's substitution. Only the name of the variable is kept, since its position differs by cluster,
+    /// and clusters share builds.
     Variable(Name),
     /// A variable of a parent applier, and the number of levels up. The variable expanded in the applier's own patch,
     /// before the applier patched the object.
@@ -103,7 +103,9 @@ impl Origin {
         }
     }
 
-    /// Returns whether both are the same position, or the identical change and not merely an equal one.
+    /// Returns whether both origins are the same position or the same change in memory.
+    ///
+    /// Two equal changes are not the same change.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::At(span), Self::At(other)) => span == other,

@@ -110,7 +110,8 @@ impl RootCandidate {
 /// a separate repository.
 pub(super) fn prefix(tree: &Tree, file: &str, path: &str) -> Option<String> {
     let folders = || prefixes(folder_of(file));
-    // The synced directory nearly always contains the bootstrap itself. Otherwise, the outermost directory counts.
+    // The synced directory nearly always contains the bootstrap itself. If it does not, the outermost directory with
+    // the path is the root of the source.
     let own = folders().find(|prefix| is_inside(file, &below(prefix, path)));
     let own = own.or_else(|| folders().find(|prefix| tree.has_folder(&below(prefix, path))));
     own.map(ToString::to_string)

@@ -1,4 +1,4 @@
-//! Directories of Kustomizations that no object applies, since `flux bootstrap` has not run yet, or a platform
+//! Directories of Kustomizations that no object applies, since `flux bootstrap` has not run yet, or since a platform
 //! configures Flux elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,8 +25,8 @@ const PARTS: &[&str] = &["base", "bases", "common", "components", "shared"];
 /// The Kustomizations of each directory that no other Kustomization applies.
 type Units<'a> = BTreeMap<&'a str, Vec<&'a WrittenSync>>;
 
-/// Candidates for the directories of clusters: directories below `clusters`. If there are none and the repository has
-/// no other root, the candidates are sibling directories that define the same Kustomizations.
+/// Candidates for the directories of clusters: directories below `clusters`. If there are no such directories and the
+/// repository has no other root, the candidates are sibling directories that define the same Kustomizations.
 pub(super) fn cluster_folders(
     builder: &Builder,
     includers: &Includers,
@@ -68,7 +68,7 @@ fn is_cluster(folder: &str) -> bool {
     folder_of(folder).rsplit('/').next() == Some(CLUSTERS)
 }
 
-/// The directory `clusters` that contains a directory; `None` if there is none.
+/// The directory `clusters` that contains a directory; `None` if the directory is not below `clusters`.
 fn base_of(folder: &str) -> Option<&str> {
     prefixes(folder).find(|above| above.rsplit('/').next() == Some(CLUSTERS)).filter(|base| *base != folder)
 }
@@ -135,8 +135,8 @@ fn sources_in(builder: &Builder, folder: &str) -> Vec<Object> {
     files.flat_map(|parsed| objects(&parsed).filter(is_source).collect::<Vec<_>>()).collect()
 }
 
-/// The source that is the repository itself, among the sources of Kustomizations, and the directory that is its root.
-/// Usually no file defines this source yet, since `flux bootstrap` will create it.
+/// The source that is the repository itself, among the sources of Kustomizations, and the directory that is the root of
+/// this source. Usually no file defines this source yet, since `flux bootstrap` will create it.
 fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, String) {
     let sources = objects.iter().filter(|object| is_source(object));
     let defined: BTreeSet<(&str, &str)> = sources.map(|source| (source.kind(), source.name())).collect();
@@ -152,8 +152,8 @@ fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, Stri
         let (prefix, count) = best_prefix(tree, folder, &paths);
         let is_defined = defined.contains(&(&*source.kind, &*source.name));
         let is_bootstrap = &*source.name == groups::FLUX_NAMESPACE;
-        // A defined source is the repository if all paths exist. Its address does not count, since the repository may
-        // have moved.
+        // A defined source is the repository if all paths exist. The address of the source is ignored, since the
+        // repository may have moved.
         let is_own = if is_defined { count > 0 && count == paths.len() } else { count > 0 || is_bootstrap };
         is_own.then_some(((!is_defined, count, is_bootstrap), source, prefix))
     });
@@ -171,8 +171,8 @@ fn source_of(object: &Object) -> Option<SourceRef> {
     Some(if is_known { source } else { SourceRef { namespace: groups::FLUX_NAMESPACE.into(), ..source } })
 }
 
-/// The parent directory of a cluster below which most paths exist, and the number of these paths. Of several such
-/// directories, the outermost one counts.
+/// The parent directory of a cluster below which most paths exist, and the number of these paths. If several
+/// directories have equally many paths, the outermost one has precedence.
 fn best_prefix(tree: &Tree, folder: &str, paths: &[String]) -> (String, usize) {
     let mut best = (String::new(), 0);
     for prefix in prefixes(folder_of(folder)) {

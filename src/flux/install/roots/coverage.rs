@@ -98,15 +98,15 @@ impl<'a> Coverage<'a> {
     }
 }
 
-/// The directory that a Kustomization applies; `None` for a whole source, since its path does not identify the
-/// repository.
+/// The directory that a Kustomization applies; `None` for a whole source, since the path of such a Kustomization does
+/// not identify the repository.
 fn target(tree: &Tree, file: &str, object: &Object) -> Option<String> {
     let path = object.text_at(&["spec", "path"]).map(clamp).filter(|path| !path.is_empty())?;
     if tree.has_folder(&path) {
         return Some(path);
     }
     if let Some((known, _)) = path.split_once('$') {
-        // A variable may have any value, so only the directory before it is known.
+        // A variable may have any value, so only the directory before the variable is known.
         let known = known.rsplit_once('/').map_or("", |(known, _)| known);
         return Some(known.to_string()).filter(|known| !known.is_empty());
     }

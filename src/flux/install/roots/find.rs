@@ -72,8 +72,8 @@ fn remove_samples(candidates: &mut Vec<RootCandidate>) {
     candidates.retain(|one| own.is_empty() || !is_sample(one));
 }
 
-/// Marks the roots that sync another repository than most roots do. The tree contains a directory at their path, but
-/// not the directory that they sync.
+/// Marks the roots that sync a repository other than the repository of most roots. The tree contains a directory at the
+/// path of such a root, but not the directory that the root syncs.
 fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>) {
     let names: Vec<Option<String>> = roots.iter().map(|root| repository(&root.objects)).collect();
     let Some(own) = most_common(names.iter().flatten().map(String::as_str)) else { return };
@@ -85,8 +85,8 @@ fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>) {
 /// Removes the FluxInstances that no object applies yet, if a Kustomization that applies itself also applies the
 /// directories that they sync.
 ///
-/// Such a FluxInstance prepares a migration to Flux Operator. Until then, the cluster has the root with which it was
-/// bootstrapped.
+/// Such a FluxInstance prepares a migration to Flux Operator. Until the migration, the cluster has the root with which
+/// it was bootstrapped.
 fn remove_parked(
     builder: &Builder,
     includers: &Includers,

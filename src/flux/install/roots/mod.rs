@@ -1,8 +1,11 @@
 //! Roots: the objects with which a user bootstraps a cluster, and from which Flux reaches all other objects.
 //!
-//! The configuration declares a root, or the linter finds it in the repository: a FluxInstance, the release of a chart
-//! that creates one, the `gotk-sync.yaml` of `flux bootstrap`, a Kustomization that applies its own directory, or a
-//! directory of Kustomizations that no object applies.
+//! The configuration declares a root, or the linter finds the root in the repository. The linter recognizes:
+//!
+//! - a FluxInstance, and the release of a chart that creates a FluxInstance
+//! - the `gotk-sync.yaml` of `flux bootstrap`
+//! - a Kustomization that applies its own directory
+//! - a directory of Kustomizations that no object applies
 
 mod names;
 mod repository;

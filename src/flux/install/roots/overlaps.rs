@@ -49,8 +49,10 @@ pub(super) fn remove_unused(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
     });
 }
 
-/// Removes each `gotk-sync.yaml` in the synced directory of another one with the same repository that fits another
-/// directory of the tree. The outer path proves the root of the repository, so the inner file is left over.
+/// Removes each `gotk-sync.yaml` that is left over from a former layout of the repository.
+///
+/// Such a file is in the directory that another `gotk-sync.yaml` syncs from the same repository, but its path implies a
+/// different root of that repository. The outer file determines the root.
 pub(super) fn remove_left_over(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
     let syncs = candidates.iter().filter(|one| one.kind == CandidateKind::Sync);
     let known: Vec<_> = syncs
@@ -141,18 +143,18 @@ fn copies(tree: &Tree, candidates: &mut Vec<RootCandidate>) -> Vec<Overlap> {
         let Some(owner) = owners.get(&folder).filter(|_| is_beside(&one.home, &folder)) else { return true };
         let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
         let message = format!(
-            "cluster `{}` syncs `{folder}`, the directory of cluster `{}`, and nothing syncs `{own}`",
+            "cluster `{}` syncs `{folder}`, the directory of cluster `{}`, and no cluster syncs `{own}`",
             name(own),
             name(&folder)
         );
         let help = format!(
-            "set `./{own}`, or delete the directory if `{}` is a copy of the other cluster: both clusters apply \
-            everything in `{folder}`",
+            "set the path to `./{own}`, or delete that directory if `{}` is a copy of the other cluster: both clusters \
+            apply everything in `{folder}`",
             name(own)
         );
         let mut finding = Finding::error(OVERLAPPING_SYNC, one.place(), message).help(help);
         if let Ok(file) = tree.file(owner) {
-            finding = finding.related(file.first_line(), "the other cluster");
+            finding = finding.related(file.first_line(), "the sync of the other cluster");
         }
         finding.severity = Severity::Warning;
         finding.object = one.objects.last().map(crate::kube::Object::reference);
@@ -172,8 +174,8 @@ fn contains_others(one: &RootCandidate, folder: &str, others: &[&RootCandidate],
     let what = one.objects.last().map(|object| object.reference().to_string()).unwrap_or_default();
     let directories = if folders.len() == 1 { "the directory" } else { "the directories" };
     let message = format!("{what} syncs `{own}`, which contains {directories} of other clusters: {shown}{more}");
-    let help = "set the directory of its own cluster, or delete it if no cluster uses it: Flux would apply the objects \
-                of the other clusters to this one. The linter does not follow it";
+    let help = "set the path to the directory of one cluster, or delete this sync if no cluster uses it: Flux would \
+                apply the objects of the other clusters to this cluster. The linter does not build this sync";
     let mut finding = Finding::error(OVERLAPPING_SYNC, one.place(), message).help(help);
     for other in others.iter().take(MAX_NAMED) {
         finding = finding.related(other.place(), "the sync of the other cluster");

@@ -20,7 +20,8 @@ pub(crate) struct Root {
     pub(crate) prefix: Option<String>,
     /// The Deployment of kustomize-controller, if the file that installs Flux is missing.
     pub(crate) controller: Option<Object>,
-    /// The synced directory of the tree, or the directory of the bootstrap if the tree does not contain the synced one.
+    /// The synced directory of the tree, or the directory of the bootstrap if the tree does not contain the synced
+    /// directory.
     pub(crate) folder: String,
     /// Whether the synced path exists.
     pub(crate) path_exists: bool,
@@ -49,7 +50,7 @@ impl Root {
     }
 }
 
-/// Returns whether a source is the one that a Kustomization of the same namespace references.
+/// Returns whether a Kustomization references a source of the same namespace.
 pub(super) fn is_of(kustomization: &Object, source: &Object) -> bool {
     let source_field = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
     source_field("name") == Some(source.name()) && source_field("kind") == Some(source.kind())

@@ -1,4 +1,4 @@
-//! Roots without the tools of Flux: a Kustomization that applies its own directory.
+//! Roots that neither the flux CLI nor Flux Operator created: Kustomizations that apply their own directory.
 //!
 //! A user applied the Kustomization once. Since then, it applies itself, so no other object needs to reference the
 //! directory. A Kustomization of a whole source is not a root, since its source may be the repository of a tenant.

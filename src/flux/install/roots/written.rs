@@ -1,5 +1,5 @@
-//! Roots that the repository contains: FluxInstances, releases of charts that create one, and the `gotk-sync.yaml` of
-//! `flux bootstrap`.
+//! Roots that the repository contains: FluxInstances, releases of charts that create a FluxInstance, and the
+//! `gotk-sync.yaml` of `flux bootstrap`.
 //!
 //! The search reads a root from the build of its directory, since clusters often patch a shared root.
 
@@ -60,7 +60,7 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
     candidates
 }
 
-/// Returns whether an object is a FluxInstance, or the release of a chart that creates one.
+/// Returns whether an object is a FluxInstance, or the release of a chart that creates a FluxInstance.
 fn makes_instance(object: &Object) -> bool {
     object.is(groups::FLUX_OPERATOR, "FluxInstance")
         || (object.is(groups::HELM, "HelmRelease") && instance_chart::sync_of(object).is_some())

@@ -15,12 +15,13 @@ impl Budget {
     }
 
     pub(super) fn step(&mut self, at: usize) -> Result<(), Fault> {
-        self.steps = self.steps.checked_sub(1).ok_or_else(|| Fault::limit(at, "it takes too many steps"))?;
+        self.steps = self.steps.checked_sub(1).ok_or_else(|| Fault::limit(at, "the template takes too many steps"))?;
         Ok(())
     }
 
     pub(super) fn bytes(&mut self, count: usize) -> Result<(), Fault> {
-        self.bytes = self.bytes.checked_sub(count).ok_or_else(|| Fault::limit(0, "it makes too much text"))?;
+        self.bytes =
+            self.bytes.checked_sub(count).ok_or_else(|| Fault::limit(0, "the output of the templates is too large"))?;
         Ok(())
     }
 }

@@ -22,7 +22,7 @@ impl Fault {
         Self { at, message: message.into(), ours: true }
     }
 
-    /// Sets the position of the function call, which functions do not know.
+    /// Sets the position of an error that was created without a position.
     pub(super) fn moved(self, at: usize) -> Self {
         Self { at, ..self }
     }

@@ -26,7 +26,7 @@ pub(super) fn sprint(value: &Value) -> Result<String, Fault> {
 }
 
 fn too_deep() -> Fault {
-    Fault::limit(0, "a value nests too deep")
+    Fault::limit(0, "a value is nested too deeply")
 }
 
 /// The mark of an unknown value in a text.
@@ -252,12 +252,12 @@ pub(super) fn sprintf(format: &str, values: &[Value]) -> Result<String, Fault> {
         let written = verbed(verb, value, &flags, precision)?;
         let width = width.parse::<usize>().unwrap_or(0);
         if width > 10_000 || precision.is_some_and(|precision| precision > 10_000) {
-            return Err(Fault::limit(0, "`printf` with so wide a field"));
+            return Err(Fault::limit(0, "a width or precision above 10000 is not supported"));
         }
         text.push_str(&padded(&written, width, &flags, matches!(value.kind, Kind::Text(_))));
     }
     if values.len() > 0 {
-        return Err(Fault::limit(0, "`printf` has more arguments than verbs"));
+        return Err(Fault::limit(0, "it has more arguments than verbs, which is not supported"));
     }
     Ok(text)
 }
@@ -279,7 +279,7 @@ fn padded(written: &str, width: usize, flags: &str, is_text: bool) -> String {
 
 fn verbed(verb: char, value: &Value, flags: &str, precision: Option<usize>) -> Result<String, Fault> {
     if flags.contains(['#', ' ']) {
-        return Err(Fault::limit(0, format!("`printf` with `%{flags}{verb}`")));
+        return Err(Fault::limit(0, format!("`%{flags}{verb}` is not supported")));
     }
     let sign = |text: String, positive: bool| if flags.contains('+') && positive { format!("+{text}") } else { text };
     let text = match (verb, &value.kind) {
@@ -287,7 +287,7 @@ fn verbed(verb: char, value: &Value, flags: &str, precision: Option<usize>) -> R
             sign(number.to_string(), *number >= 0)
         }
         ('v', Kind::Float(_)) if precision.is_some() || flags.contains('+') => {
-            return Err(Fault::limit(0, "`printf` with a precision of `%v`"));
+            return Err(Fault::limit(0, "a precision or a sign of `%v` is not supported"));
         }
         ('v', _) => sprint(value)?,
         ('s', Kind::Text(text)) => match precision {
@@ -312,7 +312,12 @@ fn verbed(verb: char, value: &Value, flags: &str, precision: Option<usize>) -> R
         ) if !(verb == 'q' && matches!(value.kind, Kind::Int(_) | Kind::Int64(_))) && precision.is_none() => {
             format!("%!{verb}({}={})", value.type_name(), sprint(value)?)
         }
-        _ => return Err(Fault::limit(0, format!("`printf` with `%{verb}` of a value of type {}", value.type_name()))),
+        _ => {
+            return Err(Fault::limit(
+                0,
+                format!("`%{verb}` of a value of type {} is not supported", value.type_name()),
+            ));
+        }
     };
     Ok(text)
 }

@@ -1,5 +1,4 @@
-//! The lexer: text of a template → tokens. `<<` and `>>` delimit actions; `-` and a space beside a delimiter trim the
-//! adjacent text.
+//! The lexer of templates. `<<` and `>>` delimit actions. A `-` and a space beside a delimiter trim the adjacent text.
 
 use std::ops::Range;
 
@@ -36,7 +35,7 @@ pub(super) enum Kind {
     End,
 }
 
-/// Splits a template into tokens; the last one is [`Kind::End`].
+/// Splits a template into tokens; the last token is [`Kind::End`].
 pub(super) fn lex(text: &str) -> Result<Vec<Token>, Fault> {
     let mut lexer = Lexer { text, at: 0, tokens: Vec::new() };
     lexer.run()?;
@@ -90,7 +89,7 @@ impl Lexer<'_> {
         if !self.close() {
             return Err(Fault::error(
                 open,
-                "a comment must be the only content of its action: write `*/` right before `>>`",
+                "a comment must be the only content of its action: write `*/` directly before `>>`",
             ));
         }
         Ok(())

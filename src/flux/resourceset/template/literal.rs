@@ -39,7 +39,12 @@ pub(super) fn unquote(literal: &str, at: usize) -> Result<String, Fault> {
                 let byte = if escape == 'x' { code(2, 16, "") } else { code(2, 8, &escape.to_string()) };
                 match byte {
                     Some(byte @ 0..=0x7F) => char::from_u32(byte).unwrap_or_default(),
-                    Some(_) => return Err(Fault::limit(at, "a string contains a byte that is not text")),
+                    Some(_) => {
+                        return Err(Fault::limit(
+                            at,
+                            "a string contains an escaped byte outside ASCII, which is not supported",
+                        ));
+                    }
                     None => return Err(wrong(&escape.to_string())),
                 }
             }

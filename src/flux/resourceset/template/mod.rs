@@ -34,7 +34,7 @@ impl Template {
         Ok(Self { text: text.into(), parsed: parse::parse(text)? })
     }
 
-    /// Returns whether the template has no actions. Then every input gives the same output.
+    /// Returns whether the template has no actions. If so, every input gives the same output.
     pub(super) fn is_plain(&self) -> bool {
         self.parsed.root.iter().all(|piece| matches!(piece, parse::Piece::Outside(_)))
     }
@@ -75,6 +75,6 @@ mod tests {
             }
         }
         assert!(differences.is_empty(), "{}", differences.join("\n"));
-        assert_eq!(beyond, ["`trunc`: a part of a character", "the function `html`"]);
+        assert_eq!(beyond, ["`trunc`: a part of a character is not supported", "the function `html` is not supported"]);
     }
 }

@@ -16,7 +16,7 @@ pub(in crate::flux::resourceset) struct Output {
     pub pieces: Vec<Piece>,
 }
 
-/// A piece of an output, up to the start of the next one.
+/// A piece of an output, up to the start of the next piece.
 #[derive(Debug)]
 pub(in crate::flux::resourceset) struct Piece {
     /// The offset in the output.

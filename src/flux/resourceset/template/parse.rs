@@ -1,4 +1,4 @@
-//! The parser: tokens → a tree of actions. The errors of the parser do not depend on the inputs.
+//! The parser, which converts tokens to a tree of actions. The errors of the parser do not depend on the inputs.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -133,7 +133,7 @@ impl Parser<'_> {
 
     fn nested<T>(&mut self, at: usize, inner: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.depth == MAX_DEPTH {
-            return Err(Fault::limit(at, format!("it nests deeper than {MAX_DEPTH}")));
+            return Err(Fault::limit(at, format!("the template is nested more than {MAX_DEPTH} levels deep")));
         }
         self.depth += 1;
         let result = inner(self);
@@ -191,7 +191,7 @@ impl Parser<'_> {
             "break" | "continue" => {
                 self.close(&word)?;
                 if self.ranges == 0 {
-                    return Err(Fault::error(open, format!("`{word}` outside of a `range`")));
+                    return Err(Fault::error(open, format!("`{word}` must be inside a `range`")));
                 }
                 Action::Piece(if word == "break" { Piece::Break } else { Piece::Continue })
             }

@@ -43,7 +43,7 @@ enum Flow {
 impl<'a> Run<'a> {
     fn deeper<T>(&mut self, at: usize, inner: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.depth == MAX_DEPTH {
-            return Err(Fault::limit(at, format!("it nests deeper than {MAX_DEPTH}")));
+            return Err(Fault::limit(at, format!("the execution is nested more than {MAX_DEPTH} levels deep")));
         }
         self.depth += 1;
         let result = inner(self);
@@ -293,7 +293,7 @@ impl<'a> Run<'a> {
                 found.ok_or_else(|| Fault::error(at, format!("`{field}` is not set")))
             }
             Kind::Unknown(name) => Ok(Value::new(Kind::Unknown(format!("{name}.{field}").into()))),
-            Kind::Nil => Err(Fault::error(at, format!("`{field}` of a null value"))),
+            Kind::Nil => Err(Fault::error(at, format!("a null value has no field `{field}`"))),
             _ => Err(Fault::error(at, format!("a value of type {} has no field `{field}`", value.type_name()))),
         }
     }
@@ -320,7 +320,8 @@ impl<'a> Run<'a> {
         let fixed = function.parameters.len();
         if count < fixed || (function.rest.is_none() && count > fixed) {
             let least = if function.rest.is_some() { "at least " } else { "" };
-            return Err(Fault::error(at, format!("`{name}` requires {least}{fixed} arguments, got {count}")));
+            let noun = if fixed == 1 { "argument" } else { "arguments" };
+            return Err(Fault::error(at, format!("`{name}` requires {least}{fixed} {noun}, got {count}")));
         }
         let mut arguments = Vec::with_capacity(count);
         for (index, term) in terms.iter().enumerate() {

@@ -14,7 +14,7 @@ pub(super) fn slugify(text: &str) -> Result<String, Fault> {
             '"' | '\'' | '’' => {}
             '‒' | '–' | '—' | '―' => plain.push('-'),
             _ if character.is_ascii() => plain.push(character.to_ascii_lowercase()),
-            _ => return Err(Fault::limit(0, format!("the slug of `{character}`"))),
+            _ => return Err(Fault::limit(0, format!("the character `{character}` is not supported"))),
         }
     }
     let mut slug = String::with_capacity(plain.len());

@@ -19,7 +19,7 @@ pub(crate) struct Value {
 /// A mapping that functions may change in place, as in Go.
 pub(crate) type Map = Rc<RefCell<BTreeMap<Arc<str>, Value>>>;
 
-/// The types of Go that occur. Functions distinguish `int` from `int64`.
+/// The types of Go that templates use. Functions distinguish `int` from `int64`.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
     /// `nil`, the null of JSON.
@@ -125,7 +125,7 @@ impl Value {
         }
     }
 
-    /// The name of the first unknown value in the value, or of the value itself if it is unknown.
+    /// The name of this value if it is unknown, or else of the first unknown value in it.
     pub(crate) fn unknown(&self, depth: usize) -> Option<Arc<str>> {
         match &self.kind {
             Kind::Unknown(name) => Some(name.clone()),

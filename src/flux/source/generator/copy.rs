@@ -22,7 +22,7 @@ const MAX_LOOKED_AT: usize = 1_000_000;
 /// The number of bytes of a merged file that cost as much as one copied file.
 const BYTES_PER_FILE: usize = 1_000;
 
-/// The cost limit of one generator: an artifact that copies another artifact twice doubles its size.
+/// The cost limit of one generator. If each artifact of a chain copies the previous artifact twice, the sizes double.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
     looked_at: usize,
@@ -328,7 +328,7 @@ fn help_for(glob: &str) -> &'static str {
     let segments: Vec<&str> = glob.split('/').collect();
     match segments.iter().position(|segment| *segment == "**") {
         Some(at) if at + 1 < segments.len() => {
-            "`**` matches one directory here, like `*`; write the directories between"
+            "name each directory; in this position, `**` matches one directory, like `*`"
         }
         _ if segments.iter().any(|segment| matches!(*segment, "" | "." | "..")) => {
             "write the path without `./`, `//` and a trailing `/`"

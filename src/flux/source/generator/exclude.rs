@@ -88,7 +88,7 @@ fn expand(glob: &str, limit: usize) -> Option<Vec<Option<Vec<char>>>> {
     Some(done)
 }
 
-/// The start of the alternatives, the range of each, and their end.
+/// The start of the alternatives, the range of each alternative, and the end of the alternatives.
 type Alternatives = (usize, Vec<std::ops::Range<usize>>, usize);
 
 fn next_alternatives(glob: &[char], from: usize) -> Result<Option<Alternatives>, ()> {

@@ -12,7 +12,11 @@ pub(super) fn items<'a>(object: &'a Object, keys: &[&str]) -> &'a [Node] {
 pub(super) fn required<'a>(node: &'a Node, field: &str) -> Result<&'a Node, Stop> {
     let found = node.get(field).filter(|value| value.text().is_some() && !value.is_null());
     found.ok_or_else(|| {
-        Stop::failed(node.span(), format!("missing `{field}`"), "set it; the API server rejects the object")
+        Stop::failed(
+            node.span(),
+            format!("the required field `{field}` is missing"),
+            "set the field; without it, the API server rejects the object",
+        )
     })
 }
 

@@ -1,4 +1,4 @@
-//! Merges of YAML files, as Helm merges values: mappings by key, other values are replaced.
+//! Merges of YAML files, as Helm merges values: mappings are merged by key, and other values are replaced.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 128;
 pub(super) struct Merged {
     /// The merged mapping.
     node: Node,
-    /// The first of the files, whose path the merged file has.
+    /// The first merged file. The result has the path of this file.
     file: File,
 }
 
@@ -30,7 +30,7 @@ impl Merged {
         parsed.findings.is_empty().then(|| Self { node, file: parsed.file.clone() })
     }
 
-    /// Merges another file over this one.
+    /// Merges another file over this file.
     pub(super) fn with(&self, over: &Self) -> Self {
         Self { node: over_mapping(&self.node, &over.node, 0), file: self.file.clone() }
     }

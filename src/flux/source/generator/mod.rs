@@ -39,12 +39,12 @@ const COPY: [&str; 4] = ["from", "to", "exclude", "strategy"];
 
 /// The artifact names of an ArtifactGenerator, as far as the names are known without the sources.
 ///
-/// The names are read once, since every Kustomization with an ExternalArtifact looks them up.
+/// The names are read once, since every Kustomization with an ExternalArtifact looks up the names.
 #[derive(Debug)]
 pub(super) struct Names {
     /// The digest of the spec and the position of the spec.
     said: Arc<str>,
-    /// The reason why the artifacts are unknown, if they are.
+    /// The reason why the artifacts are unknown, if they are unknown.
     refused: Option<Stop>,
     whole: BTreeSet<Name>,
     /// The prefix and suffix of names with captures.
@@ -128,7 +128,9 @@ impl<'a> Generator<'a> {
                 let message = format!("two sources have the alias `{}`", shown(alias));
                 let help = "give each source a unique alias; the controller creates none of the artifacts";
                 let finding = Finding::error(FAILED_BUILD, alias.span().clone(), message).help(help);
-                return Err(Stop::Failed(vec![finding.related(first.alias.span().clone(), "the first one")]));
+                return Err(Stop::Failed(vec![
+                    finding.related(first.alias.span().clone(), "the first source with this alias"),
+                ]));
             }
             let namespace = item.get("namespace").and_then(Node::text).filter(|text| !text.is_empty());
             let namespace = namespace.or_else(|| object.namespace()).unwrap_or_default();
@@ -146,7 +148,7 @@ impl<'a> Generator<'a> {
         format!("{}\n{}", names.said, sources.join("\n"))
     }
 
-    /// Creates the artifacts in order, until one fails.
+    /// Creates the artifacts in order, until an artifact fails.
     pub(super) fn make(&self, sources: &BTreeMap<String, Arc<Artifact>>) -> Generated {
         let mut generated = Generated::default();
         let mut stages = copy::Budget::default();

@@ -69,7 +69,7 @@ pub(super) fn outputs<'a>(
     Ok(outputs)
 }
 
-const NO_NAME: &str = "use lower case letters, digits, `-` and `.`; the controller creates none of the artifacts";
+const NO_NAME: &str = "use lower-case letters, digits, `-` and `.`; the controller creates none of the artifacts";
 
 /// Validates the artifacts as the controller does before it fetches the sources.
 fn check(said: &[Node], has_pattern: bool, sources: &BTreeMap<String, Arc<Artifact>>) -> Result<(), Stop> {
@@ -79,8 +79,9 @@ fn check(said: &[Node], has_pattern: bool, sources: &BTreeMap<String, Arc<Artifa
         if let Some(first) = seen.insert(shown(name), name) {
             let message = format!("duplicate artifact `{}`", shown(name));
             let finding = Finding::error(FAILED_BUILD, name.span().clone(), message);
-            let finding = finding.help("give each artifact a unique name; the controller creates none of them");
-            return Err(Stop::Failed(vec![finding.related(first.span().clone(), "the first one")]));
+            let finding =
+                finding.help("give each artifact a unique name; the controller creates none of the artifacts");
+            return Err(Stop::Failed(vec![finding.related(first.span().clone(), "the first artifact with this name")]));
         }
         if !has_pattern && !is_name(shown(name)) {
             return Err(Stop::failed(name.span(), format!("`{}` is not a valid object name", shown(name)), NO_NAME));

@@ -9,7 +9,7 @@ use crate::text::Span;
 /// The reason why an artifact is not created.
 #[derive(Debug, Clone)]
 pub(in crate::flux::source) enum Stop {
-    /// The controller does not create the artifact either.
+    /// The controller fails to create the artifact.
     Failed(Vec<Finding>),
     /// The artifact is unknown, with the reason.
     Unknown(Arc<str>),

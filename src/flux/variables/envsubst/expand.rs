@@ -1,4 +1,4 @@
-//! The expansion of a parsed template with values to text.
+//! The expansion of a parsed template to text, with the values of its variables.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -42,14 +42,14 @@ pub struct Piece {
     pub source: Range<usize>,
     /// The variable; `None` for text of the template.
     pub variable: Option<Box<str>>,
-    /// Whether the value is unknown. Then the text is `${NAME}`.
+    /// Whether the value is unknown. If so, the text is `${NAME}`.
     pub unknown: bool,
 }
 
 /// The value of a `${…}` or of an argument.
 struct Value<'a> {
     text: Cow<'a, str>,
-    /// The variable with the value: the named variable, or a variable in the default.
+    /// The variable that provides the value: the named variable, or a variable in the default.
     variable: Option<&'a str>,
     unknown: bool,
 }
@@ -201,7 +201,7 @@ fn replaced<'v>(value: &'v str, text: &str, other: &str, most: usize) -> Result<
     Ok(Cow::Owned(value.replacen(text, other, most)))
 }
 
-/// Go's lower case of a character: Go converts only to single characters.
+/// The lower case of a character in Go, which converts a character only to a single character.
 fn lower(c: char) -> char {
     // Rust's lower case of `İ` has a combining dot, but Go's lower case does not.
     if c == '\u{130}' {
@@ -214,7 +214,7 @@ fn lower(c: char) -> char {
     }
 }
 
-/// Go's upper case of a character: Go converts only to single characters.
+/// The upper case of a character in Go, which converts a character only to a single character.
 fn upper(c: char) -> char {
     let mut changed = c.to_uppercase();
     match (changed.next(), changed.next()) {

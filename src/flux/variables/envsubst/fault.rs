@@ -5,7 +5,7 @@ use std::ops::Range;
 /// The reason why a text cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The byte range in the text, from the `${` on.
+    /// The byte range in the text, which starts at the `${`.
     pub range: Range<usize>,
     /// The kind of the fault.
     pub kind: FaultKind,

@@ -1,7 +1,7 @@
-//! Flux's `${…}`: the expansion of `fluxcd/pkg/envsubst`, with the position of every piece.
+//! Flux's `${…}`: the expansion as in `fluxcd/pkg/envsubst`, with the position of every piece.
 //!
 //! The syntax differs from the parameter expansion of a shell: `:+` and `:?` behave like `:-`, `${x-y}` is an error,
-//! unused defaults are also expanded, and `$$` is one `$` except in a default. `testdata/oracles/flux` records the
+//! unused defaults are also expanded, and `$$` becomes one `$` except in a default. `testdata/oracles/flux` records the
 //! output of Flux.
 
 pub(super) mod fault;

@@ -1,4 +1,4 @@
-//! The parser: text → parts. The parser reproduces the corner cases of `fluxcd/pkg/envsubst`.
+//! The parser of texts with `${…}`, which reproduces the corner cases of `fluxcd/pkg/envsubst`.
 
 use std::ops::Range;
 
@@ -245,7 +245,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// A fault in the innermost `${…}`, with its range up to the end of the line.
+    /// A fault in the innermost `${…}`. Its range ends at a nearby closing brace or at the fault, within the line.
     fn fault(&self, kind: FaultKind) -> Fault {
         let start = self.calls.last().copied().unwrap_or_default();
         let rest = self.text.get(start..).unwrap_or_default();

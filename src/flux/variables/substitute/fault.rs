@@ -28,20 +28,18 @@ pub(super) fn finding(fault: &Fault, text: &str, place: &Node, values: &Values<'
             return Finding::error(UNDEFINED_VARIABLE, span, format!("variable `{name}` is not defined")).help(help);
         }
         FaultKind::NoName => ("no name follows `${`", LITERALLY),
-        FaultKind::NotClosed => {
-            ("only `}` or an operator may follow the name", "the operators for a default are `:=` and `:-`; ")
-        }
-        FaultKind::NoArgument => ("its operator lacks an argument, or the text ends before `}`", LITERALLY),
+        FaultKind::NotClosed => ("only `}` or an operator may follow the name", "use `:=` or `:-` for a default, or "),
+        FaultKind::NoArgument => ("its operator has no argument, or the text ends before `}`", LITERALLY),
         FaultKind::Malformed => {
-            ("Flux does not know this operator, or something follows that does not belong to it", LITERALLY)
+            ("Flux does not support this operator, or the text after the operator is not valid", LITERALLY)
         }
-        FaultKind::TooDeep => ("too many nested `${`", "use fewer"),
+        FaultKind::TooDeep => ("it has too many nested `${`", "nest fewer `${`"),
         FaultKind::Backwards => {
             ("the substring ends before it begins, which Flux does not support", "use a length of 0 or more")
         }
-        FaultKind::CutCharacter => ("it splits a character; Flux counts bytes", "split between characters"),
-        FaultKind::TooLong => ("it would expand to a text of many megabytes", "replace less"),
-        FaultKind::TooSlow => ("its pattern takes too long to match", "use fewer stars, or a shorter value"),
+        FaultKind::CutCharacter => ("it splits a character, since Flux counts bytes", "split between characters"),
+        FaultKind::TooLong => ("it expands the object to more than 4 MiB", "use a shorter value"),
+        FaultKind::TooSlow => ("its pattern takes too long to match", "use fewer `*`, or a shorter value"),
     };
     if let Some(owner) = string(place).and_then(|text| owner::of_malformed(&text, expression)) {
         let message = format!("`{shown}` belongs to the {owner}, and Flux fails to parse it: {message}");

@@ -2,7 +2,8 @@
 //!
 //! Flux prints the object, expands the text and parses it again. This process drops quotes, may change the type of a
 //! value, and turns a value that looks like YAML into structure. In nearly all cases, expanding each scalar alone has
-//! the same result: `scalars` does so if the result is certain. Otherwise `whole` does the same as Flux.
+//! the same result. `scalars` expands each scalar alone if the result is certain. Otherwise, `whole` repeats the
+//! steps of Flux.
 
 mod canonical;
 mod owner;
@@ -51,7 +52,7 @@ pub fn reads(object: &Object) -> Arc<[Name]> {
     if !scalars::reads(&object.node, &mut names) {
         names.insert(Name::from(""));
         let text = go::print(&object.node);
-        // A text that cannot be parsed fails with any variables.
+        // A text that cannot be parsed fails regardless of the variables.
         if let Ok(template) = Template::parse(&text) {
             names.extend(template.names().into_iter().map(Name::from));
         }

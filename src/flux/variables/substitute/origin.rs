@@ -14,7 +14,7 @@ pub(super) fn by(was: &Origin, name: Name, pieces: Vec<Piece>) -> Origin {
     Origin::Via(Arc::new(ValueChange::new(ChangedBy::Variable(name), Some(was.clone()), pieces)))
 }
 
-/// The origin of a scalar whose text was expanded to a value that prints as `text`; unchanged if the text has no
+/// The origin of a scalar after its expansion, whose value prints as `text`; unchanged if the scalar has no
 /// variable.
 pub(super) fn of(was: &Origin, expansion: &Expansion, text: &str, values: &Values<'_>) -> Origin {
     let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);

@@ -110,7 +110,7 @@ impl<'a> Passage<'a> {
 
     /// The certainty that a variable of the text belongs to another program.
     pub(super) fn ownership(&self, name: &str) -> Ownership {
-        // Flux has no variables with such names. The names of Grafana's variables start with `__`.
+        // Flux rejects names that start with a digit or are not ASCII. Names of Grafana's variables start with `__`.
         if name.starts_with(|c: char| c.is_ascii_digit()) || name.starts_with("__") || !name.is_ascii() {
             return Ownership::Sure;
         }

@@ -47,7 +47,7 @@ fn expand(text: &str, values: &Values<'_>) -> Option<Expansion> {
         let lookup = |name: &str| if is_undefined(name) { Lookup::Unknown } else { values.lookup(name) };
         match template.expand(lookup) {
             Ok(expansion) => return Some(expansion),
-            // Each iteration finds another name, so that the loop ends.
+            // Each iteration finds another name, so the loop ends.
             Err(fault) if fault.kind == FaultKind::NotSet => {
                 let name = template.name_at(fault.range.start).filter(|name| !is_undefined(name))?.to_string();
                 undefined.push(name);

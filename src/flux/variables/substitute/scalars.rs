@@ -1,4 +1,4 @@
-//! Substitution in single scalars, if the result is certainly the result of Flux.
+//! Substitution in single scalars, if the result certainly equals the result of Flux.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,8 +17,9 @@ const NARROW: usize = 76;
 /// The error of a substitution that depends on the whole text.
 struct Tangled;
 
-/// Substitutes in a node; the inner `None` means no change, and the outer `None` that the result depends on the whole
-/// text.
+/// Substitutes variables in a node. The inner `None` means no change.
+///
+/// The outer `None` means that the result depends on the whole text.
 #[expect(clippy::option_option, reason = "certainty and change are independent")]
 pub(super) fn substitute(node: &Node, values: &Values<'_>) -> Option<Option<Node>> {
     changed(node, 0, values).ok()

@@ -18,7 +18,7 @@ const MAX_UNDEFINED: usize = 100;
 pub(crate) struct UndefinedVariable {
     /// The owner.
     pub(crate) owner: VariableOwner,
-    /// The variables with their places; more than one only for a text of another program.
+    /// The variables with their places; more than one variable only for a text of another program.
     pub(crate) uses: Vec<(Name, Span)>,
     /// The object that reads the variables.
     pub(crate) object: ObjectRef,

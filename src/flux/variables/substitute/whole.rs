@@ -41,7 +41,7 @@ pub(super) fn substitute(object: &Object, values: &Values<'_>) -> Result<Node, V
     let parsed = parse(&file);
     let reading = Reparse { map, expansion: &expansion, printed: &printed, values };
     if let Some(piece) = expansion.pieces.iter().find(broken) {
-        let message = "a line break of YAML 1.1 only";
+        let message = "the value contains a line break of YAML 1.1 only";
         return Err(vec![reading.broken(message, &file.span(piece.output.clone()))]);
     }
     // Flux silently uses the last of duplicate keys.
@@ -286,8 +286,8 @@ impl<'a> Reparse<'a> {
         let expression = self.printed.get(piece.source.clone()).unwrap_or_default();
         let place = narrowed(self.map.place(piece.source.start), expression);
         let name = piece.variable.as_deref().unwrap_or_default();
-        let message = format!("with the value of `{name}` the object is not valid YAML: {message}");
-        let help = "Flux substitutes values in text: quote the value for YAML, or change it";
+        let message = format!("with the value of `{name}`, the object is not valid YAML: {message}");
+        let help = "quote the value for YAML, or change it; Flux substitutes values in the printed text";
         let finding = Finding::error(FAILED_BUILD, place, message).help(help);
         match self.values.variables.values.get(name) {
             Some(variable) => finding.related(variable.place.clone(), "the value"),

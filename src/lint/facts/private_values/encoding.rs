@@ -3,12 +3,12 @@
 use crate::kube::Object;
 use crate::yaml::{Entry, Node, decode_base64};
 
-/// The decoded text of a value of a Secret's `data`; `None` if it is not text.
+/// The decoded text of a value in the `data` of a Secret; `None` if the value is not text.
 pub(crate) fn decoded(text: &str) -> Option<String> {
     String::from_utf8(decode_base64(text)?).ok()
 }
 
-/// Returns whether SOPS encrypted a whole file: each of its formats ends with a message authentication code.
+/// Returns whether SOPS encrypted a whole file. Such a file contains a message authentication code, in each format.
 pub(crate) fn is_encrypted_file(text: &str) -> bool {
     ["\"mac\": \"ENC[", "mac: ENC[", "sops_mac=ENC["].iter().any(|mark| text.contains(mark))
 }

@@ -1,7 +1,7 @@
-//! Private values in plain text: the only place that decides which values are private.
+//! Private values in plain text. Only this module decides which values are private.
 //!
 //! A value is private because of its shape (a private key, a token with a known prefix, an address with a password), or
-//! because of its name. Names are less certain.
+//! because of its name. A name is less certain than a shape.
 
 pub(super) mod encoding;
 mod markers;

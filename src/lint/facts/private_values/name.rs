@@ -1,4 +1,4 @@
-//! The names of values: which of them indicate that a value is private.
+//! The names of values, and whether a name indicates that the value is private.
 
 use super::markers::may_name_secrets;
 
@@ -152,7 +152,7 @@ const PUBLIC: [&str; 71] = [
 
 /// Returns whether a key of a Secret indicates that its value is private.
 ///
-/// More keys indicate this than in chart values, since the author stored the value in a Secret.
+/// More names indicate a private value in a Secret than in chart values, since the author stored the value in a Secret.
 pub(super) fn of_secret(key: &str) -> bool {
     let words = words(key);
     let tells = |word: &String| {
@@ -192,7 +192,7 @@ pub(super) fn words(name: &str) -> Vec<String> {
         let before = at.checked_sub(1).and_then(|at| letters.get(at));
         let after = letters.get(at + 1);
         let after_lower = before.is_some_and(|before| before.is_lowercase() || before.is_ascii_digit());
-        // The last capital of `APIKey` starts a word.
+        // The last capital letter of `APIKey` starts a word.
         let before_lower =
             before.is_some_and(|before| before.is_uppercase()) && after.is_some_and(|after| after.is_lowercase());
         if is_start || (letter.is_uppercase() && (after_lower || before_lower)) {

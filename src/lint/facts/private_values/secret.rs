@@ -27,7 +27,7 @@ pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
 /// The extensions of files that contain private keys in a binary format.
 const KEY_STORES: [&str; 6] = [".jks", ".p12", ".pfx", ".keystore", ".kdbx", ".key"];
 
-/// The private parts of a value of a Secret. `text` is the decoded value; `None` if it is not text.
+/// The private parts of a value of a Secret. `text` is the decoded value; `None` if the value is not text.
 fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
     let (key, node) = (&*entry.key, &entry.node);
     let has_private_name = name::of_secret(key);
@@ -45,7 +45,7 @@ fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
     }
     if search::is_structured(value) {
         let mut found = search::in_text(node, text);
-        // The format of the file is unknown, but its name indicates a private key.
+        // The format of the value is unknown, but its key indicates a private value.
         let looks_random = || value.split_whitespace().any(shape::looks_random);
         if found.is_empty() && has_private_name && !search::is_mapping(value) && looks_random() {
             found = private(Evidence::Secret);

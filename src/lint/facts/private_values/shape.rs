@@ -1,4 +1,4 @@
-//! The shapes of values: some are private under any name, and others are not private under any name.
+//! The shapes of values. Some shapes make a value private under any name. Other shapes make a value public.
 
 use std::ops::Range;
 
@@ -187,7 +187,7 @@ pub(super) fn is_address(text: &str) -> bool {
 
 /// Returns whether a value contains no secret: it is empty, a variable, encrypted, a reference, or a placeholder.
 ///
-/// `changeme` is not a placeholder: if nothing replaces it, it is the password.
+/// `changeme` is not a placeholder: without a replacement, `changeme` is the password.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let text = text.trim().trim_matches(['"', '\'']);
     let lower = text.to_ascii_lowercase();

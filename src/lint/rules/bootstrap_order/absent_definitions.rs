@@ -44,11 +44,13 @@ pub(super) fn absent_definitions(rule: &'static str, view: &View<'_>) -> Vec<Fin
                 set.object.reference(),
                 never(severity)
             );
-            let help =
-                format!("add `{controller}` to the components of {}: it installs the CRD", instance.object.reference());
+            let help = format!(
+                "add `{controller}` to `spec.components` of {}, so that Flux Operator installs the CRD",
+                instance.object.reference()
+            );
             let list = entry.map_or_else(|| instance.object.span().clone(), Entry::key_span);
             let finding = Finding::warning(rule, Label::new(place, "not installed"), message)
-                .related(instance.by.place(&list), format!("`{controller}` is not among these components"))
+                .related(instance.by.place(&list), format!("`{controller}` is not a component of this FluxInstance"))
                 .help(help)
                 .about(set.object.reference());
             findings.push(Finding { severity, ..finding });
@@ -57,7 +59,7 @@ pub(super) fn absent_definitions(rule: &'static str, view: &View<'_>) -> Vec<Fin
     findings
 }
 
-/// The Flux controller that users install together with a CRD.
+/// The Flux controller that is installed together with a CRD.
 fn controller_of(name: &str) -> Option<&'static str> {
     let (plural, group) = name.split_once('.')?;
     let controller = match (group, plural) {

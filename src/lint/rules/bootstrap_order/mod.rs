@@ -26,27 +26,27 @@ declare! {
     ///
     /// ## Why
     ///
-    /// On a long-running cluster all objects already exist, so a wrong order stays hidden. A new cluster, or a cluster
-    /// that is restored after a disaster, starts empty. A Kustomization fails until the Namespace of each of its objects
-    /// exists, and tries again after its `retryInterval` or `interval`. Some waits never end:
+    /// On a long-running cluster, all objects already exist, so a wrong order stays hidden. A new cluster, or a cluster
+    /// that is restored after a disaster, starts empty. A Kustomization fails until the Namespace of each of its
+    /// objects exists, and tries again after its `retryInterval` or `interval`. Some waits never end:
     ///
     /// - A parent waits for a child that depends on the parent.
     /// - A Kustomization contains custom resources, and one of its own children applies their CRD. While the API server
     ///   rejects an object of a Kustomization, Flux applies only its CRDs, Namespaces and ClusterRoles.
     /// - A Kustomization contains custom resources and the release of the chart that installs their CRDs.
-    /// - A Kustomization applies its own variables or its own source.
+    /// - A Kustomization applies its own source, or the ConfigMap with its own variables.
     ///
-    /// The severity is error if the wait certainly never ends. It is warning if the wait ends without a change, or if
-    /// an unknown fact may end it: a chart, an expression in `readyExpr`, an applier without a copy, or a Secret, since
-    /// users often create Secrets by hand. If a Kustomization waits for pods whose Secret is applied later, the
-    /// severity is pedantic, because the pods start as soon as the Secret exists.
+    /// The severity is error if the wait certainly never ends. It is warning if the wait ends without a change. It is
+    /// also warning if something unknown may end the wait: the objects of a chart or of a source without a local copy,
+    /// the result of a `readyExpr`, or a Secret that a user creates by hand. If a Kustomization waits for pods whose
+    /// Secret is applied later, the severity is pedantic, because the pods start as soon as the Secret exists.
     ///
     /// A Kustomization comes after the object that applies it, after its dependencies, and after the objects that these
     /// dependencies wait for. Within one Kustomization, Flux applies CRDs, Namespaces and ClusterRoles first. The rule
-    /// ignores cycles of `dependsOn` alone, which [dependency-cycle](dependency-cycle.md) reports, and pairs of
-    /// Kustomizations that [missing-dependency](missing-dependency.md) reports. It also ignores objects that another
-    /// program of the repository may create before Flux starts: a script, a Taskfile, a helmfile, Ansible, Terraform,
-    /// or Talos.
+    /// ignores cycles that consist only of `dependsOn`, which [dependency-cycle](dependency-cycle.md) reports, and
+    /// pairs of Kustomizations that [missing-dependency](missing-dependency.md) reports. It also ignores objects that
+    /// another program of the repository may create before Flux starts: a script, a Taskfile, a helmfile, Ansible,
+    /// Terraform, or Talos.
     ///
     /// ## How to fix it
     ///
@@ -159,7 +159,7 @@ declare! {
     Check::Cluster(check),
 }
 
-/// The number of objects that a message lists.
+/// The maximum number of objects that a message lists.
 const MAX_LISTED: usize = 5;
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -246,7 +246,7 @@ fn is_gated(appliers: &[Arc<Applier>], at: usize, need: &Need<'_>) -> bool {
 fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding> {
     let mut findings: BTreeMap<(usize, usize), (Finding, usize)> = BTreeMap::new();
     for ChartUse { user, charts } in uses {
-        // Flux does not apply a child before the API server serves all kinds of its parent.
+        // Flux applies a child only after the API server serves the kinds of all objects of the parent.
         let is_below = |chart: &&Applied<'_>| tree.lineage(chart.by.at).any(|at| at == user.by.at);
         let Some(chart) = charts.iter().find(is_below) else { continue };
         if !charts.iter().all(|chart| is_below(&chart)) || makes_roots(user.by) {
@@ -258,10 +258,14 @@ fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding>
             continue;
         }
         let (object, release, by) = (user.object.reference(), chart.object.reference(), &user.by.reference);
-        let both = if chart.by.at == user.by.at { "both".to_owned() } else { chart.by.reference.to_string() };
+        let both = if chart.by.at == user.by.at {
+            "both objects".to_owned()
+        } else {
+            format!("{}, which applies the release", chart.by.reference)
+        };
         let message = format!(
-            "in a cold start, {by} may never become ready: {object} needs its CRD, which the chart of {release} installs, and \
-             {by} applies {both}"
+            "in a cold start, {by} may never become ready: {object} needs its CRD, which the chart of {release} \
+             installs, and {by} applies {both}"
         );
         let place = user.object.node.get("kind").unwrap_or(&user.object.node);
         let finding = Finding::warning(RULE.id, Label::new(user.by.place(place.span()), "needs its CRD"), message)
@@ -276,16 +280,14 @@ fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding>
             more => format!("; the same applies to objects of {more} other kinds"),
         };
         format!(
-            "move the custom resources to a Kustomization that depends on the one of the release: Flux does not apply a \
-             Kustomization with an unknown kind, so it never applies the release{others}"
+            "move the custom resources to a Kustomization that depends on the Kustomization of the release: Flux does \
+             not apply a Kustomization with an object of an unknown kind, so Flux never applies the release{others}"
         )
     };
     findings.into_values().map(|(finding, count)| finding.help(help(count))).collect()
 }
 
-/// Adds needs to the order for custom resources.
-///
-/// Their appliers come before all releases with charts that install the CRDs.
+/// Adds needs to the order for custom resources whose appliers come before all charts that install the CRDs.
 fn add_charts_after(uses: &[ChartUse<'_>], tree: &ApplierTree, order: &mut ApplyOrder<'_>) {
     for ChartUse { user, charts } in uses.iter().filter(|one| !makes_roots(one.user.by)) {
         let at = user.by.at;
@@ -293,7 +295,7 @@ fn add_charts_after(uses: &[ChartUse<'_>], tree: &ApplierTree, order: &mut Apply
             !tree.lineage(chart.by.at).any(|above| above == at) && order.is_before(at, chart.by.at)
         };
         let Some(chart) = charts.first().filter(|_| charts.iter().all(is_after)) else { continue };
-        let what = format!("{} needs its CRD of the chart of {}", user.object.reference(), chart.object.reference());
+        let what = format!("{} needs its CRD from the chart of {}", user.object.reference(), chart.object.reference());
         let place = user.object.node.get("kind").unwrap_or(&user.object.node);
         let need = (user.by.place(place.span()), what);
         order.add_need(applied(at), chart.by.at, need, Certainty::Likely);
@@ -304,7 +306,7 @@ fn add_charts_after(uses: &[ChartUse<'_>], tree: &ApplierTree, order: &mut Apply
 ///
 /// Returns the findings for appliers that apply their own inputs.
 ///
-/// The function reports only inputs that never arrive. `missing-dependency` reports inputs that arrive late.
+/// The function reports only waits that never end. `missing-dependency` reports inputs that are applied late.
 fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, severity: Severity) -> Vec<Finding> {
     let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
     let mut own: BTreeMap<(usize, bool), Vec<&Input<'_>>> = BTreeMap::new();
@@ -324,7 +326,7 @@ fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, s
                 order.add_need(ready(by.at), provider, (by.place(node.span()), what()), certainty);
             }
         } else if by.parent_applier.as_ref().is_none_or(|parent| makes_roots(parent)) {
-            // The user that applies a root by hand also applies its inputs.
+            // The user who applies a root by hand also applies the inputs of the root.
         } else if view.may_exist_before_flux(thing.object) {
             // Another program may create the input first.
         } else if provider == by.at {
@@ -363,11 +365,11 @@ fn own_inputs(inputs: &[&Input<'_>], severity: Severity) -> Option<Finding> {
         never(severity)
     );
     let help = if is_secret(first) {
-        "move the object to another Kustomization, or to the parent of this one: unless it exists before Flux starts, \
-         Flux applies nothing"
+        "move the object to another Kustomization, or to the parent of this Kustomization: unless the object exists \
+         before Flux starts, Flux does not apply this Kustomization"
     } else {
-        "move the object to another Kustomization, or to the parent of this one: Flux needs it before it applies \
-         anything"
+        "move the object to another Kustomization, or to the parent of this Kustomization: Flux needs the object \
+         before it applies any object of this Kustomization"
     };
     let place = own_position(by, first.node.span());
     let mut finding = Finding::warning(RULE.id, Label::new(place, "needed first"), message);
@@ -390,23 +392,24 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
     let others: BTreeSet<_> = rest.iter().map(|need| key(need)).filter(|other| *other != key(first)).collect();
     let more = match others.len() {
         0 => String::new(),
-        1 => format!("; {} needs one more object of it", user.reference),
-        more => format!("; {} needs {more} more objects of it", user.reference),
+        1 => format!("; {} needs one more object of {}", user.reference, provider.reference),
+        more => format!("; {} needs {more} more objects of {}", user.reference, provider.reference),
     };
     let message = format!(
-        "in a cold start, {} may apply {object} before {} exists, which {} applies{more}",
+        "in a cold start, {} may apply {object} before {}, which {} applies{more}",
         user.reference, first.what, provider.reference
     );
     let (provider_name, user_name) = (&provider.reference, &user.reference);
+    let what = missing_thing(first);
     let consequence = if first.refused {
         let retry = retry_of(user);
-        format!("until it exists, Flux applies nothing else of {user_name}, and tries again after {retry}")
+        format!("until {what} exists, Flux applies nothing else of {user_name}, and tries again after {retry}")
     } else {
-        format!("until it exists, the pods of the object do not start, and {user_name} is not ready")
+        format!("until {what} exists, the pods of the object do not start, and {user_name} is not ready")
     };
     let help = if is_after {
         format!(
-            "move it to {user_name} or to one of its dependencies, because {provider_name} is applied after \
+            "move {what} to {user_name} or to a dependency of {user_name}, because {provider_name} is applied after \
              {user_name}: {consequence}"
         )
     } else {
@@ -420,24 +423,29 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
         finding.severity = Severity::Pedantic;
     }
     let before = "in a cold start, ";
-    let what = missing_thing(first);
-    let summary = format!(" appliers may apply objects before {what} exists, which {provider_name} applies");
+    let summary = format!(" appliers may apply objects before {what}, which {provider_name} applies");
     let consequence = if first.refused {
-        "until it exists, Flux applies nothing else of them, and tries again after their intervals"
+        format!(
+            "until {what} exists, Flux applies nothing else of these appliers, and tries again after their intervals"
+        )
     } else {
-        "until it exists, the pods of the objects do not start, and the appliers are not ready"
+        format!("until {what} exists, the pods of the objects do not start, and the appliers are not ready")
     };
     let help = if is_after {
-        format!("move it to one of their dependencies, because {provider_name} is applied after them: {consequence}")
+        format!(
+            "move {what} to a dependency of these appliers, because {provider_name} is applied after them: \
+             {consequence}"
+        )
     } else {
         format!("add {provider_name} to `dependsOn` of each of these appliers: {consequence}")
     };
     finding = finding.caused_by(format!("{what} {provider_name} {is_after}"), before, summary).help_for_all(help);
     if let Some(own) = &user.object {
-        finding = finding.related(own_position(user, own.span()), format!("{} does not wait for it", user.reference));
+        finding = finding
+            .related(own_position(user, own.span()), format!("{} does not wait for {provider_name}", user.reference));
     }
     if let Some(own) = &provider.object {
-        finding = finding.related(own_position(provider, own.span()), format!("{} applies it", provider.reference));
+        finding = finding.related(own_position(provider, own.span()), format!("{} applies {what}", provider.reference));
     }
     Some(finding)
 }
@@ -455,16 +463,16 @@ fn earlier_than_several(view: &View<'_>, several: &[(usize, Vec<&Need<'_>>)]) ->
         several.iter().flat_map(|(_, needs)| needs).map(|need| missing_thing(need)).collect();
     let (names, needed) = (listed(&names, "Kustomization"), listed(&Vec::from_iter(needed), "namespace"));
     let user_name = &user.reference;
-    let message = format!("in a cold start, {user_name} may apply objects before {needed} exist, which {names} apply");
+    let message = format!("in a cold start, {user_name} may apply objects before {needed}, which {names} apply");
     let help = format!(
-        "add {names} to `dependsOn` of {user_name}: until they exist, Flux applies nothing else of {user_name}, and \
-         tries again after {}",
+        "add {names} to `dependsOn` of {user_name}: until these objects exist, Flux applies nothing else of \
+         {user_name}, and tries again after {}",
         retry_of(user)
     );
-    let summary = format!(" appliers may apply objects before {needed} exist, which {names} apply");
+    let summary = format!(" appliers may apply objects before {needed}, which {names} apply");
     let help_for_all = format!(
-        "add {names} to `dependsOn` of each of them: until they exist, Flux applies nothing else of them, and tries \
-         again after their intervals"
+        "add {names} to `dependsOn` of each of these appliers: until these objects exist, Flux applies nothing else of \
+         these appliers, and tries again after their intervals"
     );
     let mut finding =
         Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
@@ -473,12 +481,13 @@ fn earlier_than_several(view: &View<'_>, several: &[(usize, Vec<&Need<'_>>)]) ->
             .caused_by(format!("{needed} {names}"), "in a cold start, ", summary)
             .help_for_all(help_for_all);
     if let Some(own) = &user.object {
-        finding = finding.related(own_position(user, own.span()), format!("{user_name} does not wait for them"));
+        finding =
+            finding.related(own_position(user, own.span()), format!("{user_name} does not wait for these appliers"));
     }
     for provider in providers.iter().take(MAX_LISTED) {
         if let Some(own) = &provider.object {
             let place = own_position(provider, own.span());
-            finding = finding.related(place, format!("{} applies one of them", provider.reference));
+            finding = finding.related(place, format!("{} applies a needed object", provider.reference));
         }
     }
     Some(finding)
@@ -492,7 +501,9 @@ fn missing_thing(need: &Need<'_>) -> String {
     }
 }
 
-/// The first items of a list, as text for a message. `noun` may be the first word of all items.
+/// The first items of a list, as text for a message.
+///
+/// If each item starts with `noun`, the text starts with its plural, and the items lack the word.
 fn listed(items: &[String], noun: &str) -> String {
     let names: Option<Vec<&str>> = items.iter().map(|item| item.strip_prefix(noun)?.strip_prefix(' ')).collect();
     let (start, items) = match names.filter(|names| names.len() > 1) {

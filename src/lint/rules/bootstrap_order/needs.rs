@@ -9,7 +9,7 @@ use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
 
-/// The text for a CRD in a message.
+/// The text for the CRD of an object in a message.
 pub(super) const ITS_DEFINITION: &str = "its CRD";
 
 /// A dependency of an object: a CRD, a Namespace or a Secret that must exist before the object.
@@ -28,7 +28,7 @@ pub(super) struct Need<'a> {
     pub(super) providers: Vec<usize>,
 }
 
-/// The dependencies that neither the applier of their object nor one of its ancestors applies.
+/// The dependencies that neither the applier of the dependent object nor an ancestor of that applier applies.
 pub(super) fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
     let mut defined: Index<u64, Vec<usize>> = Index::default();
     let mut namespaces: Index<Name, Vec<usize>> = Index::default();

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::yaml::{Node, Style, Value};
 
-/// Returns a duration in the syntax of Go, such as `1h30m`, `1.5h` or `250ms`.
+/// Returns the duration in a scalar in the syntax of Go, such as `1h30m`, `1.5h` or `250ms`.
 ///
-/// The result is `None` for invalid text and unknown values.
+/// The result is `None` for invalid text, negative durations and unknown values.
 ///
 /// Source: `time.ParseDuration`.
 pub(super) fn go_duration(node: &Node) -> Option<Duration> {

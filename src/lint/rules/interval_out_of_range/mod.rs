@@ -16,7 +16,7 @@ declare! {
     /// ## Why
     ///
     /// After each interval, Flux sends requests to a server: the Git host, the registry, or the API server. With
-    /// intervals below a minute, a Git host may throttle a few clusters, so that they no longer receive changes. A
+    /// intervals below a minute, a Git host may throttle even a few clusters, so that they no longer receive changes. A
     /// Receiver delivers a push immediately, regardless of the interval.
     ///
     /// An interval below the `timeout` is valid: Flux starts the next interval at the end of a reconciliation, and
@@ -73,7 +73,7 @@ declare! {
     "interval-out-of-range", Warning, "an interval is shorter than a minute", Check::Object(check),
 }
 
-/// The shortest interval that servers do not throttle.
+/// The shortest interval that the rule accepts, since servers may throttle clients with shorter intervals.
 const SHORTEST: Duration = Duration::from_mins(1);
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -92,10 +92,10 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     }
     let message = format!("{} has an interval of `{text}`, which is shorter than a minute", object.reference());
     let help = if is_kustomization {
-        "set a minute or more: each interval builds all objects and compares them with the cluster; a change of the \
-         source triggers a reconciliation whatever the interval is"
+        "set `interval` to a minute or more: after each interval, Flux builds all objects and compares them with the \
+         cluster; a change of the source triggers a reconciliation regardless of the interval"
     } else {
-        "set a minute or more: servers throttle frequent clients; a Receiver delivers pushes immediately"
+        "set `interval` to a minute or more: servers throttle frequent clients; a Receiver delivers pushes immediately"
     };
     let finding = Finding::warning(RULE.id, interval.span().clone(), message);
     let finding = finding.help(help).about(object.reference());

@@ -30,11 +30,11 @@ declare! {
     /// kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller.
     ///
     /// Flux Operator applies the patches of a FluxInstance after the patches for `multitenant: true`, and the last of
-    /// two flags takes effect. Therefore, a patch can revert the lockdown. The rule reports the argument of such a
-    /// patch.
+    /// several equal flags takes effect. Therefore, a patch can revert the lockdown. The rule reports the argument of
+    /// such a patch.
     ///
-    /// The severity is warning if only `--no-remote-bases` is missing, or if an admission policy of the cluster that checks
-    /// `serviceAccountName` may restrict the tenants. Flux has `--no-remote-bases` since version 0.30.
+    /// The severity is warning if only `--no-remote-bases` is missing, or if an admission policy of the cluster that
+    /// checks `serviceAccountName` may restrict the tenants. Flux 0.30 introduced `--no-remote-bases`.
     ///
     /// The rule does not run if no tenants are known, or if the configuration contains a reason for the missing
     /// lockdown: `lint.tenancy.lockdown: {mode: none, reason: …}`. If the repository does not contain the installation
@@ -204,11 +204,13 @@ fn judge_instance(view: &View<'_>, tenants: &[&str], applied: &Applied<'_>) -> O
         (None, Some(cluster)) => Label::new(applied.by.place(&cluster.key_span()), "no `multitenant` here"),
         (None, None) => missing_in_spec(instance, "cluster.multitenant"),
     };
-    let message = format!("{} does not lock Flux down, and {}", instance.reference(), in_words(tenants));
+    let message =
+        format!("{} does not enable the multi-tenancy lockdown, and {}", instance.reference(), in_words(tenants));
     let first = preparation(view, |flag| lacking.contains_key(flag));
     let help = format!(
-        "{first}set `spec.cluster.multitenant` to `true`: otherwise an object of a tenant without a service account runs \
-         with the permissions of Flux; if that is intended, set a reason in `lint.tenancy.lockdown` of .fleetwright.yaml"
+        "{first}set `spec.cluster.multitenant` to `true`: otherwise Flux applies an object without \
+         `serviceAccountName` with its own permissions; if that is intended, set a reason in \
+         `lint.tenancy.lockdown` of `.fleetwright.yaml`"
     );
     Some(Finding::error(RULE.id, label, message).help(help).about(instance.reference()))
 }
@@ -224,11 +226,11 @@ fn reverted(tenants: &[&str], applied: &Applied<'_>, names: &[&str], lacking: &L
     let first = places.next().unwrap_or_else(|| applied.by.place(instance.span()));
     let reference = instance.reference();
     let message = format!("a patch of {reference} disables {}, and {}", in_flags(lacking), in_words(tenants));
-    let help = "remove the argument: patches come after the arguments of `multitenant: true`, and the last one counts; \
-                otherwise tenants are not restricted; if that is intended, set a reason in `lint.tenancy.lockdown` of \
-                .fleetwright.yaml";
+    let help = "remove the argument: Flux applies patches after the arguments of `multitenant: true`, and the last \
+                argument takes effect, so tenants are not restricted; if that is intended, set a reason in \
+                `lint.tenancy.lockdown` of `.fleetwright.yaml`";
     let finding = Finding::error(RULE.id, first, message).help(help).about(reference);
-    places.fold(finding, |finding, place| finding.related(place, "here too"))
+    places.fold(finding, |finding, place| finding.related(place, "this argument too"))
 }
 
 /// The missing flags, each with its controllers, as text for a message.
@@ -251,7 +253,7 @@ fn finding(view: &View<'_>, tenants: &[&str], place: Span, lacking: &Lacking) ->
     let flags = in_flags(lacking);
     let message = format!("the Flux controllers lack {flags}, and {}", in_words(tenants));
     let effect = if lacking.contains_key(DEFAULT_ACCOUNT) {
-        "an object of a tenant without a service account runs with the permissions of Flux"
+        "Flux applies an object without `serviceAccountName` with its own permissions"
     } else if lacking.contains_key(CROSS_NAMESPACE) {
         "an object of a tenant can use the sources of other namespaces, with their credentials"
     } else {
@@ -259,13 +261,13 @@ fn finding(view: &View<'_>, tenants: &[&str], place: Span, lacking: &Lacking) ->
     };
     let policy = policy(view);
     let otherwise = match &policy {
-        Some(policy) => format!("only {policy} may prevent that {effect}"),
+        Some(policy) => format!("unless {policy} prevents it, {effect}"),
         None => format!("otherwise {effect}"),
     };
     let first = preparation(view, |flag| lacking.contains_key(flag));
     let help = format!(
         "{first}add the arguments with a patch of the Deployments: {otherwise}; if that is intended, set a reason in \
-         `lint.tenancy.lockdown` of .fleetwright.yaml"
+         `lint.tenancy.lockdown` of `.fleetwright.yaml`"
     );
     let count = format!(" clusters with tenants run Flux controllers without {flags}");
     let mut finding = Finding::error(RULE.id, place, message).help(help).caused_by(flags, "", count);
@@ -299,8 +301,8 @@ fn in_words(tenants: &[&str]) -> String {
     let first = tenants.first().copied().unwrap_or_default();
     match tenants.len() {
         1 => format!("a tenant uses namespace `{first}`"),
-        2 => format!("tenants use namespace `{first}` and another one"),
-        count => format!("tenants use namespace `{first}` and {} others", count - 1),
+        2 => format!("tenants use namespace `{first}` and one other namespace"),
+        count => format!("tenants use namespace `{first}` and {} other namespaces", count - 1),
     }
 }
 

@@ -7,10 +7,12 @@ use crate::kube::groups;
 use crate::lint::refs::source_reference::source_of;
 use crate::lint::view::View;
 
-/// The changes that must come before some flags of the lockdown, as the start of a help text; empty without changes.
+/// The changes that must come before the missing flags of the lockdown, as the start of a help text.
 ///
-/// Under lockdown, kustomize-controller impersonates the default account in the namespace of the object, and rejects a
-/// source of another namespace and a remote base.
+/// The text is empty if no change is necessary.
+///
+/// With the lockdown, kustomize-controller impersonates the default account in the namespace of the object, and rejects
+/// a source of another namespace and a remote base.
 pub(super) fn preparation(view: &View<'_>, is_missing: impl Fn(&str) -> bool) -> String {
     let tenants = &view.tenancy().tenants;
     let is_of_platform = |applied: &Applied<'_>| applied.namespace().is_none_or(|name| !tenants.contains_key(name));
@@ -26,7 +28,10 @@ pub(super) fn preparation(view: &View<'_>, is_missing: impl Fn(&str) -> bool) ->
         let without =
             names(objects().filter(|applied| !has_account(applied)).map(|applied| applied.object.reference()));
         changes.extend(without.map(|names| {
-            format!("set `serviceAccountName` in {names}, to an account with the rights of Flux such as `kustomize-controller`")
+            format!(
+                "set `serviceAccountName` in {names}, to an account with the rights of Flux, such as \
+                 `kustomize-controller`"
+            )
         }));
     }
     if is_missing(REMOTE_BASES) {
@@ -41,12 +46,12 @@ pub(super) fn preparation(view: &View<'_>, is_missing: impl Fn(&str) -> bool) ->
             source_of(applied.object).is_some_and(|source| Some(source.target.namespace) != applied.object.namespace())
         };
         let crossing = names(objects().filter(is_elsewhere).map(|applied| applied.object.reference()));
-        changes.extend(crossing.map(|names| format!("add a source in the namespace of {names}")));
+        changes.extend(crossing.map(|names| format!("add a source to the namespace of {names}")));
     }
     if changes.is_empty() {
         return String::new();
     }
-    format!("first {}: they fail otherwise; then ", changes.join(", and "))
+    format!("first {}, since these objects fail otherwise; then ", changes.join(", and "))
 }
 
 /// The first of several objects, with the number of other objects, as text for a message.

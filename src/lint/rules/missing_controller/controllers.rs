@@ -32,7 +32,7 @@ pub(super) const KINDS: [(&str, &str, &str); 14] = [
 /// The installed controllers of a cluster.
 pub(super) struct Installed {
     names: BTreeSet<String>,
-    /// The position of the definition of the controllers.
+    /// The position of the field or the first Deployment that defines the controllers.
     pub(crate) place: Span,
     /// The labels that assign objects to shards.
     shards: BTreeSet<String>,

@@ -121,7 +121,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let object = applied.object;
         let message = format!("{} has no controller: `{controller}` is not installed", object.reference());
         let help = format!(
-            "add {names} to the components of Flux, or remove what needs {}",
+            "add {names} to the components of Flux, or remove the objects that need {}",
             match missing.len() {
                 1 => "it: no other controller reconciles these kinds",
                 _ => "them: no other controller reconciles these kinds",

@@ -21,11 +21,11 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux does not report a conflict, because all Kustomizations use the same field manager. If they define the
-    /// object differently, each Kustomization reverts the changes of the other at every interval. This is an error.
+    /// Flux does not report a conflict, because all Kustomizations use the same field manager. If two Kustomizations
+    /// define the object differently, each reverts the changes of the other at every interval. This is an error.
     ///
-    /// It is a warning if they define the object equally, because the cluster still works. At each interval, only the
-    /// labels with the name of the owner change, since the last Kustomization that applied the object owns it. If the
+    /// Equal definitions are a warning, because the cluster still works. At each interval, only the labels with the
+    /// name of the owner change, since the last Kustomization that applied the object owns it. If the
     /// owner no longer contains the object, or is deleted, Flux prunes the object. The object is then missing until the
     /// other Kustomization applies it again. Data that Kubernetes deletes with the object, such as the data of a
     /// volume, is lost.
@@ -34,9 +34,9 @@ declare! {
     /// that only describe an object, such as `app.kubernetes.io/name`.
     ///
     /// Two objects are the same even if their API versions differ. This includes two objects of one build, since each
-    /// reconciliation applies the object that differs from the cluster. The severity is pedantic if they are equal.
-    /// Objects of a Kustomization with `kubeConfig` belong to the cluster that it references. The rule treats a
-    /// ResourceSet as a Kustomization.
+    /// reconciliation applies the object that differs from the cluster. The severity is pedantic if the two objects of
+    /// a build are equal. Objects of a Kustomization with `kubeConfig` belong to the cluster that the `kubeConfig`
+    /// references. The rule treats a ResourceSet as a Kustomization.
     ///
     /// The rule ignores:
     ///
@@ -50,8 +50,8 @@ declare! {
     ///   later, and the objects that Flux Operator creates and excludes from reconciliation
     ///
     /// If the path of one Kustomization contains the path of another Kustomization, both apply the same files. The rule
-    /// reports the outer path once. The severity is warning if both apply the objects unchanged. It is error if they
-    /// change the objects differently, for example with patches or labels.
+    /// reports the outer path once. The severity is warning if both apply the objects unchanged. It is error if the
+    /// Kustomizations change the objects differently, for example with patches or labels.
     ///
     /// ## How to fix it
     ///
@@ -303,12 +303,12 @@ fn finding(owners: &[Applied<'_>], is_pruned: bool, difference: Option<(&Applied
     let consequence = match &difference {
         Some((_, found)) if found.has_effect => "each reverts the changes of the other at every interval",
         Some(_) => "each reverts the labels and annotations of the other at every interval",
-        None => "as soon as they differ, each reverts the changes of the other",
+        None => "as soon as the definitions differ, each reverts the changes of the other",
     };
     let deletion = if is_pruned { format!("; {}", safe_removal(owners, "the object")) } else { String::new() };
     let remedy = match different_target(owners) {
         Some(field) => format!("the objects differ in `{field}`; give one of them another name"),
-        None => "let one of them own it, and let the others depend on that one".to_owned(),
+        None => "let one of them own the object, and let the others depend on that one".to_owned(),
     };
     let help = format!("{remedy}: {consequence}{deletion}");
     let label = Label::new(place.clone(), format!("{} contains it here", last.by.reference));
@@ -338,7 +338,7 @@ fn finding(owners: &[Applied<'_>], is_pruned: bool, difference: Option<(&Applied
     finding
 }
 
-/// The field that leads two Kustomizations or HelmReleases of one name to different places. Such objects share only the
+/// The field that gives two Kustomizations or HelmReleases with one name different targets. Such objects share only the
 /// name, and the cluster needs both.
 fn different_target(owners: &[Applied<'_>]) -> Option<&'static str> {
     let (first, rest) = owners.split_first()?;
@@ -379,7 +379,7 @@ fn in_two_versions(owners: &[Applied<'_>]) -> Option<Finding> {
     })?;
     let object = second.object.reference();
     let message = format!(
-        "{object} is twice in {}, as `{}` and `{}`",
+        "{} contains {object} twice, as `{}` and `{}`",
         second.by.reference,
         first.object.api_version(),
         second.object.api_version()
@@ -388,15 +388,18 @@ fn in_two_versions(owners: &[Applied<'_>]) -> Option<Finding> {
     let found = difference(first.object, second.object).filter(|found| found.has_effect);
     let finding = match found {
         Some(Difference { field, node, .. }) => Finding::error(RULE.id, place, message)
-            .help("remove one of them: they are one object, and each reconciliation applies the other one")
+            .help("remove one of the manifests: both define one object, and each reconciliation applies the other one")
             .related(second.by.place(node.span()), format!("`{field}` differs")),
-        None => pedantic(RULE.id, place, message)
-            .help("remove one of them: they are one object, and as soon as they differ, each reconciliation applies the other one"),
+        None => pedantic(RULE.id, place, message).help(
+            "remove one of the manifests: both define one object, and as soon as they differ, each reconciliation \
+             applies the other one",
+        ),
     };
     Some(finding.related(first.by.place(first.object.span()), "the first one").about(object))
 }
 
-/// The owners, as text for a message. If there are more than three owners, the text has the first two.
+/// The owners, as text for a message. If there are more than three owners, the text lists the first two and the number
+/// of the others.
 fn in_words(owners: &[String]) -> String {
     match owners {
         [a, b] => format!("{a} and {b}"),

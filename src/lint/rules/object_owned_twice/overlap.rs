@@ -31,7 +31,7 @@ impl<'a> Nested<'a> {
 
     /// Returns whether the file is in the inner directory.
     ///
-    /// A component or base of both may be elsewhere, and an artifact may start at a directory of the repository.
+    /// A component or base of both owners may be elsewhere, and an artifact may start at a directory of the repository.
     pub(super) fn is_of_inner_folder(&self) -> bool {
         let (_, path, _) = written_position(self.inner.object);
         let folder = &self.inner.by.folder;
@@ -78,7 +78,11 @@ pub(super) fn overlap(rule: &'static str, pairs: &[Nested<'_>]) -> Option<Findin
         more => format!(
             "the path of {} is `{contains}`, which contains the path of {whose}, and {}, so {count} are applied twice",
             outer.by.reference,
-            if more == 1 { "that of another one".to_string() } else { format!("those of {more} others") }
+            if more == 1 {
+                "the path of another Kustomization".to_string()
+            } else {
+                format!("the paths of {more} other Kustomizations")
+            }
         ),
     };
     let differ = pairs.iter().filter(|nested| nested.differs()).count();
@@ -88,10 +92,10 @@ pub(super) fn overlap(rule: &'static str, pairs: &[Nested<'_>]) -> Option<Findin
         some => format!("{message}, {some} of them with different content"),
     };
     let what = if rest.is_empty() && contains == inside {
-        "remove one of them"
+        "remove one of the two Kustomizations"
     } else {
-        "apply each directory with one Kustomization: list the directories of the outer one in a kustomization.yaml, or \
-         remove the inner Kustomization"
+        "apply each directory with one Kustomization: list the directories of the outer Kustomization in a \
+         kustomization.yaml, or remove the inner Kustomization"
     };
     let now = if differ == 0 { "" } else { "; until then, each reverts the changes of the other at every interval" };
     let owners: Vec<Applied<'_>> = pairs.iter().flat_map(|nested| [nested.outer, nested.inner]).collect();

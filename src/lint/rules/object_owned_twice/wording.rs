@@ -9,7 +9,7 @@ pub(super) const MAX_SHOWN: usize = 4;
 /// The end of the message of an error.
 pub(super) const WITH_DIFFERENCE: &str = " with different content";
 
-/// Returns the instructions for removing objects from an applier that prunes, without their deletion.
+/// Returns the instructions to remove objects from an applier that prunes, so that Flux does not delete the objects.
 ///
 /// Flux prunes an object that a Kustomization no longer contains, if that Kustomization applied the object last,
 /// according to its labels. For a deleted Kustomization, `deletionPolicy` has precedence over `prune`.
@@ -27,8 +27,8 @@ pub(super) fn safe_removal(owners: &[Applied<'_>], objects: &str) -> String {
     };
     let uninstalled = if owners.iter().any(|owner| installs(owner.object)) { ", which uninstalls Flux" } else { "" };
     format!(
-        "first set `prune: false`{orphan} in the one that gives {objects} up and let it reconcile, since it deletes \
-         {objects} if it was the last one to apply {}{uninstalled}",
+        "first set `prune: false`{orphan} in the Kustomization that no longer needs {objects}, and wait for its \
+         reconciliation, since Flux deletes {objects} if this Kustomization was the last one to apply {}{uninstalled}",
         if objects == "the object" { "it" } else { "them" }
     )
 }

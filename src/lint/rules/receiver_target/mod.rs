@@ -115,14 +115,14 @@ fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node, found: &mut 
     let of_version = text("apiVersion").map(|version| version.split_once('/').map_or("", |(group, _)| group));
     let by_default = || DEFAULT_GROUPS.iter().find(|(known, _)| *known == kind).map(|(_, group)| *group);
     let Some(group) = of_version.or_else(by_default) else {
-        let message = format!("a resource of kind `{kind}` has no `apiVersion`");
-        let help = "add it: Flux has a default for sources only, and rejects the request";
+        let message = format!("{} references kind `{kind}` without `apiVersion`", receiver.object.reference());
+        let help = "add `apiVersion`: Flux has no default for this kind, and rejects the request";
         return Some(error("kind", message).help(help));
     };
     if name == "*" {
         let has_labels = resource.get("matchLabels").is_some_and(|labels| !labels.is_null());
-        let message = "a resource with `name: \"*\"` has no `matchLabels`".to_owned();
-        let help = "add `matchLabels`: Flux rejects the request without them";
+        let message = format!("{} references `name: \"*\"` without `matchLabels`", receiver.object.reference());
+        let help = "add `matchLabels`: otherwise Flux rejects the request";
         return (!has_labels).then(|| error("name", message).help(help));
     }
     // Controllers create objects of these kinds.
@@ -143,9 +143,11 @@ fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node, found: &mut 
     let help = match (elsewhere.and_then(Applied::namespace), did_you_mean(name, names)) {
         (Some(other), _) => format!("found in namespace `{other}`; set `namespace: {other}`"),
         (None, Some(meant)) => format!("did you mean `{meant}`?"),
-        (None, None) => "reference an object that the cluster has: otherwise Flux rejects the request".to_owned(),
+        (None, None) => "reference an object that the cluster receives: otherwise Flux rejects the request".to_owned(),
     };
-    Some(error("name", format!("{kind} `{namespace}/{name}` does not exist")).help(help))
+    let by = receiver.object.reference();
+    let message = format!("{by} references {kind} `{namespace}/{name}`, which the cluster does not receive");
+    Some(error("name", message).help(help))
 }
 
 fn unknown_event(receiver: &Applied<'_>, sender: &str, event: &Node) -> Option<Finding> {
@@ -159,9 +161,9 @@ fn unknown_event(receiver: &Applied<'_>, sender: &str, event: &Node) -> Option<F
     let help = match judge(sender, name) {
         Event::MayCome => return None,
         Event::Meant(meant) => format!("did you mean `{meant}`?"),
-        Event::Foreign(example) => format!("its events have names such as `{example}`"),
+        Event::Foreign(example) => format!("use an event of this sender, such as `{example}`."),
     };
     let message = format!("`{name}` is not an event of `{sender}`");
-    let help = format!("{help}; Flux rejects requests with other events");
+    let help = format!("{help} Flux rejects requests with other events");
     Some(Finding::error(RULE.id, event.span().clone(), message).help(help).about(receiver.object.reference()))
 }

@@ -91,8 +91,8 @@ pub(super) fn ignores_events(sender: &str) -> bool {
 
 /// Compares an event of a Receiver with the events of its sender.
 ///
-/// Senders add new events, so an unknown name may be valid. A name is wrong if its form is wrong, or if it is a typing
-/// error of a known name.
+/// Senders add new events, so an unknown name may be valid. A name is wrong if its form is wrong, or if it is a
+/// misspelling of a known name.
 ///
 /// Source: notification-controller ignores the case of the names.
 pub(crate) fn judge(sender: &str, event: &str) -> Event {

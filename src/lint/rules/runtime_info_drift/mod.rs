@@ -19,7 +19,7 @@ declare! {
     ///
     /// Often, each cluster has a ConfigMap with its differences from other clusters, and Kustomizations substitute
     /// variables from it. If a cluster lacks a key, its Kustomization fails, or Flux substitutes an empty string. If no
-    /// object reads a key, the key is unused, or it is a typing error, so that the intended reader uses another value.
+    /// object reads a key, the key is unused, or its name is misspelled and the intended reader uses another value.
     ///
     /// The rule ignores:
     ///
@@ -29,7 +29,7 @@ declare! {
     /// - unread keys of a file from which kustomize generates several ConfigMaps, if an object reads the key from one
     ///   of them
     ///
-    /// An unread key has no effect on a cluster, so the severity is `pedantic` unless an object reads a similar key.
+    /// An unread key has no effect on a cluster, so the severity is pedantic unless an object reads a similar key.
     ///
     /// ## How to fix it
     ///
@@ -145,12 +145,12 @@ fn position(key: &Name, place: &Span) -> Position {
 
 /// The keys that no object reads on any cluster, as far as the readers are known.
 fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
-    // An unknown source may read any key, on this cluster and on others.
+    // An unknown source may read any key, on this cluster and on other clusters.
     if infos.iter().any(|info| info.may_be_read) {
         return BTreeSet::new();
     }
     let read: BTreeSet<&Name> = infos.iter().flat_map(|info| info.read.iter().copied()).collect();
-    // A fleet layout defines its keys on every cluster, even if no cluster reads them.
+    // In a fleet layout, every cluster defines the common keys, even if no object reads them.
     let is_given =
         |key: &Name| fleet.governance == Governance::Fleet && infos.iter().all(|info| info.keys.contains_key(key));
     let keys = infos.iter().flat_map(|info| info.keys.keys().copied());
@@ -163,7 +163,7 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
     unread.into_iter().filter(|key| !waiting.contains(*key)).collect()
 }
 
-/// Adds the findings for keys that some clusters have and others lack.
+/// Adds the findings for keys that some clusters have and other clusters lack.
 fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
     let keys: BTreeSet<&Name> = infos.iter().flat_map(|info| info.keys.keys().copied()).collect();
     for key in keys.difference(left_over) {
@@ -189,16 +189,18 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
             None => finding,
         };
         let clusters = |infos: &[&Info<'_>]| names(infos.iter().map(|info| &info.cluster));
-        // The minority of the clusters contains the mistake.
+        // The minority of the clusters probably contains the mistake.
         if without.len() <= with.len() {
             for info in &without {
                 let message =
-                    format!("{} has no key `{key}`, but it has one on {}", info.object.reference(), clusters(&with));
-                let help = "add it: without it, the readers of the variable fail or get an empty string".to_owned();
+                    format!("{} has no key `{key}`, but has this key on {}", info.object.reference(), clusters(&with));
+                let help =
+                    "add the key: without it, the readers of the variable fail or get an empty string".to_owned();
                 let place = info.object.node.entry("data").map_or_else(|| info.object.span().clone(), Entry::key_span);
                 let mut finding = Finding::warning(RULE.id, place, message).help(help).about(info.object.reference());
                 for other in with.iter().take(MAX_SHOWN) {
-                    finding = finding.related(other.keys[*key].clone(), format!("cluster `{}` has it", other.cluster));
+                    finding =
+                        finding.related(other.keys[*key].clone(), format!("cluster `{}` has the key", other.cluster));
                 }
                 finding.clusters.push(info.cluster.clone());
                 found.push(follow(finding, &[info]));
@@ -207,9 +209,9 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
         }
         for info in &with {
             let message =
-                format!("{} has a key `{key}`, but it has none on {}", info.object.reference(), clusters(&without));
-            let help =
-                "add it there too, or remove it: without it, the readers of the variable fail or get an empty string";
+                format!("{} has a key `{key}`, but lacks this key on {}", info.object.reference(), clusters(&without));
+            let help = "add the key to the other clusters, or remove it here: without the key, the readers of the \
+                        variable fail or get an empty string";
             let mut finding =
                 Finding::warning(RULE.id, info.keys[*key].clone(), message).help(help).about(info.object.reference());
             for other in without.iter().take(MAX_SHOWN) {
@@ -256,7 +258,8 @@ fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) 
                     (None, Some(at)) => {
                         let related = &mut findings[at].related;
                         if related.len() < MAX_SHOWN {
-                            related.push(Label::new(place.clone(), format!("cluster `{}` has it too", info.cluster)));
+                            related
+                                .push(Label::new(place.clone(), format!("cluster `{}` has the key too", info.cluster)));
                         }
                         at
                     }
@@ -287,13 +290,12 @@ fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str], others: usiz
         1 => format!("{reference} and one other ConfigMap of this file"),
         _ => format!("{reference} and {others} other ConfigMaps of this file"),
     };
-    let message = format!("no variable on the clusters reads `{key}` of {maps}");
+    let message = format!("no object on the clusters reads `{key}` of {maps}");
     let meant = did_you_mean(key, known.iter().copied());
     let help = match meant {
-        Some(meant) => format!("did you mean `{meant}`, which is read?"),
-        None => {
-            "remove it, unless another program reads it, or correct the name of the variable in its reader".to_owned()
-        }
+        Some(meant) => format!("did you mean `{meant}`, which an object reads?"),
+        None => "remove the key, unless another program reads it, or correct the name of the variable in its reader"
+            .to_owned(),
     };
     let mut finding = Finding::warning(RULE.id, place.clone(), message).about(reference);
     // An unread key has no effect on the cluster, unless its reader uses a similar name.
@@ -302,7 +304,7 @@ fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str], others: usiz
     }
     let finding = match meant {
         Some(_) => finding,
-        None => finding.caused_by(maps.clone(), "no variable on the clusters reads ", format!(" keys of {maps}")),
+        None => finding.caused_by(maps.clone(), "no object on the clusters reads ", format!(" keys of {maps}")),
     };
     finding.help(help)
 }

@@ -1,4 +1,4 @@
-//! The variable `ConfigMap`s of a fleet, which Kustomizations substitute variables from, with their readers.
+//! The variable `ConfigMap`s of a fleet, from which Kustomizations substitute variables, with their readers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -121,7 +121,7 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
     found
 }
 
-/// The `ConfigMap`s that an applier substitutes variables from, and the originals of copies.
+/// The `ConfigMap`s from which an applier substitutes variables, and the originals of copies.
 fn named_by<'a>(view: &View<'a>, brought: &'a AppliedSet) -> Vec<(&'a str, &'a str)> {
     let Some(object) = &brought.by.object else { return Vec::new() };
     let Some(namespace) = object.namespace() else { return Vec::new() };
@@ -139,7 +139,7 @@ fn named_by<'a>(view: &View<'a>, brought: &'a AppliedSet) -> Vec<(&'a str, &'a s
 
 /// The variable `ConfigMap`s that define the variables of an applier.
 struct Origins<'a> {
-    /// All `ConfigMap`s that the applier substitutes variables from, directly or through a copy.
+    /// All `ConfigMap`s from which the applier substitutes variables, directly or through a copy.
     sources: BTreeSet<Id<'a>>,
     by_name: BTreeMap<&'a Name, Id<'a>>,
 }
@@ -204,7 +204,7 @@ pub(super) fn repository_reads(fleet: &Fleet<'_>) -> BTreeSet<Name> {
     fleet.repo.objects.iter().flat_map(|built| reads(&built.object).to_vec()).collect()
 }
 
-/// Returns whether an object other than a Kustomization reads a ConfigMap or a copy of it, such as a workload.
+/// Returns whether an object other than a Kustomization, such as a workload, reads a ConfigMap or a copy of it.
 pub(super) fn has_other_readers<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> bool {
     let views: Vec<&View<'a>> = infos.iter().filter_map(|info| fleet.views.get(info.view)).collect();
     let names = names_of(infos, &views);
@@ -234,7 +234,7 @@ fn names_of<'a>(infos: &[Info<'a>], views: &[&View<'a>]) -> BTreeSet<&'a str> {
 
 /// Returns whether an object references a ConfigMap.
 ///
-/// The function ignores references in templates and copies, because the search visits their objects separately.
+/// The function ignores references in templates and copies, because the search visits the resulting objects separately.
 fn reads_of(object: &Object, name: &str) -> bool {
     let spec = object.node.get("spec");
     let is_template = |entry: &Entry| matches!(&*entry.key, "resources" | "resourcesTemplate");
@@ -253,7 +253,7 @@ fn reads_of(object: &Object, name: &str) -> bool {
 
 /// Returns whether a rule of a policy references a ConfigMap.
 ///
-/// The function ignores a rule that only copies it with the same name.
+/// The function ignores a rule that only copies the ConfigMap and keeps its name.
 fn rule_reads(rule: &Node, name: &str) -> bool {
     rule.entries().iter().any(|entry| {
         let text = |keys: &[&str]| entry.node.at_keys(keys).and_then(Node::text);

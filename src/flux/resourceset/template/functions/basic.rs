@@ -79,7 +79,7 @@ fn basic(value: &Value) -> Basic {
 fn eq(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
     let (first, others) = (arg(arguments, 0), arguments.get(1..).unwrap_or_default());
     if others.is_empty() {
-        return Err(error("missing argument to compare with"));
+        return Err(error("the argument to compare with is missing"));
     }
     for other in others {
         if equal(first, other)? {
@@ -135,7 +135,7 @@ fn len(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
 fn index(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
     let mut found = arg(arguments, 0).clone();
     if matches!(found.kind, Kind::Nil) {
-        return Err(error("missing value to index"));
+        return Err(error("a null value cannot be indexed"));
     }
     for key in arguments.get(1..).unwrap_or_default() {
         let next = match (&found.kind, &key.kind) {
@@ -144,7 +144,7 @@ fn index(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
                 let at = usize::try_from(*at).map_err(|_| outside())?;
                 match &found.kind {
                     Kind::List(items, _) => items.get(at).cloned().ok_or_else(outside)?,
-                    _ => return Err(Fault::limit(0, "a byte of a string")),
+                    _ => return Err(Fault::limit(0, "an index into a string is not supported")),
                 }
             }
             (Kind::Map(entries), Kind::Text(key)) => {

@@ -1,4 +1,4 @@
-//! Encodings: JSON, YAML, base64, digests.
+//! Encodings: JSON, YAML, base64 and digests.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -34,7 +34,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("b64enc", &[Text], None, |a, budget| paid(BASE64.encode(text(a, 0).as_bytes()), budget)),
     Function::new("b64dec", &[Text], None, |a, budget| {
         let decoded = from_base64(text(a, 0)).and_then(|bytes| String::from_utf8(bytes).ok());
-        paid(decoded.ok_or_else(|| Fault::limit(0, "base64 of binary data"))?, budget)
+        paid(decoded.ok_or_else(|| Fault::limit(0, "base64 of binary data is not supported"))?, budget)
     }),
     Function::new("sha256sum", &[Text], None, |a, _| {
         let mut digits = String::with_capacity(64);

@@ -58,7 +58,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("untilStep", &[Int, Int, Int], None, |a, budget| range(int(a, 0), int(a, 1), int(a, 2), budget)),
 ];
 
-/// Splits a text. With an empty separator, Go splits between characters, without empty ends.
+/// Splits a text. With an empty separator, Go splits between characters, without empty strings at the ends.
 pub(super) fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
     if separator.is_empty() {
         let ends = text.char_indices().map(|(at, c)| (at, at + c.len_utf8()));
@@ -80,11 +80,14 @@ fn last(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
 }
 
 fn rest(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
-    paid_list(items(arg(arguments, 0), "take the items after the first of")?.iter().skip(1).cloned().collect(), budget)
+    paid_list(
+        items(arg(arguments, 0), "take the items after the first item of")?.iter().skip(1).cloned().collect(),
+        budget,
+    )
 }
 
 fn initial(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
-    let items = items(arg(arguments, 0), "take the items before the last of")?;
+    let items = items(arg(arguments, 0), "take the items before the last item of")?;
     paid_list(items.get(..items.len().saturating_sub(1)).unwrap_or_default().to_vec(), budget)
 }
 
@@ -111,7 +114,7 @@ fn compact(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
 
 fn uniq(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     let mut kept: Vec<Value> = Vec::new();
-    for item in items(arg(arguments, 0), "drop repetitions of")? {
+    for item in items(arg(arguments, 0), "remove duplicates from")? {
         budget.bytes(kept.len())?;
         if !kept.iter().any(|known| known.deep_equal(item, DEPTH)) {
             kept.push(item.clone());
@@ -122,7 +125,7 @@ fn uniq(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
 
 fn without(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     let omitted = arguments.get(1..).unwrap_or_default();
-    let list = items(arg(arguments, 0), "leave items out of")?.iter();
+    let list = items(arg(arguments, 0), "remove items from")?.iter();
     let kept = list.filter(|item| !omitted.iter().any(|omitted| omitted.deep_equal(item, DEPTH)));
     paid_list(kept.cloned().collect(), budget)
 }
@@ -154,7 +157,7 @@ fn slice(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
         None => Some(otherwise),
     };
     let range = index(1, 0).zip(index(2, all.len()));
-    let found = range.and_then(|(start, end)| all.get(start..end)).ok_or_else(|| error("a slice out of range"))?;
+    let found = range.and_then(|(start, end)| all.get(start..end)).ok_or_else(|| error("the slice is out of range"))?;
     let of = match list.kind {
         Kind::List(_, of) => of,
         _ => Items::Any,
@@ -164,8 +167,8 @@ fn slice(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
 
 fn chunk(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
     let size = usize::try_from(int(arguments, 0)).ok().filter(|size| *size > 0);
-    let size = size.ok_or_else(|| error("a chunk has at least one item"))?;
-    let list = items(arg(arguments, 1), "cut into chunks")?;
+    let size = size.ok_or_else(|| error("a chunk must have at least one item"))?;
+    let list = items(arg(arguments, 1), "split")?;
     let chunks = list.chunks(size).map(|chunk| Value::list(chunk.to_vec()));
     Ok(Value::new(Kind::List(chunks.collect(), Items::List)))
 }

@@ -55,7 +55,7 @@ fn dict(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
 
 fn set(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     budget.bytes(size_of::<Value>())?;
-    let map = map(arguments, 0).ok_or_else(|| error("missing mapping to set a key in"))?;
+    let map = map(arguments, 0).ok_or_else(|| error("cannot set a key of a null value"))?;
     map.borrow_mut().insert(text(arguments, 1).into(), arg(arguments, 2).clone());
     Ok(arg(arguments, 0).clone())
 }
@@ -67,7 +67,7 @@ fn chosen(arguments: &[Value], wanted: bool) -> Value {
     Value::map(kept.collect())
 }
 
-/// The value at a path of keys. If a key is missing, the default: the argument before the mapping.
+/// The value at a path of keys, or the default if a key is missing. The default is the argument before the mapping.
 fn dig(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
     let [keys @ .., otherwise, found] = arguments else { return Err(error("it requires at least three arguments")) };
     if keys.is_empty() {

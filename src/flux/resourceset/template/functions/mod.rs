@@ -65,7 +65,7 @@ pub(super) fn check(name: &str, at: usize) -> Result<(), Fault> {
 pub(super) fn find(name: &str, at: usize) -> Result<&'static Function, Fault> {
     match FUNCTIONS.get(name) {
         Some(function) => Ok(function),
-        None if OTHERS.contains(&name) => Err(Fault::limit(at, format!("the function `{name}`"))),
+        None if OTHERS.contains(&name) => Err(Fault::limit(at, format!("the function `{name}` is not supported"))),
         None => Err(Fault::error(at, format!("unknown function `{name}`"))),
     }
 }

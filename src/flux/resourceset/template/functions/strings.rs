@@ -48,7 +48,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         let (separator, text) = (text(a, 0), text(a, 2));
         match usize::try_from(int(a, 1)) {
             Ok(0) => numbered(Vec::new(), budget),
-            Ok(_) if separator.is_empty() => Err(Fault::limit(0, "`splitn` without a separator")),
+            Ok(_) if separator.is_empty() => Err(Fault::limit(0, "an empty separator is not supported")),
             Ok(limit) => numbered(text.splitn(limit, separator).collect(), budget),
             Err(_) => numbered(split(text, separator), budget),
         }
@@ -85,14 +85,14 @@ fn title(text: &str) -> String {
 
 fn repeat(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     let (count, text) = (int(arguments, 0), text(arguments, 1));
-    let count = usize::try_from(count).map_err(|_| error("a negative count"))?;
+    let count = usize::try_from(count).map_err(|_| error("the count is negative"))?;
     budget.bytes(count.saturating_mul(text.len()))?;
     Ok(Value::text(text.repeat(count)))
 }
 
 fn indent(arguments: &[Value], before: &str, budget: &mut Budget) -> Result<Value, Fault> {
     let (spaces, text) = (int(arguments, 0), text(arguments, 1));
-    let spaces = usize::try_from(spaces).map_err(|_| error("a negative indentation"))?;
+    let spaces = usize::try_from(spaces).map_err(|_| error("the indentation is negative"))?;
     budget.bytes((text.matches('\n').count() + 1).saturating_mul(spaces))?;
     let pad = " ".repeat(spaces);
     paid(format!("{before}{pad}{}", text.replace('\n', &format!("\n{pad}"))), budget)
@@ -101,9 +101,9 @@ fn indent(arguments: &[Value], before: &str, budget: &mut Budget) -> Result<Valu
 /// A substring by bytes. A substring that splits a character is not supported.
 fn cut(text: &str, from: usize, to: usize, budget: &mut Budget) -> Result<Value, Fault> {
     if from > to || to > text.len() {
-        return Err(error("substring out of range"));
+        return Err(error("the substring is out of range"));
     }
-    paid(text.get(from..to).ok_or_else(|| Fault::limit(0, "a part of a character"))?, budget)
+    paid(text.get(from..to).ok_or_else(|| Fault::limit(0, "a part of a character is not supported"))?, budget)
 }
 
 fn trunc(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
