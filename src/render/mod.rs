@@ -1,7 +1,7 @@
 //! Renders a fleet with a layout, to the directories that Flux reads.
 //!
-//! A layout has the structure of its output. Every file in it is a template, and `[cluster]`, `[tenant]`, `[component]`,
-//! `[stage]` and `[namespace]` in a path repeat the template. This module does not depend on the names in a layout.
+//! A layout has the structure of its output. Every file in it is a template, and `[cluster]`, `[tenant]` and other
+//! placeholders in a path repeat the template. This module does not depend on the names in a layout.
 
 mod change;
 mod lock;
