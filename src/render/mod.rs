@@ -65,7 +65,7 @@ pub fn render(fleet: &Fleet, layout: &Layout) -> Rendered {
     crate::base::group_findings::sort(&mut findings);
     // If two files have the same path, the later file replaces the earlier file; the conflict has a finding.
     let written: BTreeMap<&str, &jobs::Job> =
-        all.iter().filter(|job| !job.made.text.is_empty()).map(|job| (job.path.as_str(), job)).collect();
+        all.iter().filter(|job| job.made.is_written()).map(|job| (job.path.as_str(), job)).collect();
     let shared = written.keys().filter(|path| manifest.shared.is_match(path)).map(|path| (*path).to_owned()).collect();
     let kept = written.iter().filter(|(path, _)| !manifest.external.is_match(path));
     let tree = kept.map(|(path, job)| File::new(*path, job.made.text.as_str())).collect();
