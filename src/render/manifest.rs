@@ -45,7 +45,8 @@ impl Manifest {
             folders.push(Folder { path: entry.key.to_string(), output, span: entry.node.span().clone() });
         }
         folders.sort_by_key(|folder| std::cmp::Reverse(folder.path.len()));
-        let globs_of = |key: &str, findings: &mut Vec<Finding>| globs(layout.manifest.get(key), str::to_owned, findings);
+        let globs_of =
+            |key: &str, findings: &mut Vec<Finding>| globs(layout.manifest.get(key), str::to_owned, findings);
         // The paths of a layout contain placeholders such as `[tenant]`, which are not sets of characters.
         let literal = |glob: &str| glob.replace('[', "[[]");
         Self {

@@ -9,6 +9,7 @@ mod place;
 mod rule_ids;
 mod manifest;
 mod splice;
+mod comment;
 mod rendered_file;
 mod value;
 mod template;
