@@ -55,9 +55,17 @@ impl Loaded {
                 source: root.source.clone().unwrap_or_else(|| groups::FLUX_NAMESPACE.to_owned()),
                 namespace: root.namespace.clone().unwrap_or_else(|| namespace.to_owned()),
             };
-            Some(DeclaredRoot { cluster: cluster.name.clone(), root: config, path: node })
+            let repository = cluster.repository.folder().unwrap_or_default();
+            Some(DeclaredRoot { cluster: cluster.name.clone(), root: config, path: node, repository })
         });
         declared.collect()
+    }
+
+    /// Returns the URL and the directory of each repository whose root is a directory of the rendered files.
+    pub fn rendered_repositories(&self) -> Vec<(String, String)> {
+        let Some(fleet) = &self.fleet else { return Vec::new() };
+        let rendered = fleet.repositories.iter().filter_map(|one| Some((one.url.clone(), one.folder()?)));
+        rendered.filter(|(_, folder)| !folder.is_empty()).collect()
     }
 
     /// Returns the objects that the layout declares on every cluster, for the linter.
