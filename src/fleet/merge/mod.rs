@@ -2,3 +2,4 @@
 
 pub(super) mod expression;
 pub(super) mod levels;
+pub(super) mod extend;
