@@ -9,6 +9,7 @@ use crate::config;
 use crate::config::{Declared, DeclaredRoot, Lint, RootConfig};
 use crate::fleet::input::files::Input;
 use crate::fleet::input::layout::Layout;
+use crate::fleet::merge::extend;
 use crate::fleet::merge::levels::Merged;
 use crate::fleet::resolve::dependencies::Graph;
 use crate::fleet::resolve::derive::resolve;
@@ -132,7 +133,7 @@ fn layout(input: &Input, tree: &Tree, findings: &mut Vec<Finding>) -> Option<Lay
             input.root.get("name").map_or_else(|| input.root.span().clone(), |name| Node::span(name).clone()),
         ),
     };
-    let (layout, mistakes) = Layout::load(name, &at, &input.folder, tree);
+    let (layout, mistakes) = extend::load(name, &at, &input.folder, tree);
     findings.extend(mistakes);
     layout
 }

@@ -137,7 +137,7 @@ fn only(node: &Node, keys: &[&str]) -> Node {
 }
 
 /// Sets a key to a node. The span of the key is the span of the node.
-fn set(node: &Node, key: &str, value: Node) -> Node {
+pub(super) fn set(node: &Node, key: &str, value: Node) -> Node {
     let at = value.origin.written().clone();
     node.with(Entry::new(key, &at, value))
 }
@@ -171,7 +171,8 @@ impl Merged {
         // A value that is missing in fleet.yaml also breaks the layout's expressions; report it once.
         let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
         let mistakes = expressions.finish().into_iter();
-        findings.extend(mistakes.filter(|mistake| !failed || mistake.at.span.file() != manifest.span().file()));
+        findings
+            .extend(mistakes.filter(|mistake| !failed || !layout.is_some_and(|layout| layout.sets(&mistake.at.span))));
         Self { fleet, repositories, flux, environments, clusters, roots, tenants }
     }
 }
