@@ -317,11 +317,16 @@ fn finding(owners: &[Applied<'_>], is_pruned: bool, difference: Option<(&Applied
         finding.severity = Severity::Warning;
     }
     let position = |owner: &Applied<'_>| brought(owner).unwrap_or_else(|| owner.by.place(owner.object.span()));
-    let (shown, others) = owners.split_at(owners.len().min(MAX_SHOWN));
-    let others =
-        others.iter().map(|owner| Label::new(position(owner), format!("{} contains it here", owner.by.reference)));
-    finding = finding.with_others(others.collect());
-    for owner in shown {
+    // The main position is that of the last owner.
+    let further = owners.get(MAX_SHOWN..owners.len() - 1).unwrap_or_default();
+    let further = further.iter().map(|owner| {
+        let (at, by) = (position(owner), &owner.by.reference);
+        // An output joins the labels of one position: `A contains it here, also for B`.
+        let label = if at == place { by.to_string() } else { format!("{by} contains it here") };
+        Label::new(at, label)
+    });
+    finding = finding.with_others(further.collect());
+    for owner in owners.iter().take(MAX_SHOWN) {
         let here = position(owner);
         if here != place {
             finding = finding.related(here, format!("{} contains it here", owner.by.reference));
