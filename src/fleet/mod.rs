@@ -19,4 +19,6 @@ pub use load::{Loaded, load};
 pub use model::MANIFEST;
 pub use resolve::fleet::Fleet;
 pub use rule_ids::INVALID_FLEET;
-pub use scalar::{ComponentPath, DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
+pub use scalar::{
+    ComponentPath, ComponentTarget, DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName,
+};

@@ -11,6 +11,7 @@ mod manifest;
 mod splice;
 mod rendered_file;
 mod value;
+mod on_cluster;
 mod template;
 mod jobs;
 mod conflict;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use minijinja::Value;
 use minijinja::value::{Enumerator, Object, ObjectExt, ObjectRepr};
 
+use super::on_cluster::{self, OnClusters};
 use super::place::Scope;
 use crate::fleet::Fleet;
 
 /// The names of all fields of fleet.yaml. In a template, a field that is not set is `none`. Other names are undefined,
 /// which is an error.
-type FieldNames = Arc<BTreeSet<String>>;
+pub(super) type FieldNames = Arc<BTreeSet<String>>;
 
 /// The fleet, converted once. The values of clusters and tenants are shared parts of it.
 #[derive(Debug)]
@@ -20,13 +21,19 @@ pub(super) struct Values {
     pub fleet: Value,
     clusters: Vec<Value>,
     tenants: Vec<TenantValues>,
+    /// The tenants with other settings on a cluster.
+    on_clusters: OnClusters,
 }
 
+/// The values of a tenant.
 #[derive(Debug)]
-struct TenantValues {
-    tenant: Value,
-    components: Vec<(Value, Vec<Value>)>,
-    namespaces: Vec<Value>,
+pub(super) struct TenantValues {
+    /// The tenant.
+    pub tenant: Value,
+    /// The components, each with its stages.
+    pub components: Vec<(Value, Vec<Value>)>,
+    /// The namespaces.
+    pub namespaces: Vec<Value>,
 }
 
 impl Values {
@@ -34,9 +41,16 @@ impl Values {
     pub(super) fn new(fleet: &Fleet) -> Self {
         let mut json = serde_json::to_value(fleet).expect("a fleet consists of scalars, lists and mappings");
         derive(&mut json, fleet);
-        let fleet = value(json, &field_names());
-        let clusters = items(&fleet, "clusters");
-        let tenants = items(&fleet, "tenants").into_iter().map(|tenant| {
+        let field_names = field_names();
+        let fleet_value = value(json, &field_names);
+        let changed = on_cluster::components(fleet, &field_names);
+        let clusters: Vec<Value> = items(&fleet_value, "clusters")
+            .iter()
+            .zip(changed)
+            .map(|(cluster, changed)| with(cluster, "components", changed))
+            .collect();
+        let fleet_value = with(&fleet_value, "clusters", Value::from(clusters.clone()));
+        let tenants = items(&fleet_value, "tenants").into_iter().map(|tenant| {
             let components = items(&tenant, "components");
             let components = components.into_iter().map(|component| {
                 let stages = items(&component, "stages");
@@ -45,12 +59,15 @@ impl Values {
             let (components, namespaces) = (components.collect(), items(&tenant, "namespaces"));
             TenantValues { tenant, components, namespaces }
         });
-        Self { clusters, tenants: tenants.collect(), fleet }
+        let tenants: Vec<TenantValues> = tenants.collect();
+        let on_clusters = on_cluster::tenants(fleet, &tenants, &field_names);
+        Self { clusters, tenants, on_clusters, fleet: fleet_value }
     }
 
     /// Returns the variables of a scope besides `fleet`, such as `cluster`, `tenant` and `siblings`.
     pub(super) fn context(&self, scope: Scope, siblings: Option<&[String]>) -> Value {
-        let tenant = scope.tenant.and_then(|index| self.tenants.get(index));
+        let here = scope.cluster.and_then(|cluster| self.on_clusters.get(cluster)?.get(&scope.tenant?));
+        let tenant = here.map(|here| &**here).or_else(|| scope.tenant.and_then(|index| self.tenants.get(index)));
         let component = tenant.zip(scope.component).and_then(|(tenant, index)| tenant.components.get(index));
         let known = Context {
             cluster: scope.cluster.and_then(|index| self.clusters.get(index)).cloned(),
@@ -64,7 +81,11 @@ impl Values {
     }
 }
 
-/// Sets `leftOut` of each component: whether a cluster excludes the component.
+/// The fields of a component that are derived for templates.
+pub(super) const DERIVED: [&str; 2] = ["leftOut", "substitutes"];
+
+/// Sets the derived fields of each component. `leftOut`: a cluster excludes the component. `substitutes`: the component
+/// or one of its stages substitutes the variables of a cluster, on any cluster.
 fn derive(json: &mut serde_json::Value, fleet: &Fleet) {
     let left_out: BTreeSet<(&str, &str)> = fleet
         .clusters
@@ -72,17 +93,20 @@ fn derive(json: &mut serde_json::Value, fleet: &Fleet) {
         .flat_map(|cluster| &cluster.without_components)
         .map(|left| (left.tenant.as_str(), left.component.as_str()))
         .collect();
+    let substituting = on_cluster::substituting(&fleet.clusters);
     for (index, tenant) in fleet.tenants.iter().enumerate() {
         for (position, component) in tenant.components.iter().enumerate() {
             let is_left_out = left_out.contains(&(tenant.name.as_str(), component.name.as_str()));
             let pointer = format!("/tenants/{index}/components/{position}");
             let Some(serde_json::Value::Object(fields)) = json.pointer_mut(&pointer) else { continue };
-            fields.insert("leftOut".into(), is_left_out.into());
+            let [left_out_key, substitutes] = DERIVED;
+            fields.insert(left_out_key.into(), is_left_out.into());
+            fields.insert(substitutes.into(), on_cluster::substitutes(component, &substituting).into());
         }
     }
 }
 
-fn items(value: &Value, key: &str) -> Vec<Value> {
+pub(super) fn items(value: &Value, key: &str) -> Vec<Value> {
     value.get_attr(key).and_then(|list| list.try_iter()).map(Iterator::collect).unwrap_or_default()
 }
 
@@ -108,6 +132,26 @@ fn field_names() -> FieldNames {
 /// Converts a value that is not part of the fleet.
 pub(super) fn of(json: serde_json::Value) -> Value {
     value(json, &FieldNames::default())
+}
+
+/// Converts a part of the fleet.
+pub(super) fn convert(json: serde_json::Value, field_names: &FieldNames) -> Value {
+    value(json, field_names)
+}
+
+/// Returns a mapping of the fleet with a key set; the other values are shared.
+pub(super) fn with(record: &Value, key: &str, value: Value) -> Value {
+    let Some(record) = record.downcast_object_ref::<Record>() else { return record.clone() };
+    let mut entries = record.entries.clone();
+    let mut index = record.index.clone();
+    match record.index.get(key).and_then(|at| entries.get_mut(*at)) {
+        Some((_, old)) => *old = value,
+        None => {
+            index.insert(Arc::from(key), entries.len());
+            entries.push((Arc::from(key), value));
+        }
+    }
+    Value::from_object(Record { entries, index, field_names: record.field_names.clone() })
 }
 
 fn value(json: serde_json::Value, field_names: &FieldNames) -> Value {

@@ -2,7 +2,9 @@
 //!
 //! Every check skips invalid nodes, which the schema reports, so that one run reports all errors.
 
+mod crossings;
 mod names;
+mod placement;
 mod places;
 mod references;
 mod required;
@@ -11,9 +13,12 @@ mod sources;
 mod substitution;
 mod values;
 
+use std::sync::Arc;
+
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
 use crate::fleet::input::layout::Layout;
+use crate::fleet::merge::crossing::Crossings;
 use crate::fleet::merge::levels::Merged;
 use crate::fleet::resolve::dependencies::Graph;
 
@@ -21,17 +26,20 @@ use crate::fleet::resolve::dependencies::Graph;
 pub(super) fn check(
     input: &Input,
     merged: &Merged,
+    crossings: &[Arc<Crossings>],
     graph: &Graph<'_>,
     layout: Option<&Layout>,
     findings: &mut Vec<Finding>,
 ) {
     graph.cycles(findings);
     names::check(input, merged, findings);
+    placement::check(input, merged, findings);
+    crossings::check(input, merged, crossings, findings);
     references::check(input, merged, graph, findings);
     places::check(input, merged, findings);
     sources::check(input, merged, layout, findings);
     roles::check(input, merged, layout, findings);
     required::check(input, merged, findings);
-    values::check(merged, layout, findings);
+    values::check(merged, crossings, layout, findings);
     substitution::check(merged, layout, findings);
 }

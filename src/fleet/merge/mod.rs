@@ -2,3 +2,5 @@
 
 pub(super) mod expression;
 pub(super) mod levels;
+pub(super) mod crossing;
+pub(super) mod placement;
