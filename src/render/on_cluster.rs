@@ -86,7 +86,12 @@ impl Change<'_> {
                 value = with(&value, "source", source(first));
             }
         }
-        TenantValues { tenant: value, components, namespaces: base.namespaces.clone() }
+        TenantValues {
+            sources: items(&value, "sources"),
+            tenant: value,
+            components,
+            namespaces: base.namespaces.clone(),
+        }
     }
 
     /// Returns a component with its settings on the cluster; `None` if they do not differ.

@@ -19,6 +19,7 @@ pub(super) type FieldNames = Arc<BTreeSet<String>>;
 pub(super) struct Values {
     /// The fleet.
     pub fleet: Value,
+    environments: Vec<Value>,
     clusters: Vec<Value>,
     tenants: Vec<TenantValues>,
     /// The tenants with other settings on a cluster.
@@ -34,6 +35,8 @@ pub(super) struct TenantValues {
     pub components: Vec<(Value, Vec<Value>)>,
     /// The namespaces.
     pub namespaces: Vec<Value>,
+    /// The sources.
+    pub sources: Vec<Value>,
 }
 
 impl Values {
@@ -50,6 +53,7 @@ impl Values {
             .map(|(cluster, changed)| with(cluster, "components", changed))
             .collect();
         let fleet_value = with(&fleet_value, "clusters", Value::from(clusters.clone()));
+        let environments = items(&fleet_value, "environments");
         let tenants = items(&fleet_value, "tenants").into_iter().map(|tenant| {
             let components = items(&tenant, "components");
             let components = components.into_iter().map(|component| {
@@ -57,11 +61,11 @@ impl Values {
                 (component, stages)
             });
             let (components, namespaces) = (components.collect(), items(&tenant, "namespaces"));
-            TenantValues { tenant, components, namespaces }
+            TenantValues { sources: items(&tenant, "sources"), tenant, components, namespaces }
         });
         let tenants: Vec<TenantValues> = tenants.collect();
         let on_clusters = on_cluster::tenants(fleet, &tenants, &field_names);
-        Self { clusters, tenants, on_clusters, fleet: fleet_value }
+        Self { environments, clusters, tenants, on_clusters, fleet: fleet_value }
     }
 
     /// Returns the variables of a scope besides `fleet`, such as `cluster`, `tenant` and `siblings`.
@@ -70,11 +74,13 @@ impl Values {
         let tenant = here.map(|here| &**here).or_else(|| scope.tenant.and_then(|index| self.tenants.get(index)));
         let component = tenant.zip(scope.component).and_then(|(tenant, index)| tenant.components.get(index));
         let known = Context {
+            environment: scope.environment.and_then(|index| self.environments.get(index)).cloned(),
             cluster: scope.cluster.and_then(|index| self.clusters.get(index)).cloned(),
             tenant: tenant.map(|tenant| tenant.tenant.clone()),
             component: component.map(|(component, _)| component.clone()),
             stage: component.zip(scope.stage).and_then(|((_, stages), index)| stages.get(index)).cloned(),
             namespace: tenant.zip(scope.namespace).and_then(|(tenant, index)| tenant.namespaces.get(index)).cloned(),
+            source: tenant.zip(scope.source).and_then(|(tenant, index)| tenant.sources.get(index)).cloned(),
             siblings: siblings.map(|names| names.iter().map(String::as_str).map(Value::from).collect()),
         };
         Value::from_object(known)
@@ -210,11 +216,13 @@ impl Object for Record {
 /// The variables of a template in a scope.
 #[derive(Debug)]
 struct Context {
+    environment: Option<Value>,
     cluster: Option<Value>,
     tenant: Option<Value>,
     component: Option<Value>,
     stage: Option<Value>,
     namespace: Option<Value>,
+    source: Option<Value>,
     siblings: Option<Value>,
 }
 
@@ -225,11 +233,13 @@ impl Object for Context {
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
         match key {
+            "environment" => self.environment.clone(),
             "cluster" => self.cluster.clone(),
             "tenant" => self.tenant.clone(),
             "component" => self.component.clone(),
             "stage" => self.stage.clone(),
             "namespace" => self.namespace.clone(),
+            "source" => self.source.clone(),
             "siblings" => self.siblings.clone(),
             _ => None,
         }

@@ -1,13 +1,11 @@
 //! Collisions of cluster directories and namespaces.
 
-use std::collections::BTreeMap;
-
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
 use crate::fleet::merge::levels::{Merged, namespace_of, namespace_place};
 use crate::fleet::resolve::dependencies::name;
 use crate::kube::groups;
-use crate::text::{Index, Span, join};
+use crate::text::{Index, Span};
 use crate::yaml::Node;
 
 /// The rule id for cluster directories and namespaces that collide.
@@ -25,18 +23,13 @@ fn place<'a>(written: &'a Node, path: &'a Node) -> &'a Span {
     written.get("path").or_else(|| written.get("name")).unwrap_or(path).span()
 }
 
-/// The clusters that sync each directory of a repository.
-type Folders<'a> = BTreeMap<String, (&'a str, &'a Span)>;
-
 fn clusters(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
-    let mut repositories: BTreeMap<&str, Folders<'_>> = BTreeMap::new();
+    let mut folders: std::collections::BTreeMap<String, (&str, &Span)> = std::collections::BTreeMap::new();
     for (written, cluster) in input.clusters.iter().zip(&merged.clusters) {
         let (Some(name), Some(path)) = (name(cluster), cluster.get("path")) else { continue };
         let Some(text) = path.text().filter(|text| !text.contains("{{")) else { continue };
-        let Some(folder) = join("", text) else { continue };
+        let Some(folder) = merged.repositories.folder(merged.repositories.of_cluster(cluster), text) else { continue };
         let at = place(written, path);
-        let repository = cluster.get("repository").and_then(Node::text).unwrap_or_default();
-        let folders = repositories.entry(repository).or_default();
         if let Some((other, first)) = folders.get(&folder) {
             if *other == name {
                 continue;
@@ -52,13 +45,8 @@ fn clusters(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
         }
         folders.insert(folder, (name, at));
     }
-    repositories.values().for_each(|folders| nested(folders, findings));
-}
-
-/// Reports directories of clusters inside those of other clusters.
-fn nested(folders: &Folders<'_>, findings: &mut Vec<Finding>) {
     // Sorting does not make subdirectories adjacent: `a-b` is between `a` and `a/b`.
-    for (folder, (name, at)) in folders {
+    for (folder, (name, at)) in &folders {
         let above = folder.match_indices('/').find_map(|(end, _)| folders.get_key_value(folder.get(..end)?));
         if let Some((outer, (other, outer_at))) = above {
             let message = format!("cluster `{other}` syncs `{outer}`, which contains the directory of `{name}`");
