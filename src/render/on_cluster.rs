@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use minijinja::Value;
 
-use super::value::{FieldNames, TenantValues, convert, items, with};
+use super::record::{FieldNames, TenantValues, convert, items, with};
 use crate::fleet::Fleet;
 use crate::fleet::resolve::fleet::{Cluster, ClusterComponent, Component, Override, Source, Tenant};
 use crate::text::Index;
@@ -108,7 +108,9 @@ impl Change<'_> {
                 None => changed.reconcile = part.settings.clone(),
                 Some(name) => {
                     let stage = changed.stages.iter_mut().find(|stage| &stage.name == name);
-                    stage.into_iter().for_each(|stage| stage.reconcile = part.settings.clone());
+                    if let Some(stage) = stage {
+                        stage.reconcile = part.settings.clone();
+                    }
                 }
             }
         }
@@ -127,7 +129,7 @@ impl Change<'_> {
 
 /// Returns a component with the fields that are derived for templates.
 fn derived(component: Value, base: &Value) -> Value {
-    super::value::DERIVED.iter().fold(component, |component, field| match base.get_attr(field) {
+    super::record::DERIVED.iter().fold(component, |component, field| match base.get_attr(field) {
         Ok(value) => with(&component, field, value),
         Err(_) => component,
     })

@@ -2,15 +2,15 @@
 //!
 //! Every check skips invalid nodes, which the schema reports, so that one run reports all errors.
 
-mod crossings;
-mod names;
-mod placement;
-mod places;
 mod references;
-mod required;
 mod roles;
+mod names;
 mod sources;
+mod crossings;
+mod placement;
 mod repositories;
+mod places;
+mod required;
 mod substitution;
 mod values;
 

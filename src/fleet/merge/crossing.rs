@@ -94,7 +94,7 @@ impl Crossings {
         layout: Option<&Layout>,
         findings: &mut Vec<Finding>,
     ) -> Vec<Arc<Self>> {
-        let merger = Merger { parts: Parts::of(&merged.tenants), tenants: &merged.tenants, fleet: &merged.fleet };
+        let crossing = Merger { parts: Parts::of(&merged.tenants), tenants: &merged.tenants, fleet: &merged.fleet };
         let mut expressions = Expressions::new(layout);
         let lowest = layout.and_then(|layout| layout.manifest.at_keys(&["defaults", "cluster", "components"]));
         let default = input.root.at_keys(&["defaults", "cluster", "components"]);
@@ -110,7 +110,7 @@ impl Crossings {
             let is_shared = levels[3].is_none() && !levels.iter().flatten().any(|level| has_expression(level));
             let crossings = match known.get(environment).filter(|_| is_shared) {
                 Some(known) => known.clone(),
-                None => Arc::new(merger.merge(cluster, &levels, &mut expressions)),
+                None => Arc::new(crossing.merge(cluster, &levels, &mut expressions)),
             };
             if is_shared {
                 known.insert(environment, crossings.clone());

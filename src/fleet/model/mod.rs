@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod automation;
-mod component;
 mod source;
+mod component;
 mod flux;
 mod cluster;
 mod tenant;
