@@ -225,7 +225,12 @@ fn settings(root: &Node) -> Settings {
     let clusters = || root.get("clusters").map(Node::entries).unwrap_or_default().iter();
     let declared = |entry: &Entry| {
         let node = entry.node.get("root")?;
-        Some(DeclaredRoot { cluster: entry.key.to_string(), root: decode(node)?, path: node.get("path")?.clone(), repository: String::new() })
+        Some(DeclaredRoot {
+            cluster: entry.key.to_string(),
+            root: decode(node)?,
+            path: node.get("path")?.clone(),
+            repository: String::new(),
+        })
     };
     Settings {
         lint: root.get("lint").map_or_else(Lint::default, Lint::read),

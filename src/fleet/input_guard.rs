@@ -12,6 +12,9 @@ const INPUT_IN_SYNCED_PATH: &str = "input-in-synced-path";
 /// The rule id for inputs that a rendered file would overwrite.
 const INPUT_OVERWRITTEN: &str = "input-overwritten";
 
+/// The label of the reference to a layout.
+const LAYOUT: &str = "the layout";
+
 /// An input file of a render.
 struct Read {
     /// The path in the repository.
@@ -67,6 +70,17 @@ impl Loaded {
         overwritten.collect()
     }
 
+    /// Returns the paths of the inputs in the repository: fleet.yaml, the included files, and the layout.
+    pub fn input_paths(&self, folder: &str) -> Vec<String> {
+        self.read(folder).into_iter().map(|input| input.path).collect()
+    }
+
+    /// Returns the paths of the templates in the repository.
+    pub fn template_paths(&self, folder: &str) -> Vec<String> {
+        let templates = self.read(folder).into_iter().filter(|input| input.why == Some(LAYOUT));
+        templates.map(|input| input.path).collect()
+    }
+
     fn read(&self, folder: &str) -> Vec<Read> {
         let Some(root) = &self.root else { return Vec::new() };
         let mut read = Vec::new();
@@ -83,7 +97,7 @@ impl Loaded {
             && layout.name.starts_with("./")
         {
             for (path, _) in layout.files.entries() {
-                add(&format!("{}/{path}", layout.name), said.span(), Some("the layout"));
+                add(&format!("{}/{path}", layout.name), said.span(), Some(LAYOUT));
             }
         }
         read
@@ -93,8 +107,8 @@ impl Loaded {
         let Some(merged) = &self.merged else { return Vec::new() };
         let repositories = &merged.repositories;
         let clusters = merged.clusters.iter();
-        let clusters = clusters
-            .map(|cluster| ("cluster", cluster, cluster.get("path"), repositories.of_cluster(cluster)));
+        let clusters =
+            clusters.map(|cluster| ("cluster", cluster, cluster.get("path"), repositories.of_cluster(cluster)));
         let own = repositories.find(OWN_REPOSITORY);
         let tenants = merged.tenants.iter().map(|tenant| &tenant.node);
         let tenants = tenants.map(|tenant| ("tenant", tenant, tenant.at_keys(&["sync", "path"]), own));
@@ -103,7 +117,12 @@ impl Loaded {
             // An expression that is still unevaluated has a finding already.
             let written = path.text().filter(|text| !text.contains("{{"))?;
             let owner = format!("{what} `{}`", name(node)?);
-            Some(Synced { folder: repositories.folder(repository, written)?, written, owner, at: self.place(node, path) })
+            Some(Synced {
+                folder: repositories.folder(repository, written)?,
+                written,
+                owner,
+                at: self.place(node, path),
+            })
         });
         all.collect()
     }

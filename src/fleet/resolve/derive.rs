@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 
 use super::dependencies::{Graph, depends_on, name, wanted};
 use super::fleet::{
-    Cluster, Component, ComponentName, Dependency, Fleet, Namespace, Override, Repository, Source, SourceKind, Stage, Tenant,
+    Cluster, Component, ComponentName, Dependency, Fleet, Namespace, Override, Repository, Source, SourceKind, Stage,
+    Tenant,
 };
 use super::variable::variables;
 use crate::base::finding::Finding;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::fleet::model::{
-    ClusterSettings, Flux, NetworkPolicy, PodSecurity, Provider, Reconcile, Role, Root, SourceRef,
-    TenantSettings, Verify,
+    ClusterSettings, Flux, NetworkPolicy, PodSecurity, Provider, Reconcile, Role, Root, SourceRef, TenantSettings,
+    Verify,
 };
 use crate::fleet::scalar::{Duration, Raw, Text};
 use crate::text::{Index, Span};
