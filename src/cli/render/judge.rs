@@ -47,8 +47,8 @@ impl Outlook {
         templates.iter().for_each(|path| before.remove(path));
         let mut tree = before.clone();
         removed.iter().for_each(|path| tree.remove(path));
-        for file in rendered.tree.files() {
-            tree.insert(file.clone());
+        for (path, entry) in rendered.tree.entries() {
+            tree.insert_entry(path, entry.clone());
         }
         Ok(Self { tree, before: (!plan.is_first()).then_some(before), is_whole: true })
     }

@@ -3,3 +3,4 @@
 pub(super) mod expression;
 pub(super) mod repositories;
 pub(super) mod levels;
+pub(super) mod extend;

@@ -2,6 +2,7 @@
 
 mod reference;
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use fleetwright::lint::RULES;
@@ -54,7 +55,7 @@ fn the_pages_of_the_rules_are_current() {
         "# Rules\n\nAn error is certain: it fails, deletes, lets in or removes a guard. A warning needs a second look. Pedantic\nfindings are shown with `--pedantic`.\n\n| rule | severity | fault |\n|---|---|---|\n",
     );
     for rule in RULES {
-        table += &format!("| [{0}]({0}.md) | {1} | {2} |\n", rule.id, rule.severity, rule.summary);
+        let _ = writeln!(table, "| [{0}]({0}.md) | {1} | {2} |", rule.id, rule.severity, rule.summary);
         assert_current(
             &format!("rules/{}.md", rule.id),
             &format!("# {}\n\nSeverity: {}\n\n{}", rule.id, rule.severity, rule.page()),
@@ -82,7 +83,7 @@ fn links_of_the_documentation_resolve() {
                 visit(&path, faults);
             } else if path.extension().is_some_and(|extension| extension == "md") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                for (_, link) in text.match_indices("](").map(|(at, found)| (at, &text[at + found.len()..])) {
+                for link in text.split("](").skip(1) {
                     let target = link.split(')').next().unwrap_or_default();
                     let file = target.split('#').next().unwrap_or_default();
                     let is_file = !file.is_empty() && !file.contains("://") && !file.contains(char::is_whitespace);
