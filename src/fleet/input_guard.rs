@@ -2,7 +2,7 @@
 
 use crate::base::finding::Finding;
 use crate::fleet::load::Loaded;
-use crate::fleet::merge::repositories::OWN_REPOSITORY;
+use crate::fleet::merge::repositories::{OWN_REPOSITORY, Repositories};
 use crate::fleet::resolve::dependencies::name;
 use crate::text::{Span, is_inside, join};
 use crate::yaml::Node;
@@ -118,7 +118,7 @@ impl Loaded {
             let written = path.text().filter(|text| !text.contains("{{"))?;
             let owner = format!("{what} `{}`", name(node)?);
             Some(Synced {
-                folder: repositories.folder(repository, written)?,
+                folder: Repositories::folder(repository, written)?,
                 written,
                 owner,
                 at: self.place(node, path),

@@ -44,9 +44,13 @@ impl Outlook {
             return Ok(alone);
         }
         let mut before = disk::read(here)?;
-        templates.iter().for_each(|path| before.remove(path));
+        for path in &templates {
+            before.remove(path);
+        }
         let mut tree = before.clone();
-        removed.iter().for_each(|path| tree.remove(path));
+        for path in &removed {
+            tree.remove(path);
+        }
         for (path, entry) in rendered.tree.entries() {
             tree.insert_entry(path, entry.clone());
         }
@@ -75,7 +79,7 @@ impl Outlook {
         let findings = std::mem::take(&mut outcome.findings);
         let (errors, warnings): (Vec<_>, Vec<_>) =
             findings.into_iter().partition(|finding| finding.severity == Severity::Error);
-        let (in_rendered, beside): (Vec<_>, Vec<_>) = errors.into_iter().partition(is_rendered);
+        let (of_render, beside): (Vec<_>, Vec<_>) = errors.into_iter().partition(is_rendered);
         let (known, caused): (Vec<_>, Vec<_>) = match &self.before {
             _ if beside.is_empty() => (Vec::new(), Vec::new()),
             // Before the first render, no cluster receives the hand-written files.
@@ -91,7 +95,7 @@ impl Outlook {
         if show_warnings {
             linter::print_findings(warnings, folder, streams)?;
         }
-        outcome.findings = in_rendered.into_iter().chain(caused).collect();
+        outcome.findings = of_render.into_iter().chain(caused).collect();
         crate::base::group_findings::sort(&mut outcome.findings);
         let blocks = !outcome.findings.is_empty();
         let report = linter::report(outcome, &self.tree, folder);

@@ -39,6 +39,7 @@ use crate::text::{Entry, File, LoadError, Tree};
     "     without: a generated file was edited, or another file is at its path\n",
     "  2  fleetwright failed: an invalid fleet.yaml, or a directory that is not writable",
 ))]
+#[expect(clippy::struct_excessive_bools, reason = "each flag of the command line is one")]
 pub(super) struct Args {
     /// The fleet.yaml to render.
     #[arg(short, long, value_name = "FILE", default_value = FLEET)]
