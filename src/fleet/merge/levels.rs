@@ -164,7 +164,7 @@ impl Merged {
         let environments = environments.map(|entry| (entry.clone(), merger.environment(&entry.node))).collect();
         let root = manifest.get("root").filter(|root| root.is_map());
         let roots = clusters.iter().map(|cluster| {
-            let cluster = repositories.in_context(cluster, repositories.of_cluster(cluster));
+            let cluster = Repositories::in_context(cluster, repositories.of_cluster(cluster));
             let known = [("cluster", &cluster), ("fleet", &merger.head)];
             root.map(|root| expressions.fill(root, &known))
         });
@@ -214,7 +214,7 @@ impl Merger<'_> {
             (None, Some(branch)) => set(&merged, "branch", branch.clone()),
             _ => merged,
         };
-        let known = self.repositories.in_context(&merged, repository);
+        let known = Repositories::in_context(&merged, repository);
         expressions.fill(&merged, &[("cluster", &known), ("fleet", &self.head)])
     }
 
