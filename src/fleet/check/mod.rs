@@ -7,6 +7,7 @@ mod places;
 mod references;
 mod required;
 mod roles;
+mod self_service;
 mod sources;
 mod substitution;
 mod values;
@@ -32,6 +33,7 @@ pub(super) fn check(
     sources::check(input, merged, layout, findings);
     roles::check(input, merged, layout, findings);
     required::check(input, merged, findings);
+    self_service::check(input, merged, findings);
     values::check(merged, layout, findings);
     substitution::check(merged, layout, findings);
 }
