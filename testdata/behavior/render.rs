@@ -278,6 +278,8 @@ const READ_ELSEWHERE: &[(&str, &str)] = &[
     ("clusters", "its items are what templates repeat over"),
     ("commit", "part of `ref`, which is printed as a whole"),
     ("component", "`fleet` reads it: the defaults of components"),
+    ("default", "part of `limitRange`, which is printed as a whole"),
+    ("defaultRequest", "part of `limitRange`, which is printed as a whole"),
     ("defaults", "`fleet` merges it"),
     ("description", "says what a layout is"),
     ("digest", "part of `ref`, which is printed as a whole"),
@@ -297,9 +299,13 @@ const READ_ELSEWHERE: &[(&str, &str)] = &[
     ("reason", "`lint` prints it"),
     ("rule", "`lint` reads it"),
     ("semver", "part of `ref`, which is printed as a whole"),
+    ("max", "part of `limitRange`, which is printed as a whole"),
+    ("maxLimitRequestRatio", "part of `limitRange`, which is printed as a whole"),
+    ("min", "part of `limitRange`, which is printed as a whole"),
     ("skip", "`lint` reads it"),
     ("tag", "part of `ref`, which is printed as a whole"),
     ("tenancy", "`lint` reads it"),
+    ("values", "a layout with values of its own reads them"),
 ];
 
 #[test]

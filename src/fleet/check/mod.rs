@@ -9,6 +9,7 @@ mod required;
 mod roles;
 mod self_service;
 mod sources;
+mod repositories;
 mod substitution;
 mod values;
 
@@ -30,7 +31,8 @@ pub(super) fn check(
     names::check(input, merged, findings);
     references::check(input, merged, graph, findings);
     places::check(input, merged, findings);
-    sources::check(input, merged, layout, findings);
+    sources::check(merged, layout, findings);
+    repositories::check(input, &merged.repositories, findings);
     roles::check(input, merged, layout, findings);
     required::check(input, merged, findings);
     self_service::check(input, merged, findings);

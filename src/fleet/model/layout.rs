@@ -21,6 +21,10 @@ pub struct LayoutFile {
     #[serde(default)]
     #[schemars(example = &"One directory for each cluster, and one for each tenant")]
     pub description: Option<String>,
+    /// The built-in layout that this layout extends. A file replaces the file with the same path, an empty file drops it, and the settings merge.
+    #[serde(default)]
+    #[schemars(example = &"d1")]
+    pub extends: Option<String>,
     /// The lowest level of settings, with the fields of fleet.yaml. Strings can contain expressions.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"cluster": {"path": "clusters/{{ cluster.name }}"}}))]
@@ -37,6 +41,10 @@ pub struct LayoutFile {
     #[serde(default)]
     #[schemars(example = serde_json::json!({"clusters/[cluster]": "{{ cluster.path }}"}))]
     pub folders: BTreeMap<String, String>,
+    /// Globs of files of the layout that are copied as they are, without header. They are not templates, but their paths can have placeholders.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!(["**/*.sh"]))]
+    pub verbatim: Vec<String>,
     /// Globs of rendered files that another program also writes. Files with equal objects count as equal.
     #[serde(default)]
     #[schemars(example = serde_json::json!(["**/gotk-sync.yaml"]))]
@@ -49,6 +57,10 @@ pub struct LayoutFile {
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"kind": "ConfigMap", "namespace": "flux-system", "name": "shoot-info", "keys": ["SHOOT_INFO_NAME"]}]))]
     pub external_objects: Vec<External>,
+    /// The configuration of the linter for repositories of the layout. The section of fleet.yaml overrides it.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!({"tenancy": {"mode": "multi"}}))]
+    pub lint: Option<crate::config::Lint>,
     /// The root of a cluster, if no rendered file defines it.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"path": "{{ cluster.path }}"}))]
