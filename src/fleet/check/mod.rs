@@ -3,6 +3,7 @@
 //! Every check skips invalid nodes, which the schema reports, so that one run reports all errors.
 
 mod names;
+mod access;
 mod places;
 mod references;
 mod required;
@@ -35,6 +36,7 @@ pub(super) fn check(
     repositories::check(input, &merged.repositories, findings);
     roles::check(input, merged, layout, findings);
     required::check(input, merged, findings);
+    access::check(input, merged, findings);
     self_service::check(input, merged, findings);
     values::check(merged, layout, findings);
     substitution::check(merged, layout, findings);
