@@ -66,13 +66,12 @@ fn role(access: &Node, known: &[&str], findings: &mut Vec<Finding>) {
     }
     // A name such as `viewer` is probably a ClusterRole of the platform.
     let meant = did_you_mean(text, known.iter().copied()).filter(|meant| is_almost(text, meant));
-    findings.push(match meant {
-        Some(meant) => Finding::error(UNKNOWN_ROLE, role.span().clone(), format!("unknown role `{text}`"))
-            .help(format!("did you mean `{meant}`?")),
-        None => {
-            let message = format!("the fleet does not define the ClusterRole `{text}`");
-            let help = "make sure that it exists on every cluster, or define it in `objects`";
-            Finding::warning(UNKNOWN_ROLE, role.span().clone(), message).help(help)
-        }
-    });
+    if let Some(meant) = meant {
+        let finding = Finding::error(UNKNOWN_ROLE, role.span().clone(), format!("unknown role `{text}`"));
+        findings.push(finding.help(format!("did you mean `{meant}`?")));
+    } else {
+        let message = format!("the fleet does not define the ClusterRole `{text}`");
+        let help = "make sure that it exists on every cluster, or define it in `objects`";
+        findings.push(Finding::warning(UNKNOWN_ROLE, role.span().clone(), message).help(help));
+    }
 }
