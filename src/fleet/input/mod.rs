@@ -2,4 +2,5 @@
 
 pub(super) mod schema;
 pub(super) mod layout;
+pub(super) mod value_schema;
 pub(super) mod files;
