@@ -14,7 +14,7 @@ use crate::fleet::merge::levels::Merged;
 use crate::fleet::resolve::dependencies::Graph;
 use crate::fleet::resolve::derive::resolve;
 use crate::fleet::resolve::fleet::Fleet;
-use crate::fleet::rule_ids::INVALID_FLEET;
+use crate::fleet::rule_ids::{INVALID_FLEET, INVALID_LAYOUT};
 use crate::kube::groups;
 use crate::text::{Span, Tree};
 use crate::yaml::{Node, Reader, Style, Value};
@@ -56,9 +56,17 @@ impl Loaded {
                 source: root.source.clone().unwrap_or_else(|| groups::FLUX_NAMESPACE.to_owned()),
                 namespace: root.namespace.clone().unwrap_or_else(|| namespace.to_owned()),
             };
-            Some(DeclaredRoot { cluster: cluster.name.clone(), root: config, path: node })
+            let repository = cluster.repository.folder().unwrap_or_default();
+            Some(DeclaredRoot { cluster: cluster.name.clone(), root: config, path: node, repository })
         });
         declared.collect()
+    }
+
+    /// Returns the URL and the directory of each repository whose root is a directory of the rendered files.
+    pub fn rendered_repositories(&self) -> Vec<(String, String)> {
+        let Some(fleet) = &self.fleet else { return Vec::new() };
+        let rendered = fleet.repositories.iter().filter_map(|one| Some((one.url.clone(), one.folder()?)));
+        rendered.filter(|(_, folder)| !folder.is_empty()).collect()
     }
 
     /// Returns the objects that the layout declares on every cluster, for the linter.
@@ -96,7 +104,9 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let merged = Merged::of(&input, layout.as_ref(), &mut findings);
     let graph = Graph::of(&merged, &mut findings);
     check::check(&input, &merged, &graph, layout.as_ref(), &mut findings);
+    let of_layout = layout.as_ref().and_then(|layout| layout.manifest.get("lint"));
     findings.extend(input.root.get("lint").map(|section| config::check(section, INVALID_FLEET)).unwrap_or_default());
+    findings.extend(of_layout.map(|section| config::check(section, INVALID_LAYOUT)).unwrap_or_default());
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
     // In a fleet with errors, these errors explain the values that cannot be decoded.
     let mut undecoded = Vec::new();
@@ -108,6 +118,7 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let (fleet, draft) = if failed { (None, resolved.map(Fleet::without_repetitions)) } else { (resolved, None) };
     crate::base::group_findings::sort(&mut findings);
     let lint = input.root.get("lint").map_or_else(Lint::default, Lint::read);
+    let lint = lint.over(of_layout.map_or_else(Lint::default, Lint::read));
     let (root, included) = (Some(input.root.clone()), input.included.clone());
     Loaded { fleet, layout, lint, findings, inputs, draft, root, included, merged: Some(merged) }
 }

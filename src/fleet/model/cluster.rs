@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flux::Flux;
-use crate::fleet::scalar::{ComponentPath, DnsLabel, Patch, Raw, RepoPath, Text, VariableName};
+use crate::fleet::scalar::{ComponentPath, DnsLabel, LabelKey, LabelValue, Patch, Raw, RepoPath, Text, VariableName};
 
 /// A Kubernetes cluster.
 #[derive(Debug, Clone, JsonSchema)]
@@ -32,11 +32,15 @@ pub struct ClusterSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"production")]
     pub source_branch: Option<String>,
-    /// The branch of the fleet repository that the cluster syncs.
+    /// The name of the repository that the cluster syncs. Defaults to `fleet`, the repository of fleet.yaml.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"workloads")]
+    pub repository: Option<DnsLabel>,
+    /// The branch of the repository that the cluster syncs. Defaults to the branch of the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"main")]
     pub branch: Option<String>,
-    /// The directory of the fleet repository that the cluster syncs.
+    /// The directory of the repository that the cluster syncs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"clusters/prod-eu")]
     pub path: Option<RepoPath>,
@@ -97,9 +101,11 @@ pub struct ObjectMetadata {
     /// The labels of the object.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(example = serde_json::json!({"team": "platform"}))]
+    #[schemars(with = "BTreeMap<LabelKey, LabelValue>")]
     pub labels: BTreeMap<String, Text>,
     /// The annotations of the object.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(example = serde_json::json!({"example.com/owner": "platform"}))]
+    #[schemars(with = "BTreeMap<LabelKey, Text>")]
     pub annotations: BTreeMap<String, Text>,
 }

@@ -57,6 +57,10 @@ pub struct LayoutFile {
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"kind": "ConfigMap", "namespace": "flux-system", "name": "shoot-info", "keys": ["SHOOT_INFO_NAME"]}]))]
     pub external_objects: Vec<External>,
+    /// The configuration of the linter for repositories of the layout. The section of fleet.yaml overrides it.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!({"tenancy": {"mode": "multi"}}))]
+    pub lint: Option<crate::config::Lint>,
     /// The root of a cluster, if no rendered file defines it.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"path": "{{ cluster.path }}"}))]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fleet::scalar::{DnsLabel, Duration, Raw, Text};
+use crate::fleet::scalar::{DnsLabel, Duration, Raw, Text, VersionRange};
 
 /// A source of manifests: a Git repository or an OCI artifact.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +20,10 @@ pub struct Source {
     #[schemars(extend("format" = "source-url"))]
     #[schemars(example = &"https://github.com/acme/apps.git")]
     pub url: Option<String>,
+    /// The name of a repository of the fleet, instead of `url`: an entry of `repositories`, or `fleet` for the repository of fleet.yaml. The source inherits its `url`, `branch`, `secret`, `provider` and `interval`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"fleet")]
+    pub repository: Option<DnsLabel>,
     /// The revision to fetch. For a Git repository, defaults to the cluster's `sourceBranch`.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"branch": "main"}))]
@@ -87,6 +91,7 @@ pub struct SourceRef {
     /// The range of versions, as SemVer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &">=1.4.0 <2.0.0")]
+    #[schemars(with = "Option<VersionRange>")]
     pub semver: Option<Text>,
     /// The Git commit SHA.
     #[serde(default, skip_serializing_if = "Option::is_none")]
