@@ -93,8 +93,10 @@ pub struct Fleet {
 
 /// The name of the file that configures a layout.
 pub const MANIFEST: &str = "layout.yaml";
+/// The example fleet.yaml of a built-in layout, which is not a template.
+pub const EXAMPLE: &str = "_init.yaml";
 /// The layout of a fleet that does not set one.
-pub(super) const DEFAULT_LAYOUT: &str = "d1";
+pub const DEFAULT_LAYOUT: &str = "d1";
 
 fn default_layout() -> String {
     DEFAULT_LAYOUT.into()
