@@ -2,7 +2,7 @@
 
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
-use crate::fleet::merge::levels::{Merged, namespace_of, namespace_place};
+use crate::fleet::merge::levels::{Merged, further_namespaces, namespace_of, namespace_place};
 use crate::fleet::merge::repositories::Repositories;
 use crate::fleet::resolve::dependencies::name;
 use crate::kube::groups;
@@ -72,7 +72,9 @@ fn namespaces(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
         let implied = merged.components.iter().filter_map(|component| {
             Some((namespace_of(&component.node)?, namespace_place(&component.node)?.written()))
         });
-        for (node, at) in listed.chain(implied) {
+        let further = merged.components.iter().flat_map(|component| further_namespaces(&component.node));
+        let further = further.map(|name| (name, name.span()));
+        for (node, at) in listed.chain(implied).chain(further) {
             let Some(namespace) = node.text() else { continue };
             if namespace == flux {
                 let message = format!("tenant `{owner}` uses `{namespace}`, the namespace of Flux");

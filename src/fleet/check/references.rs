@@ -2,7 +2,7 @@
 
 use crate::base::finding::{Finding, did_you_mean};
 use crate::fleet::input::files::Input;
-use crate::fleet::merge::levels::{Merged, MergedTenant, namespace_of};
+use crate::fleet::merge::levels::{Merged, MergedTenant, further_namespaces, namespace_of};
 use crate::fleet::merge::placement::placed_at;
 use crate::fleet::resolve::dependencies::{DANGLING_DEPENDENCY, Graph, depends_on, listed, name, wanted};
 use crate::text::{Index, Span};
@@ -37,6 +37,7 @@ pub(super) fn check(input: &Input, merged: &Merged, graph: &Graph<'_>, findings:
     input.clusters.iter().for_each(|cluster| settings(cluster, findings));
     for (tenant, merged) in input.tenants.iter().zip(&merged.tenants) {
         component_sources(tenant, &merged.sources, findings);
+        automation_source(merged, findings);
         access(tenant, merged, findings);
     }
     missing_dependencies(merged, graph, findings);
@@ -136,11 +137,21 @@ fn component_sources(tenant: &Node, sources: &[Node], findings: &mut Vec<Finding
     }
 }
 
+fn automation_source(tenant: &MergedTenant, findings: &mut Vec<Finding>) {
+    let Some(chosen) = tenant.node.at_keys(&["imageAutomation", "source"]) else { return };
+    let known: Vec<&str> = tenant.sources.iter().filter_map(name).collect();
+    if let Some(text) = chosen.text().filter(|text| !known.contains(text) && !known.is_empty()) {
+        let owner = name(&tenant.node).unwrap_or_default();
+        findings.push(dangling(chosen.span(), format!("tenant `{owner}` has no source `{text}`"), text, &known));
+    }
+}
+
 /// Returns the namespaces of a tenant: the namespaces in its list and the namespaces of its components.
 fn namespaces<'a>(tenant: &'a Node, merged: &'a MergedTenant) -> Vec<&'a str> {
     let listed = items(tenant, "namespaces").iter().filter_map(name);
     let implied = merged.components.iter().filter_map(|component| namespace_of(&component.node)).filter_map(Node::text);
-    listed.chain(implied).collect()
+    let further = merged.components.iter().flat_map(|component| further_namespaces(&component.node));
+    listed.chain(implied).chain(further.filter_map(Node::text)).collect()
 }
 
 fn access(tenant: &Node, merged: &MergedTenant, findings: &mut Vec<Finding>) {

@@ -22,8 +22,25 @@ pub(super) fn check(input: &Input, merged: &Merged, layout: Option<&Layout>, fin
             findings.push(Finding::warning(EMPTY_FLEET, at, format!("the fleet has no {what}")).help(help));
         }
     }
+    for component in input.tenants.iter().flat_map(|tenant| items(tenant, "components")) {
+        target_of_several(component, findings);
+    }
     if let Some(layout) = layout {
         Ignored { layout, findings }.check(input, merged);
+    }
+}
+
+/// Reports `targetNamespace` of components with several namespaces.
+fn target_of_several(component: &Node, findings: &mut Vec<Finding>) {
+    let Some(first) = items(component, "namespaces").first() else { return };
+    for node in std::iter::once(component).chain(items(component, "stages")) {
+        let Some(entry) = node.entry("targetNamespace").filter(|entry| entry.node.text() == Some("true")) else {
+            continue;
+        };
+        let message = "`targetNamespace` has no effect on a component with several namespaces";
+        let help = "remove it, and set `metadata.namespace` in the manifests";
+        let finding = Finding::warning(USELESS_SETTING, entry.key_span(), message).help(help);
+        findings.push(finding.related(first.span().clone(), "a further namespace"));
     }
 }
 

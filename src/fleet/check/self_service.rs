@@ -10,7 +10,7 @@ use crate::base::finding::{Finding, did_you_mean};
 use crate::fleet::input::files::Input;
 use crate::fleet::input::includes::Restriction;
 use crate::fleet::input::schema;
-use crate::fleet::merge::levels::{Merged, MergedTenant, namespace_of, namespace_place};
+use crate::fleet::merge::levels::{Merged, MergedTenant, further_namespaces, namespace_of, namespace_place};
 use crate::fleet::resolve::dependencies::{listed, name};
 use crate::fleet::rule_ids::INVALID_FLEET;
 use crate::kube::quantity::Quantity;
@@ -19,6 +19,9 @@ use crate::yaml::{Entry, Node};
 
 /// The rule id for settings that a restricted file must not contain.
 const FORBIDDEN_SETTING: &str = "forbidden-setting";
+
+/// The fields of `allow` that contain globs.
+const GLOBS: [&str; 4] = ["sources", "secrets", "labels", "annotations"];
 
 /// A mapping of a tenant's file, with the settings that are harmless in it.
 struct Part {
@@ -82,12 +85,12 @@ const COMPONENT: Part = Part {
 };
 
 pub(super) fn check(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
-    let mut places: Index<(String, u32), ()> = Index::default();
-    for restriction in input.restrictions.iter().flatten() {
-        let (path, start, _) = restriction.at.order();
-        if places.insert((path.to_owned(), start), ()).is_none() {
-            known_settings(&restriction.allow, findings);
-        }
+    // Also those whose globs match no file yet.
+    let include = input.root.get("include");
+    let entries = include.map(|include| if include.is_map() { std::slice::from_ref(include) } else { include.items() });
+    for allow in entries.into_iter().flatten().filter_map(|entry| entry.get("allow")) {
+        known_settings(allow, findings);
+        valid_globs(allow, findings);
     }
     let names: Vec<&str> = input.tenants.iter().filter_map(name).collect();
     let tenants = input.tenants.iter().zip(&merged.tenants).zip(&input.restrictions);
@@ -125,6 +128,23 @@ fn known_settings(allow: &Node, findings: &mut Vec<Finding>) {
         };
         findings
             .push(Finding::error(INVALID_FLEET, item.span().clone(), format!("unknown setting `{text}`")).help(help));
+    }
+}
+
+fn matcher(glob: &str) -> Result<GlobMatcher, globset::Error> {
+    Ok(GlobBuilder::new(glob).literal_separator(true).build()?.compile_matcher())
+}
+
+/// Reports invalid globs, which match nothing.
+fn valid_globs(allow: &Node, findings: &mut Vec<Finding>) {
+    for item in GLOBS.iter().flat_map(|key| items(allow, key)) {
+        if let Some(Err(error)) = item.text().map(matcher) {
+            let glob = item.text().unwrap_or_default();
+            let message = format!("`{glob}` is not a valid glob: {}", error.kind());
+            let help = "`*` matches a part of a path segment, `**` several segments, `[ab]` one of the characters, \
+                        and `{a,b}` one of the texts";
+            findings.push(Finding::error(INVALID_FLEET, item.span().clone(), message).help(help));
+        }
     }
 }
 
@@ -280,22 +300,8 @@ impl<'a> Restricted<'a> {
         }
     }
 
-    fn globs(&mut self, key: &str) -> Vec<GlobMatcher> {
-        let mut globs = Vec::new();
-        for item in items(&self.restriction.allow, key) {
-            let Some(text) = item.text() else { continue };
-            match GlobBuilder::new(text).literal_separator(true).build() {
-                Ok(glob) => globs.push(glob.compile_matcher()),
-                Err(error) => {
-                    let message = format!("`{text}` is not a valid glob: {}", error.kind());
-                    let finding = Finding::error(INVALID_FLEET, item.span().clone(), message);
-                    if !self.findings.iter().any(|other| other.at == finding.at) {
-                        self.findings.push(finding);
-                    }
-                }
-            }
-        }
-        globs
+    fn globs(&self, key: &str) -> Vec<GlobMatcher> {
+        items(&self.restriction.allow, key).iter().filter_map(|item| matcher(item.text()?).ok()).collect()
     }
 
     fn url(&mut self, source: &'a Node) {
@@ -364,7 +370,7 @@ impl<'a> Restricted<'a> {
         let written = items(self.tenant, "namespaces").iter().filter_map(|namespace| namespace.get("name"));
         let written = written.map(|node| (node, node.span()));
         let of_components = merged.components.iter().flat_map(|component| {
-            let further = items(&component.node, "namespaces").iter().map(|node| (node, node.span()));
+            let further = further_namespaces(&component.node).iter().map(|node| (node, node.span()));
             let own = namespace_of(&component.node).zip(namespace_place(&component.node));
             own.map(|(node, place)| (node, place.written())).into_iter().chain(further)
         });

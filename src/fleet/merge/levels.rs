@@ -41,8 +41,8 @@ const ADDED: [&str; 2] = ["patches", "objects"];
 /// The mapping fields with mutually exclusive fields.
 const WHOLE: [&str; 2] = ["ref", "bind"];
 /// The fields of a component that its stages do not inherit.
-const OWN: [&str; 9] =
-    ["name", "namespace", "source", "labels", "dependsOn", "stages", "path", "clusters", "environments"];
+const OWN: [&str; 10] =
+    ["name", "namespace", "namespaces", "source", "labels", "dependsOn", "stages", "path", "clusters", "environments"];
 /// The fields of a namespace that its tenant can also set.
 const NAMESPACE: [&str; 5] = ["annotations", "quota", "limitRange", "networkPolicy", "podSecurity"];
 
@@ -344,6 +344,12 @@ fn namespaces(tenant: &Node, merged: &Node, components: &[MergedComponent]) -> V
             nodes.push(set(&common, "name", Node { value: name.value.clone(), origin: at }));
         }
     }
+    for further in components.iter().flat_map(|component| further_namespaces(&component.node)) {
+        let Some(text) = further.text() else { continue };
+        if seen.insert(text.to_owned(), ()).is_none() {
+            nodes.push(set(&common, "name", further.clone()));
+        }
+    }
     nodes
 }
 
@@ -352,6 +358,11 @@ pub(crate) fn namespace_of(component: &Node) -> Option<&Node> {
     let said = component.get("namespace").filter(|namespace| !namespace.is_null());
     said.or_else(|| component.get("name"))
         .filter(|name| matches!(name.value, Value::Scalar(_, style) if style != Style::Unknown))
+}
+
+/// The names of a component's further namespaces.
+pub(crate) fn further_namespaces(component: &Node) -> &[Node] {
+    component.get("namespaces").map(Node::items).unwrap_or_default()
 }
 
 /// Returns the place to report for a component's namespace: the component's `name` if the layout sets the namespace.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fleet::scalar::{DnsLabel, Duration, RepoPath};
 
-/// The image automation of a tenant. It updates image tags in the tenant's source.
+/// The image automation of a tenant. It updates image tags in a source of the tenant.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImageAutomation {
@@ -17,6 +17,10 @@ pub struct ImageAutomation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"flux-apps")]
     pub name: Option<DnsLabel>,
+    /// The name of the tenant's source that image automation updates. Defaults to the tenant's first source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"manifests")]
+    pub source: Option<DnsLabel>,
     /// The author of the commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"name": "fleet-bot", "email": "fleet-bot@example.com"}))]

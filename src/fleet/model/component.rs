@@ -17,10 +17,14 @@ pub struct Component {
     /// The name of the component.
     #[schemars(example = &"backend")]
     pub name: DnsLabel,
-    /// The namespace of the component. The layout sets the default: in `d1`, the name of the component for a confined tenant, and the namespace of Flux for a platform tenant.
+    /// The namespace of the component's objects. The layout sets the default: in `d1`, the name of the component for a confined tenant. For a platform tenant, `d1` sets the namespace on all objects of the component; by default, the manifests set their namespaces.
     #[serde(default)]
     #[schemars(example = &"shop")]
     pub namespace: Option<DnsLabel>,
+    /// Further namespaces of the component, for a confined tenant. They belong to the tenant, and its service account can change their objects. The Kustomization stays in `namespace`. The manifests set their namespaces, because Flux does not set `targetNamespace`.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!(["shop-jobs", "shop-cache"]))]
+    pub namespaces: Vec<DnsLabel>,
     /// The name of the component's source. Defaults to the tenant's `source`.
     #[serde(default)]
     #[schemars(example = &"charts")]
@@ -161,7 +165,7 @@ pub struct Reconcile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"REPLICAS": "2"}))]
     pub variables: Option<BTreeMap<VariableName, Text>>,
-    /// Whether Flux sets the component's namespace on all objects, for a confined tenant.
+    /// Whether Flux sets the component's namespace on all objects. It has no effect on a component with `namespaces`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub target_namespace: Option<bool>,

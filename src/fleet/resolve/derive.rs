@@ -14,7 +14,7 @@ use super::variable::variables;
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
 use crate::fleet::merge::crossing::Crossings;
-use crate::fleet::merge::levels::{Merged, MergedComponent, MergedTenant, namespace_of};
+use crate::fleet::merge::levels::{Merged, MergedComponent, MergedTenant, further_namespaces, namespace_of};
 use crate::fleet::merge::repositories::OWN_REPOSITORY;
 use crate::fleet::model;
 use crate::fleet::model::{ClusterSettings, Reconcile, Role, TenantSettings};
@@ -227,9 +227,31 @@ impl Resolver<'_> {
         let mut reconcile: Reconcile = decode(&merged.node, findings)?;
         let waited = stages.is_empty() && self.waits.part(tenant, &name, "");
         reconcile.wait = reconcile.wait.or(waited.then_some(true));
+        let mut namespaces = vec![namespace.clone()];
+        for further in further_namespaces(&merged.node).iter().filter_map(Node::text) {
+            if !namespaces.iter().any(|known| known == further) {
+                namespaces.push(further.to_owned());
+            }
+        }
+        if namespaces.len() > 1 {
+            let stages = stages.iter_mut().map(|stage| &mut stage.reconcile);
+            stages.chain([&mut reconcile]).for_each(|reconcile| reconcile.target_namespace = Some(false));
+        }
         let (tenant, source, depends_on) = (tenant.to_owned(), source.clone(), own);
         let home = false;
-        Some(Component { name, tenant, namespace, source, home, labels, stages, depends_on, reconcile, span })
+        Some(Component {
+            name,
+            tenant,
+            namespace,
+            namespaces,
+            source,
+            home,
+            labels,
+            stages,
+            depends_on,
+            reconcile,
+            span,
+        })
     }
 
     fn dependencies(&self, tenant: &str, node: &Node) -> Vec<Dependency> {

@@ -272,8 +272,10 @@ pub struct Component {
     pub name: String,
     /// The name of the tenant.
     pub tenant: String,
-    /// The namespace of the component; for a platform tenant, the namespace of Flux.
+    /// The namespace of the component; for a platform tenant, by default the namespace of Flux.
     pub namespace: String,
+    /// The namespaces of the component: `namespace`, then the further ones.
+    pub namespaces: Vec<String>,
     /// The source of the component.
     pub source: Source,
     /// Whether the component is the first in its namespace, so that its directory contains the namespace's own objects.
