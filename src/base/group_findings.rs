@@ -124,30 +124,73 @@ fn group_key(finding: &Finding) -> Option<GroupKey> {
     }
     let object = finding.object.as_ref()?.to_string();
     let message = finding.message.contains(&object).then(|| finding.message.replace(&object, ""))?;
-    let span = &finding.at.span;
-    let (path, start, len) = span.order();
-    Some(GroupKey::Line(
-        finding.rule,
-        finding.severity,
-        (span.file().root().cloned(), path.to_owned(), start, len),
-        message,
-    ))
+    Some(line_key(finding, message))
 }
 
 /// Groups sorted findings into one finding for each cause, with the places and the clusters of all its findings.
 ///
 /// Findings of one rule without a cause form a group if they are at the same position and differ only in their object.
+/// Findings with a cause of their own form a group if they are at the same position and differ only in their namespace,
+/// since several namespaces use one file.
 pub fn group(findings: Vec<Finding>) -> Vec<Finding> {
+    let groups = groups_by(findings.into_iter().map(|finding| (group_key(&finding), finding, Vec::new())));
+    let keyed = groups.into_iter().map(|(finding, others)| {
+        let key = if others.is_empty() { namespace_key(&finding) } else { None };
+        (key, finding, others)
+    });
+    let groups = groups_by(keyed.collect::<Vec<_>>().into_iter());
+    let join = |(mut first, others): Group| match others.first() {
+        None => first,
+        Some(other) => {
+            // The causes differ, so that the line is the cause of the group.
+            let is_of_line = cause_key(other) != cause_key(&first);
+            if is_of_line {
+                first.cause = None;
+                let namespace =
+                    first.object.as_ref().and_then(|object| object.namespace.as_deref()).unwrap_or_default();
+                let named = first.help.take_if(|help| help.contains(&format!("`{namespace}`")));
+                first.help =
+                    named.map(|help| format!("{help}; each of the objects needs its own namespace")).or(first.help);
+            }
+            joined(first, others)
+        }
+    };
+    groups.into_iter().map(join).collect()
+}
+
+/// The first finding of a group, and the other findings.
+type Group = (Finding, Vec<Finding>);
+
+/// Adds each finding to the group with its key. A finding without a key is a group of its own.
+fn groups_by(findings: impl Iterator<Item = (Option<GroupKey>, Finding, Vec<Finding>)>) -> Vec<Group> {
     let mut first: Index<GroupKey, usize> = Index::default();
-    let mut groups: Vec<(Finding, Vec<Finding>)> = Vec::with_capacity(findings.len());
-    for finding in findings {
-        let at = group_key(&finding).map_or(groups.len(), |key| *first.entry_or(key, || groups.len()));
+    let mut groups: Vec<Group> = Vec::new();
+    for (key, finding, others) in findings {
+        let at = key.map_or(groups.len(), |key| *first.entry_or(key, || groups.len()));
         match groups.get_mut(at) {
-            Some((_, others)) => others.push(finding),
-            None => groups.push((finding, Vec::new())),
+            Some((_, known)) => known.push(finding),
+            None => groups.push((finding, others)),
         }
     }
-    groups.into_iter().map(|(first, others)| if others.is_empty() { first } else { joined(first, others) }).collect()
+    groups
+}
+
+fn cause_key(finding: &Finding) -> Option<&str> {
+    finding.cause.as_ref().map(|cause| cause.key.as_str())
+}
+
+/// Returns the key of a finding for findings that differ only in the namespace of their object.
+fn namespace_key(finding: &Finding) -> Option<GroupKey> {
+    finding.cause.as_ref()?;
+    let namespace = finding.object.as_ref()?.namespace.as_ref()?;
+    let message = finding.message.replace(&format!("`{namespace}/"), "`/").replace(&format!("`{namespace}`"), "``");
+    Some(line_key(finding, message))
+}
+
+fn line_key(finding: &Finding, message: String) -> GroupKey {
+    let span = &finding.at.span;
+    let (path, start, len) = span.order();
+    GroupKey::Line(finding.rule, finding.severity, (span.file().root().cloned(), path.to_owned(), start, len), message)
 }
 
 fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
@@ -201,6 +244,32 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
 mod tests {
     use super::*;
     use crate::base::finding::ObjectRef;
+
+    #[test]
+    fn findings_at_one_line_that_differ_only_in_the_namespace_are_one() {
+        let file = crate::text::File::new("a.yaml", "a: 1\n");
+        let found = |namespace: &str, key: &str| {
+            let message = format!("Provider `{namespace}/chat` reads Secret `{namespace}/{key}`");
+            let api_version = "notification.toolkit.fluxcd.io/v1beta3".into();
+            let object = ObjectRef {
+                api_version,
+                kind: "Provider".into(),
+                namespace: Some(namespace.into()),
+                name: "chat".into(),
+            };
+            let key = format!("Secret {namespace}/{key}");
+            Finding::error("rule", file.span(0..1), message).about(object).caused_by(key, "", " places")
+        };
+        let grouped = group(vec![found("a", "token"), found("b", "token"), found("c", "other")]);
+        let messages: Vec<&str> = grouped.iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "Provider `a/chat` reads Secret `a/token`; the same line has this effect on another object",
+                "Provider `c/chat` reads Secret `c/other`"
+            ]
+        );
+    }
 
     #[test]
     fn equal_findings_of_clusters_merge_into_one_with_all_clusters() {

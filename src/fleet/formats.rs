@@ -1,5 +1,6 @@
 //! The patterns and formats of the schemas, with a message for values that do not match.
 
+use super::kube_formats;
 use crate::schema::{FormatError, TextFormat};
 use crate::text::normalize;
 
@@ -32,6 +33,12 @@ pub(super) const WORDS: &[TextFormat] = &[
     TextFormat { keyword: COMPONENT, check: component },
     TextFormat { keyword: REPOSITORY_PATH, check: repository_path },
     TextFormat { keyword: SOURCE_URL, check: source_url },
+    kube_formats::QUANTITY_FORMAT,
+    kube_formats::VERSION_RANGE_FORMAT,
+    kube_formats::LABEL_VALUE_FORMAT,
+    kube_formats::LABEL_KEY_FORMAT,
+    kube_formats::RESOURCE_FORMAT,
+    kube_formats::QUOTA_RESOURCE_FORMAT,
     crate::config::WORDS[0],
     crate::config::WORDS[1],
     crate::config::WORDS[2],

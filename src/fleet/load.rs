@@ -13,7 +13,7 @@ use crate::fleet::merge::levels::Merged;
 use crate::fleet::resolve::dependencies::Graph;
 use crate::fleet::resolve::derive::resolve;
 use crate::fleet::resolve::fleet::Fleet;
-use crate::fleet::rule_ids::INVALID_FLEET;
+use crate::fleet::rule_ids::{INVALID_FLEET, INVALID_LAYOUT};
 use crate::kube::groups;
 use crate::text::{Span, Tree};
 use crate::yaml::{Node, Reader, Style, Value};
@@ -95,7 +95,9 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let merged = Merged::of(&input, layout.as_ref(), &mut findings);
     let graph = Graph::of(&merged, &mut findings);
     check::check(&input, &merged, &graph, layout.as_ref(), &mut findings);
+    let of_layout = layout.as_ref().and_then(|layout| layout.manifest.get("lint"));
     findings.extend(input.root.get("lint").map(|section| config::check(section, INVALID_FLEET)).unwrap_or_default());
+    findings.extend(of_layout.map(|section| config::check(section, INVALID_LAYOUT)).unwrap_or_default());
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
     // In a fleet with errors, these errors explain the values that cannot be decoded.
     let mut undecoded = Vec::new();
@@ -107,6 +109,7 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let (fleet, draft) = if failed { (None, resolved.map(Fleet::without_repetitions)) } else { (resolved, None) };
     crate::base::group_findings::sort(&mut findings);
     let lint = input.root.get("lint").map_or_else(Lint::default, Lint::read);
+    let lint = lint.over(of_layout.map_or_else(Lint::default, Lint::read));
     let (root, included) = (Some(input.root.clone()), input.included.clone());
     Loaded { fleet, layout, lint, findings, inputs, draft, root, included, merged: Some(merged) }
 }

@@ -1,5 +1,6 @@
 //! The format of fleet.yaml: parses nodes into a fleet, or findings.
 
+mod kube_formats;
 mod formats;
 mod rule_ids;
 mod scalar;
@@ -19,4 +20,7 @@ pub use load::{Loaded, load};
 pub use model::MANIFEST;
 pub use resolve::fleet::Fleet;
 pub use rule_ids::INVALID_FLEET;
-pub use scalar::{ComponentPath, DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
+pub use scalar::{
+    ComponentPath, DependsOn, DnsLabel, Duration, LabelKey, LabelValue, Patch, Quantity, QuotaResource, Raw, RepoPath,
+    ResourceName, Text, VariableName, VersionRange,
+};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::formats;
+use super::{formats, kube_formats};
 
 macro_rules! text {
     ($(#[$doc:meta])* $name:ident, $schema:expr) => {
@@ -59,6 +59,37 @@ text!(
     /// A scalar that keeps its spelling, quoted or not: `1.10` stays `1.10`.
     Text,
     json_schema!({ "type": ["string", "number", "boolean"] })
+);
+
+text!(
+    /// A Kubernetes quantity: `500m`, `8Gi`.
+    Quantity,
+    json_schema!({ "type": ["string", "number"], "minLength": 1, "format": kube_formats::QUANTITY, "minimum": 0 })
+);
+text!(
+    /// A version, or a range of versions as SemVer.
+    VersionRange,
+    json_schema!({ "type": ["string", "number"], "minLength": 1, "format": kube_formats::VERSION_RANGE })
+);
+text!(
+    /// The key of a label or an annotation.
+    LabelKey,
+    json_schema!({ "type": "string", "pattern": kube_formats::LABEL_KEY })
+);
+text!(
+    /// The value of a label.
+    LabelValue,
+    json_schema!({ "type": ["string", "number", "boolean"], "format": kube_formats::LABEL_VALUE })
+);
+text!(
+    /// A resource of a LimitRange.
+    ResourceName,
+    json_schema!({ "type": "string", "pattern": kube_formats::RESOURCE })
+);
+text!(
+    /// A resource of a ResourceQuota.
+    QuotaResource,
+    json_schema!({ "type": "string", "pattern": kube_formats::QUOTA_RESOURCE })
 );
 
 /// A part of a Kubernetes object, as the API server reads it.

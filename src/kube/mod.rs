@@ -8,6 +8,7 @@ pub mod selector;
 mod selector_text;
 pub mod version;
 pub mod semver_range;
+pub mod quantity;
 
 pub use id::{ObjectId, ObjectKey};
 pub use object::Object;

@@ -12,7 +12,7 @@ use crate::text::{Index, Span, folder_of};
 
 /// Reports jobs with the same path, and files at the path of a directory. The jobs must be sorted by path.
 pub(super) fn paths(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
-    let written: Vec<&Job> = jobs.iter().filter(|job| !job.made.text.is_empty()).collect();
+    let written: Vec<&Job> = jobs.iter().filter(|job| job.made.is_written()).collect();
     for pair in written.windows(2) {
         if let [first, second] = pair
             && first.path == second.path

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::lock::LOCK;
 use super::manifest::Manifest;
 use super::place::{Pattern, Scope, is_partial};
-use super::rendered_file::{Fault, RenderedFile, make};
+use super::rendered_file::{Fault, RenderedFile, copy, make};
 use super::rule_ids::{INVALID_TEMPLATE, PATH_OUTSIDE_REPOSITORY};
 use super::splice;
 use super::template::{Templates, line};
@@ -35,7 +35,7 @@ pub(super) struct Job {
 /// Renders a layout; the jobs are sorted by path.
 pub(super) fn render(fleet: &Fleet, layout: &Layout, manifest: &Manifest, findings: &mut Vec<Finding>) -> Vec<Job> {
     let values = Values::new(fleet);
-    let mut templates = Templates::compile(layout, values.fleet.clone(), findings);
+    let mut templates = Templates::compile(layout, &manifest.verbatim, values.fleet.clone(), findings);
     for (index, folder) in manifest.folders().iter().enumerate() {
         if let Err(error) = templates.add(&folder_template(index), &folder.output) {
             findings.push(templates.finding(&error, MANIFEST, Some(&folder.span)));
@@ -49,13 +49,13 @@ pub(super) fn render(fleet: &Fleet, layout: &Layout, manifest: &Manifest, findin
     // Innermost directories first: a directory with rendered files is a sibling of the files next to it.
     last.sort_by_key(|job| std::cmp::Reverse(job.path.matches('/').count()));
     let mut siblings = Siblings::default();
-    jobs.iter().filter(|job| !job.made.text.is_empty()).for_each(|job| siblings.add(&job.path));
+    jobs.iter().filter(|job| job.made.is_written()).for_each(|job| siblings.add(&job.path));
     let depths: Vec<usize> = last.iter().map(|job| job.path.matches('/').count()).collect();
     let mut done = 0;
     for run in depths.chunk_by(|a, b| a == b) {
         let wave = last.get_mut(done..done + run.len()).unwrap_or_default();
         renderer.run(wave, &siblings.0, findings);
-        wave.iter().filter(|job| !job.made.text.is_empty()).for_each(|job| siblings.add(&job.path));
+        wave.iter().filter(|job| job.made.is_written()).for_each(|job| siblings.add(&job.path));
         done += run.len();
     }
     jobs.append(&mut last);
@@ -102,7 +102,7 @@ impl Renderer<'_> {
     fn jobs(&self, layout: &Layout, findings: &mut Vec<Finding>) -> Vec<Job> {
         let mut jobs = Vec::new();
         for (path, _) in layout.files.entries() {
-            if path == MANIFEST || is_partial(path) || !self.templates.has(path) {
+            if path == MANIFEST || is_partial(path) || !(self.is_verbatim(path) || self.templates.has(path)) {
                 continue;
             }
             let Some(file) = self.templates.file(path) else { continue };
@@ -125,6 +125,10 @@ impl Renderer<'_> {
             }
         }
         jobs
+    }
+
+    fn is_verbatim(&self, template: &str) -> bool {
+        self.manifest.verbatim.is_match(template)
     }
 
     fn job(&self, template: &Arc<str>, pattern: &Pattern, scope: Scope, file: &File) -> Result<Job, Box<Finding>> {
@@ -182,7 +186,11 @@ impl Renderer<'_> {
         }
         let made: Vec<(usize, Arc<RenderedFile>)> = distinct
             .par_iter()
-            .map(|(at, text)| (*at, Arc::new(make(jobs.get(*at).map_or("", |job| &job.path), text))))
+            .filter_map(|(at, text)| {
+                let job = jobs.get(*at)?;
+                let make = if self.is_verbatim(&job.template) { copy } else { make };
+                Some((*at, Arc::new(make(&job.path, text))))
+            })
             .collect();
         for (at, made) in &made {
             let Some(job) = jobs.get(*at) else { continue };
@@ -197,6 +205,9 @@ impl Renderer<'_> {
     }
 
     fn text(&self, job: &Job, siblings: &BTreeMap<String, BTreeSet<String>>) -> Result<String, Box<Finding>> {
+        if self.is_verbatim(&job.template) {
+            return Ok(self.templates.file(&job.template).map(|file| file.text().to_owned()).unwrap_or_default());
+        }
         let is_last = job.path.rsplit('/').next() == Some(KUSTOMIZATION);
         let names = siblings.get(folder_of(&job.path)).map(|names| names.iter().cloned().collect::<Vec<String>>());
         let names = is_last.then(|| names.unwrap_or_default());

@@ -13,6 +13,8 @@ use crate::yaml::Node;
 pub(super) struct Manifest {
     /// The directories with an output path, the longest paths first.
     folders: Vec<Folder>,
+    /// The files of the layout that are copied.
+    pub verbatim: GlobSet,
     /// The files that another program also writes. Files with equal objects are equal.
     pub shared: GlobSet,
     /// The files that only another program writes.
@@ -43,8 +45,16 @@ impl Manifest {
             folders.push(Folder { path: entry.key.to_string(), output, span: entry.node.span().clone() });
         }
         folders.sort_by_key(|folder| std::cmp::Reverse(folder.path.len()));
-        let shared = globs(layout.manifest.get("shared"), findings);
-        Self { folders, shared, external: globs(layout.manifest.get("external"), findings) }
+        let globs_of =
+            |key: &str, findings: &mut Vec<Finding>| globs(layout.manifest.get(key), str::to_owned, findings);
+        // The paths of a layout contain placeholders such as `[tenant]`, which are not sets of characters.
+        let literal = |glob: &str| glob.replace('[', "[[]");
+        Self {
+            folders,
+            verbatim: globs(layout.manifest.get("verbatim"), literal, findings),
+            shared: globs_of("shared", findings),
+            external: globs_of("external", findings),
+        }
     }
 
     /// Returns the directories with an output path.
@@ -59,10 +69,10 @@ impl Manifest {
     }
 }
 
-fn globs(node: Option<&Node>, findings: &mut Vec<Finding>) -> GlobSet {
+fn globs(node: Option<&Node>, pattern: impl Fn(&str) -> String, findings: &mut Vec<Finding>) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for item in node.map_or(&[][..], Node::items) {
-        match GlobBuilder::new(item.text().unwrap_or_default()).literal_separator(true).build() {
+        match GlobBuilder::new(&pattern(item.text().unwrap_or_default())).literal_separator(true).build() {
             Ok(glob) => {
                 set.add(glob);
             }

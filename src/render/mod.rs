@@ -1,7 +1,7 @@
 //! Renders a fleet with a layout, to the directories that Flux reads.
 //!
-//! A layout has the structure of its output. Every file in it is a template, and `[cluster]`, `[tenant]`, `[component]`,
-//! `[stage]` and `[namespace]` in a path repeat the template. This module does not depend on the names in a layout.
+//! A layout has the structure of its output. Every file in it is a template, and `[cluster]`, `[tenant]` and other
+//! placeholders in a path repeat the template. This module does not depend on the names in a layout.
 
 mod change;
 mod lock;
@@ -9,6 +9,7 @@ mod place;
 mod rule_ids;
 mod manifest;
 mod splice;
+mod comment;
 mod rendered_file;
 mod value;
 mod template;
@@ -65,7 +66,7 @@ pub fn render(fleet: &Fleet, layout: &Layout) -> Rendered {
     crate::base::group_findings::sort(&mut findings);
     // If two files have the same path, the later file replaces the earlier file; the conflict has a finding.
     let written: BTreeMap<&str, &jobs::Job> =
-        all.iter().filter(|job| !job.made.text.is_empty()).map(|job| (job.path.as_str(), job)).collect();
+        all.iter().filter(|job| job.made.is_written()).map(|job| (job.path.as_str(), job)).collect();
     let shared = written.keys().filter(|path| manifest.shared.is_match(path)).map(|path| (*path).to_owned()).collect();
     let kept = written.iter().filter(|(path, _)| !manifest.external.is_match(path));
     let tree = kept.map(|(path, job)| File::new(*path, job.made.text.as_str())).collect();

@@ -2,12 +2,14 @@
 //! the fleet.
 
 use crate::fleet::Fleet;
-use crate::fleet::resolve::fleet::{Cluster, Component, Namespace, Stage, Tenant};
+use crate::fleet::resolve::fleet::{Cluster, Component, Environment, Namespace, Source, Stage, Tenant};
 use crate::text::{Span, folder_of};
 
 /// The scope of a rendered template, as indices into the fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Scope {
+    /// The environment.
+    pub environment: Option<usize>,
     /// The cluster.
     pub cluster: Option<usize>,
     /// The tenant; in a cluster, a tenant that runs on it.
@@ -18,9 +20,15 @@ pub(super) struct Scope {
     pub stage: Option<usize>,
     /// The namespace of the tenant.
     pub namespace: Option<usize>,
+    /// The source of the tenant.
+    pub source: Option<usize>,
 }
 
 impl Scope {
+    fn environment(self, fleet: &Fleet) -> Option<&Environment> {
+        fleet.environments.get(self.environment?)
+    }
+
     pub(super) fn cluster(self, fleet: &Fleet) -> Option<&Cluster> {
         fleet.clusters.get(self.cluster?)
     }
@@ -41,21 +49,31 @@ impl Scope {
         self.tenant(fleet)?.namespaces.get(self.namespace?)
     }
 
+    fn source(self, fleet: &Fleet) -> Option<&Source> {
+        self.tenant(fleet)?.sources.get(self.source?)
+    }
+
     /// Returns the position of the innermost item of the scope in fleet.yaml.
     pub(super) fn span(self, fleet: &Fleet) -> &Span {
         let innermost = self.stage(fleet).map(|stage| &stage.span);
         let innermost = innermost.or_else(|| self.component(fleet).map(|component| &component.span));
         let innermost = innermost.or_else(|| self.namespace(fleet).map(|namespace| &namespace.span));
+        let innermost = innermost.or_else(|| self.source(fleet).map(|source| &source.span));
         let innermost = innermost.or_else(|| self.tenant(fleet).map(|tenant| &tenant.span));
-        innermost.or_else(|| self.cluster(fleet).map(|cluster| &cluster.span)).unwrap_or(&fleet.span)
+        let innermost = innermost.or_else(|| self.cluster(fleet).map(|cluster| &cluster.span));
+        innermost.or_else(|| self.environment(fleet).map(|environment| &environment.span)).unwrap_or(&fleet.span)
     }
 
     /// Returns whether a cluster applies the files of the scope.
     pub(super) fn reaches(self, cluster: usize, fleet: &Fleet) -> bool {
         let Some(there) = fleet.clusters.get(cluster) else { return false };
         let in_cluster = self.cluster.is_none_or(|own| own == cluster);
+        let in_environment = self.environment(fleet).is_none_or(|own| own.name == there.environment);
         let runs = self.tenant(fleet).is_none_or(|tenant| there.tenants.contains(&tenant.name));
-        in_cluster && runs && self.component(fleet).is_none_or(|component| !is_left_out(there, component))
+        in_cluster
+            && in_environment
+            && runs
+            && self.component(fleet).is_none_or(|component| !is_left_out(there, component))
     }
 }
 
@@ -66,21 +84,25 @@ fn is_left_out(cluster: &Cluster, component: &Component) -> bool {
 /// The kind of the items over which a template path repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repeat {
+    Environment,
     Cluster,
     Tenant,
     Component,
     Stage,
     Namespace,
+    Source,
 }
 
 impl Repeat {
     /// The names in brackets.
     const WORDS: &[(&str, Self)] = &[
+        ("environment", Self::Environment),
         ("cluster", Self::Cluster),
         ("tenant", Self::Tenant),
         ("component", Self::Component),
         ("stage", Self::Stage),
         ("namespace", Self::Namespace),
+        ("source", Self::Source),
     ];
 }
 
@@ -128,8 +150,8 @@ impl Pattern {
                 continue;
             }
             let needs = match repeat {
-                Repeat::Cluster | Repeat::Tenant => None,
-                Repeat::Component | Repeat::Namespace => Some((Repeat::Tenant, "`[tenant]`")),
+                Repeat::Environment | Repeat::Cluster | Repeat::Tenant => None,
+                Repeat::Component | Repeat::Namespace | Repeat::Source => Some((Repeat::Tenant, "`[tenant]`")),
                 Repeat::Stage => Some((Repeat::Component, "`[component]`")),
             };
             if let Some((outer, name)) = needs
@@ -149,11 +171,15 @@ impl Pattern {
         for piece in &self.0 {
             let name = match piece {
                 Piece::Text(text) => Some(text.as_str()),
+                Piece::Repeat(Repeat::Environment) => {
+                    scope.environment(fleet).map(|environment| environment.name.as_str())
+                }
                 Piece::Repeat(Repeat::Cluster) => scope.cluster(fleet).map(|cluster| cluster.name.as_str()),
                 Piece::Repeat(Repeat::Tenant) => scope.tenant(fleet).map(|tenant| tenant.name.as_str()),
                 Piece::Repeat(Repeat::Component) => scope.component(fleet).map(|component| component.name.as_str()),
                 Piece::Repeat(Repeat::Stage) => scope.stage(fleet).map(|stage| stage.name.as_str()),
                 Piece::Repeat(Repeat::Namespace) => scope.namespace(fleet).map(|namespace| namespace.name.as_str()),
+                Piece::Repeat(Repeat::Source) => scope.source(fleet).map(|source| source.name.as_str()),
             };
             path.push_str(name.unwrap_or_default());
         }
@@ -165,7 +191,12 @@ impl Pattern {
 fn within(scope: Scope, repeat: Repeat, fleet: &Fleet) -> Vec<Scope> {
     let here = scope.cluster(fleet);
     let tenant = scope.tenant(fleet);
-    match repeat {
+    let found: Vec<Scope> = match repeat {
+        Repeat::Environment => {
+            let environments = fleet.environments.iter().enumerate();
+            let own = environments.filter(|(_, own)| here.is_none_or(|here| here.environment == own.name));
+            return own.map(|(at, _)| Scope { environment: Some(at), ..scope }).collect();
+        }
         Repeat::Cluster => {
             let clusters = 0..fleet.clusters.len();
             clusters.filter(|at| scope.reaches(*at, fleet)).map(|at| Scope { cluster: Some(at), ..scope }).collect()
@@ -188,7 +219,16 @@ fn within(scope: Scope, repeat: Repeat, fleet: &Fleet) -> Vec<Scope> {
             let namespaces = tenant.map_or(0, |tenant| tenant.namespaces.len());
             (0..namespaces).map(|at| Scope { namespace: Some(at), ..scope }).collect()
         }
+        Repeat::Source => {
+            let sources = tenant.map_or(0, |tenant| tenant.sources.len());
+            (0..sources).map(|at| Scope { source: Some(at), ..scope }).collect()
+        }
+    };
+    if scope.environment.is_none() || here.is_some() {
+        return found;
     }
+    // An environment has the tenants and components of its clusters.
+    found.into_iter().filter(|scope| (0..fleet.clusters.len()).any(|at| scope.reaches(at, fleet))).collect()
 }
 
 /// Returns whether a file of a layout is only included by other files: it is below a directory named `_partials`.

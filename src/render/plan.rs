@@ -193,7 +193,14 @@ impl Compared {
 ///
 /// The other program may use different comments and a different order.
 fn content(rendered: &Rendered, path: &str, text: &str) -> Digest {
-    if rendered.shared.contains(path) { Digest::of(&canonical(text)) } else { Digest::of(text) }
+    if rendered.shared.contains(path) {
+        Digest::of(&canonical(text))
+    } else if text.contains("\r\n") {
+        // A copied file can have these line breaks.
+        Digest::of(&text.replace("\r\n", "\n"))
+    } else {
+        Digest::of(text)
+    }
 }
 
 /// Returns an existing file with the line breaks of Git: a checkout on Windows has CRLF line breaks, which are not edits.

@@ -104,6 +104,12 @@ pub(super) fn plain(text: &str) -> String {
     pieces(text).map(Piece::into_text).collect()
 }
 
+/// Replaces the marks in a comment, which has no line breaks; `None` if a value has one.
+pub(super) fn comment(text: &str) -> Option<String> {
+    let text = plain(text);
+    (!text.contains(char::is_control)).then_some(text)
+}
+
 /// Returns a rendered line without its values, for comparison with lines of the template.
 pub(super) fn skeleton(line: &str) -> String {
     let texts = pieces(line).filter_map(|piece| match piece {

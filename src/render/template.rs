@@ -1,5 +1,6 @@
 //! The compiled templates of a layout, and their errors.
 
+use globset::GlobSet;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
@@ -28,7 +29,9 @@ struct Refusal(String);
 
 impl Templates {
     /// Compiles the files of a layout, and reports files with errors.
-    pub(super) fn compile(layout: &Layout, fleet: Value, findings: &mut Vec<Finding>) -> Self {
+    ///
+    /// The files that match `verbatim` are not templates.
+    pub(super) fn compile(layout: &Layout, verbatim: &GlobSet, fleet: Value, findings: &mut Vec<Finding>) -> Self {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_fuel(Some(FUEL));
@@ -55,7 +58,7 @@ impl Templates {
         let mut templates = Self { environment, files: layout.files.clone() };
         for (path, entry) in layout.files.entries() {
             match entry {
-                Entry::Text(_) if path == MANIFEST => {}
+                Entry::Text(_) if path == MANIFEST || verbatim.is_match(path) => {}
                 Entry::Text(file) => {
                     if let Err(error) = templates.add(path, file.text()) {
                         findings.push(templates.finding(&error, path, None));

@@ -18,6 +18,7 @@ type FieldNames = Arc<BTreeSet<String>>;
 pub(super) struct Values {
     /// The fleet.
     pub fleet: Value,
+    environments: Vec<Value>,
     clusters: Vec<Value>,
     tenants: Vec<TenantValues>,
 }
@@ -27,6 +28,7 @@ struct TenantValues {
     tenant: Value,
     components: Vec<(Value, Vec<Value>)>,
     namespaces: Vec<Value>,
+    sources: Vec<Value>,
 }
 
 impl Values {
@@ -35,6 +37,7 @@ impl Values {
         let mut json = serde_json::to_value(fleet).expect("a fleet consists of scalars, lists and mappings");
         derive(&mut json, fleet);
         let fleet = value(json, &field_names());
+        let environments = items(&fleet, "environments");
         let clusters = items(&fleet, "clusters");
         let tenants = items(&fleet, "tenants").into_iter().map(|tenant| {
             let components = items(&tenant, "components");
@@ -43,9 +46,9 @@ impl Values {
                 (component, stages)
             });
             let (components, namespaces) = (components.collect(), items(&tenant, "namespaces"));
-            TenantValues { tenant, components, namespaces }
+            TenantValues { sources: items(&tenant, "sources"), tenant, components, namespaces }
         });
-        Self { clusters, tenants: tenants.collect(), fleet }
+        Self { environments, clusters, tenants: tenants.collect(), fleet }
     }
 
     /// Returns the variables of a scope besides `fleet`, such as `cluster`, `tenant` and `siblings`.
@@ -53,11 +56,13 @@ impl Values {
         let tenant = scope.tenant.and_then(|index| self.tenants.get(index));
         let component = tenant.zip(scope.component).and_then(|(tenant, index)| tenant.components.get(index));
         let known = Context {
+            environment: scope.environment.and_then(|index| self.environments.get(index)).cloned(),
             cluster: scope.cluster.and_then(|index| self.clusters.get(index)).cloned(),
             tenant: tenant.map(|tenant| tenant.tenant.clone()),
             component: component.map(|(component, _)| component.clone()),
             stage: component.zip(scope.stage).and_then(|((_, stages), index)| stages.get(index)).cloned(),
             namespace: tenant.zip(scope.namespace).and_then(|(tenant, index)| tenant.namespaces.get(index)).cloned(),
+            source: tenant.zip(scope.source).and_then(|(tenant, index)| tenant.sources.get(index)).cloned(),
             siblings: siblings.map(|names| names.iter().map(String::as_str).map(Value::from).collect()),
         };
         Value::from_object(known)
@@ -166,11 +171,13 @@ impl Object for Record {
 /// The variables of a template in a scope.
 #[derive(Debug)]
 struct Context {
+    environment: Option<Value>,
     cluster: Option<Value>,
     tenant: Option<Value>,
     component: Option<Value>,
     stage: Option<Value>,
     namespace: Option<Value>,
+    source: Option<Value>,
     siblings: Option<Value>,
 }
 
@@ -181,11 +188,13 @@ impl Object for Context {
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
         match key {
+            "environment" => self.environment.clone(),
             "cluster" => self.cluster.clone(),
             "tenant" => self.tenant.clone(),
             "component" => self.component.clone(),
             "stage" => self.stage.clone(),
             "namespace" => self.namespace.clone(),
+            "source" => self.source.clone(),
             "siblings" => self.siblings.clone(),
             _ => None,
         }

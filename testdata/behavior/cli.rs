@@ -43,8 +43,8 @@ fn a_skipped_single_file_is_explained() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
         ("a.json", "{}", "is not a .yaml or .yml file"),
-        ("b.yaml", "kind: [\n", "skipped, as are files that are not valid YAML"),
-        ("c.yaml", "a: 1\n", "skipped, as are files without Kubernetes objects"),
+        ("b.yaml", "kind: [\n", "the linter skips files that are not valid YAML"),
+        ("c.yaml", "a: 1\n", "the linter skips files without Kubernetes objects"),
     ];
     for (name, content, why) in cases {
         std::fs::write(folder.path().join(name), content).unwrap();
@@ -393,7 +393,7 @@ fn paths_of_a_configuration_above_are_relative_to_it() {
     }
     let sources = "sources: [{url: https://example.com/apps.git, path: ../apps}]";
     config(&format!("{sources}\nlint: {{skip: [a, b, .sub]}}"));
-    assert!(lint("repo", ".").contains("copy `../apps` is outside of the repository"), "{}", lint("repo", "."));
+    assert!(lint("repo", ".").contains("copy `../apps` outside of the repository"), "{}", lint("repo", "."));
     let lint = |from: &str, dir: &str| {
         let output = fleetwright(&root.join(from), &["lint", "--trust-config", dir]);
         text(&output.stdout) + &text(&output.stderr)

@@ -9,6 +9,7 @@ mod cli;
 mod clusters;
 mod confinement;
 mod decryption;
+mod docs;
 mod fleet;
 mod handling;
 mod helm;

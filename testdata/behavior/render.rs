@@ -300,6 +300,7 @@ const READ_ELSEWHERE: &[(&str, &str)] = &[
     ("skip", "`lint` reads it"),
     ("tag", "part of `ref`, which is printed as a whole"),
     ("tenancy", "`lint` reads it"),
+    ("values", "a layout with values of its own reads them"),
 ];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Console sessions: the commands of `testdata/cli/*.md` and of the README, with their output and exit code.
+//! Console sessions: the commands of `testdata/cli/*.md`, of `docs/` and of the README, with their output and exit code.
 //!
 //! `TRYCMD=overwrite` writes the output again.
 
@@ -21,7 +21,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     };
     let mut trials = trials_of("cli", &root, sessions, check);
     let house = Path::new(env!("CARGO_MANIFEST_DIR"));
-    trials.extend(trials_of("cli", house, vec![house.join("README.md")], check));
+    let mut pages: Vec<PathBuf> = entries(&house.join("docs")).into_iter().filter(is_session).collect();
+    pages.push(house.join("README.md"));
+    trials.extend(trials_of("cli", house, pages, check));
     trials
 }
 

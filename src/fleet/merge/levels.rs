@@ -5,6 +5,7 @@
 //! | `values` of the fleet | layout `fleet.values`, fleet.yaml `values` |
 //! | `flux` of the fleet | layout `flux`, fleet.yaml `flux` |
 //! | a cluster | layout `cluster`, `defaults.cluster`, its environment, the cluster |
+//! | an environment | layout `cluster` without expressions, `defaults.cluster`, the environment |
 //! | `flux` of a cluster | `flux` of the fleet, then `flux` of the levels of the cluster |
 //! | a tenant | layout `tenant`, layout `platform` or `confined`, `defaults.tenant`, the tenant |
 //! | a source | layout `source`, layout `gitSource` or `ociSource`, the source |
@@ -46,6 +47,8 @@ pub(crate) struct Merged {
     /// The fleet: its `name`, `repository` and `values`.
     pub fleet: Node,
     pub flux: Node,
+    /// The environments: each entry of fleet.yaml with its merged settings.
+    pub environments: Vec<(Entry, Node)>,
     pub clusters: Vec<Node>,
     /// The root of each cluster, if the layout sets it.
     pub roots: Vec<Option<Node>>,
@@ -151,6 +154,8 @@ impl Merged {
         let merger = Merger { root: &input.root, head, lowest, flux: &flux };
         let clusters: Vec<Node> =
             input.clusters.iter().map(|cluster| merger.cluster(cluster, &mut expressions)).collect();
+        let environments = input.root.get("environments").map(Node::entries).unwrap_or_default().iter();
+        let environments = environments.map(|entry| (entry.clone(), merger.environment(&entry.node))).collect();
         let root = manifest.get("root").filter(|root| root.is_map());
         let roots = clusters.iter().map(|cluster| {
             let known = [("cluster", cluster), ("fleet", &merger.head)];
@@ -162,7 +167,7 @@ impl Merged {
         let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
         let mistakes = expressions.finish().into_iter();
         findings.extend(mistakes.filter(|mistake| !failed || mistake.at.span.file() != manifest.span().file()));
-        Self { fleet, flux, clusters, roots, tenants }
+        Self { fleet, flux, environments, clusters, roots, tenants }
     }
 }
 
@@ -178,6 +183,12 @@ struct Merger<'a> {
 impl Merger<'_> {
     fn default(&self, of: &str) -> Option<&Node> {
         self.root.at_keys(&["defaults", of])
+    }
+
+    /// Merges the settings that the clusters of an environment share.
+    fn environment(&self, environment: &Node) -> Node {
+        let lowest = self.lowest.get("cluster").and_then(without_expressions);
+        levels(environment, [lowest.as_ref(), self.default("cluster"), Some(environment)])
     }
 
     fn cluster(&self, cluster: &Node, expressions: &mut Expressions) -> Node {
@@ -267,6 +278,19 @@ impl Merger<'_> {
         };
         all.enumerate().map(merge_source).collect()
     }
+}
+
+/// Returns a node without expressions, which need a cluster.
+fn without_expressions(node: &Node) -> Option<Node> {
+    let value = match &node.value {
+        Value::Scalar(text, _) if text.contains("{{") => return None,
+        Value::Scalar(..) => return Some(node.clone()),
+        Value::Seq(items) => Value::Seq(items.iter().filter_map(without_expressions).collect()),
+        Value::Map(entries) => {
+            Value::Map(entries.iter().filter_map(|e| Some(e.with_node(without_expressions(&e.node)?))).collect())
+        }
+    };
+    Some(Node { value, origin: node.origin.clone() })
 }
 
 /// Returns a confined tenant's namespaces, then its components' namespaces, merged over the tenant's settings.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flux::Flux;
-use crate::fleet::scalar::{ComponentPath, DnsLabel, Patch, Raw, RepoPath, Text, VariableName};
+use crate::fleet::scalar::{ComponentPath, DnsLabel, LabelKey, LabelValue, Patch, Raw, RepoPath, Text, VariableName};
 
 /// A Kubernetes cluster.
 #[derive(Debug, Clone, JsonSchema)]
@@ -97,9 +97,11 @@ pub struct ObjectMetadata {
     /// The labels of the object.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(example = serde_json::json!({"team": "platform"}))]
+    #[schemars(with = "BTreeMap<LabelKey, LabelValue>")]
     pub labels: BTreeMap<String, Text>,
     /// The annotations of the object.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(example = serde_json::json!({"example.com/owner": "platform"}))]
+    #[schemars(with = "BTreeMap<LabelKey, Text>")]
     pub annotations: BTreeMap<String, Text>,
 }

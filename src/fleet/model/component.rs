@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fleet::scalar::{DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
+use crate::fleet::scalar::{DependsOn, DnsLabel, Duration, LabelKey, LabelValue, Patch, Raw, RepoPath, Text, VariableName};
 
 /// A part of a tenant that Flux reconciles separately: one Kustomization, or one Kustomization per stage.
 #[derive(Debug, Clone, JsonSchema)]
@@ -25,6 +25,7 @@ pub struct Component {
     /// The labels of the component's objects, in addition to the labels of the tenant.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"tier": "web"}))]
+    #[schemars(with = "BTreeMap<LabelKey, LabelValue>")]
     pub labels: BTreeMap<String, Text>,
     /// The components that must be ready before this component. An item is `component` or `component/stage` of this tenant, or a mapping that references another tenant. In a component with stages, the first stage waits for them.
     #[serde(default)]

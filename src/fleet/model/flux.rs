@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::source::Verify;
-use crate::fleet::scalar::{DnsLabel, Duration, Patch, Text};
+use crate::fleet::scalar::{DnsLabel, Duration, Patch, Quantity, Text, VersionRange};
 
 /// The installation and the controller settings of Flux.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -18,7 +18,7 @@ pub struct Flux {
     pub install: Option<Install>,
     /// The Flux version. The operator also accepts a range of versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = &"2.7.x")]
+    #[schemars(with = "Option<VersionRange>", example = &"2.7.x")]
     pub version: Option<Text>,
     /// The namespace of Flux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,7 +146,7 @@ pub struct Operator {
     pub chart: Option<String>,
     /// The range of chart versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = &"0.33.x")]
+    #[schemars(with = "Option<VersionRange>", example = &"0.33.x")]
     pub version: Option<Text>,
     /// The signature verification of the chart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -208,10 +208,12 @@ pub struct Limits {
     /// The CPU limit, as a Kubernetes quantity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"2000m")]
+    #[schemars(with = "Option<Quantity>")]
     pub cpu: Option<Text>,
     /// The memory limit, as a Kubernetes quantity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"2Gi")]
+    #[schemars(with = "Option<Quantity>")]
     pub memory: Option<Text>,
 }
 

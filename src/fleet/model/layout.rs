@@ -37,6 +37,10 @@ pub struct LayoutFile {
     #[serde(default)]
     #[schemars(example = serde_json::json!({"clusters/[cluster]": "{{ cluster.path }}"}))]
     pub folders: BTreeMap<String, String>,
+    /// Globs of files of the layout that are copied as they are, without header. They are not templates, but their paths can have placeholders.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!(["**/*.sh"]))]
+    pub verbatim: Vec<String>,
     /// Globs of rendered files that another program also writes. Files with equal objects count as equal.
     #[serde(default)]
     #[schemars(example = serde_json::json!(["**/gotk-sync.yaml"]))]
@@ -49,6 +53,10 @@ pub struct LayoutFile {
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"kind": "ConfigMap", "namespace": "flux-system", "name": "shoot-info", "keys": ["SHOOT_INFO_NAME"]}]))]
     pub external_objects: Vec<External>,
+    /// The configuration of the linter for repositories of the layout. The section of fleet.yaml overrides it.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!({"tenancy": {"mode": "multi"}}))]
+    pub lint: Option<crate::config::Lint>,
     /// The root of a cluster, if no rendered file defines it.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"path": "{{ cluster.path }}"}))]

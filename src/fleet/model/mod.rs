@@ -23,7 +23,7 @@ pub use flux::{ClusterType, Controller, Flux, HelmCache, Install, Limits, Operat
 pub use layout::{LayoutFile, Root};
 pub use source::{Provider, SignedPart, Signer, Source, SourceOverride, SourceRef, Verify};
 pub use tenant::{
-    Access, Bind, HelmSources, Namespace, NetworkPolicy, PodSecurity, PodSecurityLevel, Policies, Role, Tenant,
+    Access, Bind, HelmSources, LimitRangeItem, LimitedType, Namespace, NetworkPolicy, PodSecurity, PodSecurityLevel, Policies, Role, Tenant,
     TenantSettings,
 };
 

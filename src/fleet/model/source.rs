@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fleet::scalar::{DnsLabel, Duration, Raw, Text};
+use crate::fleet::scalar::{DnsLabel, Duration, Raw, Text, VersionRange};
 
 /// A source of manifests: a Git repository or an OCI artifact.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -87,6 +87,7 @@ pub struct SourceRef {
     /// The range of versions, as SemVer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &">=1.4.0 <2.0.0")]
+    #[schemars(with = "Option<VersionRange>")]
     pub semver: Option<Text>,
     /// The Git commit SHA.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::automation::{Alert, ImageAutomation, Receiver};
 use super::component::{Component, ComponentDefaults, Reconcile};
 use super::source::Source;
-use crate::fleet::scalar::{DnsLabel, Patch, Raw, Text};
+use crate::fleet::scalar::{DnsLabel, LabelKey, LabelValue, Patch, Quantity, QuotaResource, Raw, ResourceName, Text};
 
 /// A tenant: a team with its own source repositories.
 #[derive(Debug, Clone, JsonSchema)]
@@ -83,18 +83,22 @@ pub struct TenantSettings {
     /// The labels of all objects of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"team": "apps"}))]
+    #[schemars(with = "Option<BTreeMap<LabelKey, LabelValue>>")]
     pub labels: Option<BTreeMap<String, Text>>,
     /// The annotations of the tenant's namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"example.com/cost-center": "4711"}))]
+    #[schemars(with = "Option<BTreeMap<LabelKey, Text>>")]
     pub annotations: Option<BTreeMap<String, Text>>,
     /// The `spec.hard` of a ResourceQuota in each namespace of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"requests.cpu": "8", "limits.memory": "16Gi"}))]
+    #[schemars(with = "Option<BTreeMap<QuotaResource, Quantity>>")]
     pub quota: Option<BTreeMap<String, Text>>,
     /// The `spec.limits` of a LimitRange in each namespace of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"type": "Container", "default": {"memory": "256Mi"}}]))]
+    #[schemars(with = "Option<Vec<LimitRangeItem>>")]
     pub limit_range: Option<Vec<Raw>>,
     /// The default network policies of the tenant's namespaces. Additional policies can allow more traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,18 +186,22 @@ pub struct Namespace {
     /// The labels of the namespace, in addition to the labels of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"team": "backend"}))]
+    #[schemars(with = "Option<BTreeMap<LabelKey, LabelValue>>")]
     pub labels: Option<BTreeMap<String, Text>>,
     /// The annotations of the namespace, in addition to the annotations of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"example.com/owner": "backend"}))]
+    #[schemars(with = "Option<BTreeMap<LabelKey, Text>>")]
     pub annotations: Option<BTreeMap<String, Text>>,
     /// The `spec.hard` of the namespace's ResourceQuota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"limits.memory": "16Gi"}))]
+    #[schemars(with = "Option<BTreeMap<QuotaResource, Quantity>>")]
     pub quota: Option<BTreeMap<String, Text>>,
     /// The `spec.limits` of the namespace's LimitRange.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"type": "Container", "default": {"memory": "256Mi"}}]))]
+    #[schemars(with = "Option<Vec<LimitRangeItem>>")]
     pub limit_range: Option<Vec<Raw>>,
     /// The default network policies of the namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -203,6 +211,45 @@ pub struct Namespace {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"enforce": "baseline"}))]
     pub pod_security: Option<PodSecurity>,
+}
+
+/// The limits of a LimitRange for one type of object.
+#[derive(Debug, Clone, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitRangeItem {
+    /// The type of the objects.
+    #[serde(rename = "type")]
+    #[schemars(example = &"Container")]
+    pub kind: LimitedType,
+    /// The minimum of each resource.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!({"cpu": "10m"}))]
+    pub min: BTreeMap<ResourceName, Quantity>,
+    /// The maximum of each resource.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!({"memory": "4Gi"}))]
+    pub max: BTreeMap<ResourceName, Quantity>,
+    /// The limits of containers that do not set them.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!({"memory": "256Mi"}))]
+    pub default: BTreeMap<ResourceName, Quantity>,
+    /// The requests of containers that do not set them.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!({"cpu": "100m"}))]
+    pub default_request: BTreeMap<ResourceName, Quantity>,
+    /// The maximum ratio of the limit to the request of each resource.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!({"cpu": "4"}))]
+    pub max_limit_request_ratio: BTreeMap<ResourceName, Quantity>,
+}
+
+/// The type of the objects that a LimitRange limits.
+#[derive(Debug, Clone, Copy, JsonSchema)]
+#[expect(missing_docs, reason = "the names are those of Kubernetes")]
+pub enum LimitedType {
+    Container,
+    Pod,
+    PersistentVolumeClaim,
 }
 
 /// The default network policies of a namespace.

@@ -307,7 +307,7 @@ impl<'a> Graph<'a> {
         let at = place(circle[0])?.clone();
         let mut finding =
             Finding::error(DEPENDENCY_CYCLE, at, format!("`dependsOn` forms a cycle: {}", names.join(" → ")))
-                .help("remove one of the `dependsOn` items; otherwise none of these becomes ready");
+                .help("remove one of the `dependsOn` items; otherwise none of the listed items becomes ready");
         for (step, next) in circle.iter().zip(circle.iter().cycle().skip(1)).skip(1) {
             let Some(at) = place(*step).cloned() else { continue };
             finding = finding.related(at, format!("{} depends on {}", label(step.0), label(next.0)));

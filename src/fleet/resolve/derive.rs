@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 
 use super::dependencies::{Graph, depends_on, name, wanted};
 use super::fleet::{
-    Cluster, Component, ComponentName, Dependency, Fleet, Namespace, Override, Source, SourceKind, Stage, Tenant,
+    Cluster, Component, ComponentName, Dependency, Environment, Fleet, Namespace, Override, Source, SourceKind, Stage,
+    Tenant,
 };
 use super::variable::variables;
 use crate::base::finding::Finding;
@@ -44,13 +45,23 @@ pub(crate) fn resolve(input: &Input, merged: &Merged, graph: &Graph<'_>, finding
         clusters.push(here);
     }
     variables(&mut tenants, &clusters);
+    let environments = merged.environments.iter().filter_map(|(entry, node)| {
+        let own = clusters.iter().filter(|cluster| cluster.environment == *entry.key);
+        Some(Environment {
+            name: entry.key.to_string(),
+            clusters: own.map(|cluster| cluster.name.clone()).collect(),
+            settings: decode(node, findings)?,
+            span: entry.key_span(),
+        })
+    });
+    let environments = environments.collect();
     let (name, span) = named(&input.root)?;
     let layout = input.root.get("layout").and_then(Node::text).unwrap_or(model::DEFAULT_LAYOUT).to_owned();
     let values = match merged.fleet.get("values") {
         Some(values) => Some(decode(values, findings)?),
         None => None,
     };
-    Some(Fleet { name, layout, repository, flux, values, clusters, tenants, span })
+    Some(Fleet { name, layout, repository, flux, values, environments, clusters, tenants, span })
 }
 
 fn decode<T: DeserializeOwned>(node: &Node, findings: &mut Vec<Finding>) -> Option<T> {

@@ -26,11 +26,29 @@ pub struct Fleet {
     /// The free values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<Raw>,
+    /// The environments in the order of fleet.yaml.
+    pub environments: Vec<Environment>,
     /// The clusters in the order of the files.
     pub clusters: Vec<Cluster>,
     /// The tenants in the order of the files.
     pub tenants: Vec<Tenant>,
     /// The span of `name`.
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// An environment with the defaults merged in.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Environment {
+    /// The name.
+    pub name: String,
+    /// The names of its clusters, in the order of the fleet.
+    pub clusters: Vec<String>,
+    /// The settings that its clusters share.
+    #[serde(flatten)]
+    pub settings: ClusterSettings,
+    /// The span of the name.
     #[serde(skip)]
     pub span: Span,
 }

@@ -69,6 +69,8 @@ struct Evidence {
     creates_namespaces: bool,
     /// The names of files that a program with kubectl mentions, alone and with their directory.
     named_files: BTreeSet<String>,
+    /// The ends of the paths of directories that a command applies with `kubectl apply --kustomize`.
+    applied_folders: BTreeSet<String>,
 }
 
 impl OtherPrograms {
@@ -81,6 +83,11 @@ impl OtherPrograms {
     /// The programs of a cluster.
     pub fn of_cluster<'a>(&'a self, cluster: &'a str) -> ClusterPrograms<'a> {
         ClusterPrograms { all: self, cluster }
+    }
+
+    /// The file of a program that may apply a directory to any cluster.
+    pub fn applier(&self, folder: &str) -> Option<&str> {
+        self.evidence().iter().find(|one| one.applies(folder)).map(|one| one.file.path())
     }
 
     fn evidence(&self) -> &[Evidence] {
@@ -126,6 +133,11 @@ impl<'a> ClusterPrograms<'a> {
         })
     }
 
+    /// The file of a program that may apply a directory.
+    pub fn applier(self, folder: &str) -> Option<&'a str> {
+        self.evidence().find(|one| one.applies(folder)).map(|one| one.file.path())
+    }
+
     fn evidence(self) -> impl Iterator<Item = &'a Evidence> {
         let Self { all, cluster } = self;
         let is_of_another = move |path: &str| {
@@ -145,15 +157,23 @@ impl Evidence {
             groups: BTreeSet::new(),
             objects: BTreeSet::new(),
             creates_namespaces: false,
+            applied_folders: BTreeSet::new(),
         };
         let file = evidence.file.clone();
         evidence.read(file.text(), is_helmfile(file.path()));
         evidence
     }
 
+    fn applies(&self, folder: &str) -> bool {
+        let is_end = |end: &String| {
+            folder.strip_suffix(end.as_str()).is_some_and(|start| start.is_empty() || start.ends_with('/'))
+        };
+        self.applied_folders.iter().any(is_end)
+    }
+
     fn is_empty(&self) -> bool {
         let is_silent = self.charts.is_empty() && self.groups.is_empty() && self.objects.is_empty();
-        is_silent && !self.creates_namespaces && self.named_files.is_empty()
+        is_silent && !self.creates_namespaces && self.named_files.is_empty() && self.applied_folders.is_empty()
     }
 
     fn read(&mut self, text: &str, is_helmfile: bool) {
@@ -202,6 +222,9 @@ impl Evidence {
 
     /// Reads a command of kubectl, flux or helm.
     fn read_command(&mut self, command: &str, in_loop: bool) {
+        if command.contains("kubectl") && command.contains("apply") {
+            self.read_apply(command);
+        }
         if !command.contains("create") && !command.contains("helm") {
             return;
         }
@@ -227,6 +250,25 @@ impl Evidence {
                 namespace.copied().or_else(|| words.iter().find_map(|word| word.strip_prefix("--namespace=")));
             if let Some(namespace) = namespace.filter(|_| words.contains(&"--create-namespace")) {
                 self.add("Namespace", namespace);
+            }
+        }
+    }
+
+    /// Reads the directories that a command of kubectl applies.
+    fn read_apply(&mut self, command: &str) {
+        let mut words = command.split_whitespace();
+        while let Some(word) = words.next() {
+            let (flag, value) = word.split_once('=').map_or((word, None), |(flag, value)| (flag, Some(value)));
+            if !matches!(flag, "-k" | "--kustomize") {
+                continue;
+            }
+            let Some(value) = value.or_else(|| words.next()) else { continue };
+            // A variable usually contains the root of the repository, or one of its directories.
+            let known = trimmed(value).rsplit(['}', ')']).next().unwrap_or_default();
+            let known = if known.starts_with('$') { known.split_once('/').map_or("", |(_, rest)| rest) } else { known };
+            let folder = known.trim_start_matches("./").trim_matches('/');
+            if !folder.is_empty() && !folder.contains("..") && !is_computed(folder) {
+                self.applied_folders.insert(folder.to_owned());
             }
         }
     }

@@ -7,8 +7,8 @@ use super::distinct::written_position;
 use super::reached::ReachedFiles;
 use crate::base::set_aside::is_set_aside;
 use crate::flux::Repo;
-use crate::kube::{Object, ObjectId};
-use crate::text::folder_of;
+use crate::kube::{Object, ObjectId, groups};
+use crate::text::{folder_of, is_inside, normalize};
 
 /// The objects of a repository by identity, collected at the first search.
 pub(crate) struct WrittenObjects<'a> {
@@ -43,7 +43,21 @@ impl<'a> WrittenObjects<'a> {
             by_id
         });
         let object = by_id.get(&id).copied().flatten()?;
-        let reached = self.reached.get_or_init(|| ReachedFiles::in_repository(self.repo));
-        (!reached.may_reach(object)).then_some(object)
+        (!self.reached().may_reach(object)).then_some(object)
+    }
+
+    /// The Kustomizations that no cluster reaches and whose `spec.path` contains a directory.
+    pub(crate) fn unreached_appliers(&self, folder: &str) -> impl Iterator<Item = &'a Object> {
+        let all = self.repo.objects.iter().map(|built| &built.object).chain(&self.repo.aside);
+        all.filter(move |object| {
+            let path = || normalize(object.node.at_keys(&["spec", "path"])?.text()?);
+            object.is(groups::KUSTOMIZE, "Kustomization")
+                && path().is_some_and(|path| is_inside(folder, &path))
+                && !self.reached().may_reach(object)
+        })
+    }
+
+    fn reached(&self) -> &ReachedFiles<'a> {
+        self.reached.get_or_init(|| ReachedFiles::in_repository(self.repo))
     }
 }

@@ -110,6 +110,10 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             found.unchecked(format!("{wanted}, which {} may create", UnknownSource::Account(role.object.reference())));
             return Answer::Unknown;
         }
+        if let Some(program) = is_open.then(|| self.applied_by_program(wanted)).flatten() {
+            found.unchecked(format!("{wanted}, which {program} may create"));
+            return Answer::Unknown;
+        }
         match presence {
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => Answer::Exists,
             Presence::Missing => Answer::Missing(self.explained(wanted)),
@@ -128,6 +132,16 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
                 if is_mistake { Answer::Missing(missing) } else { Answer::Possible(missing) }
             }
         }
+    }
+
+    /// Returns the program that applies a Kustomization for the directory of an object, if no cluster reaches both.
+    fn applied_by_program(&self, wanted: ObjectId<'a>) -> Option<UnknownSource> {
+        let object = self.view.written.find_unreached(wanted)?;
+        let folder = folder_of(written_position(object).1);
+        let programs = self.view.before_flux.programs;
+        let mut appliers = self.view.written.unreached_appliers(folder);
+        let program = appliers.find_map(|applier| programs.applier(folder_of(written_position(applier).1)))?;
+        Some(UnknownSource::Program(program.into()))
     }
 
     fn explained(&mut self, wanted: ObjectId<'a>) -> Missing<'a> {

@@ -13,6 +13,10 @@ pub(crate) const BUILT_FROM_SOURCES: [(&str, &str); 4] = [
     (groups::IMAGE, "ImageUpdateAutomation"),
 ];
 
+/// The kinds that make an artifact from other sources.
+pub(crate) const MADE_OF_SOURCES: [(&str, &str); 2] =
+    [(groups::SOURCE, "GitRepository"), (groups::SOURCE_EXTENSIONS, "ArtifactGenerator")];
+
 /// The source of an object; `None` if its namespace or kind is unknown.
 pub(crate) fn source_of(object: &Object) -> Option<Reference<'_>> {
     let node = |keys: &[&str]| object.node.at_keys(keys).filter(|node| node.is_map());

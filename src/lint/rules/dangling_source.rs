@@ -4,7 +4,7 @@ use crate::kube::{ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::presence::missing::MissingSearch;
 use crate::lint::refs::reference::Reference;
-use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
+use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, MADE_OF_SOURCES, input_sources, source_of};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -18,7 +18,8 @@ declare! {
     /// Often, a commit renamed the source, a kustomization.yaml does not list the source, or the reference has no
     /// `namespace`. Without `namespace`, Flux searches the namespace of the referencing object.
     ///
-    /// The rule checks Kustomizations, HelmReleases, HelmCharts and ImageUpdateAutomations. It accepts the source that
+    /// The rule checks Kustomizations, HelmReleases, HelmCharts and ImageUpdateAutomations, and the sources that
+    /// GitRepositories include (`include`) and ArtifactGenerators copy from (`sources`). It accepts the source that
     /// a FluxInstance creates for its `sync`. The rule does not report a source that an unknown input may create: a
     /// source without a local copy, a ResourceSet with live inputs, or a chart in that namespace. The rule assumes that
     /// a chart of a public registry creates a Flux object only if the values of its HelmRelease contain the name of
@@ -75,18 +76,21 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut search = MissingSearch::on(view);
-    for (group, kind) in BUILT_FROM_SOURCES {
+    for (group, kind) in BUILT_FROM_SOURCES.into_iter().chain(MADE_OF_SOURCES) {
         for applied in view.of_kind(group, kind) {
-            let Some(Reference { node, target: wanted }) = source_of(applied.object) else { continue };
-            if view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name).is_some() {
-                continue;
+            for Reference { node, target: wanted } in
+                source_of(applied.object).into_iter().chain(input_sources(applied.object))
+            {
+                if view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name).is_some() {
+                    continue;
+                }
+                if is_generated(view, wanted) {
+                    continue;
+                }
+                let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
+                let help = "add the source, or correct the name: without it, the object never becomes ready";
+                found.push(missing.explain(finding(&applied, node, wanted), help));
             }
-            if is_generated(view, wanted) {
-                continue;
-            }
-            let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
-            let help = "add the source, or correct the name: without it, the object never becomes ready";
-            found.push(missing.explain(finding(&applied, node, wanted), help));
         }
     }
 }

@@ -156,6 +156,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             folders.entry(folder_of(path)).or_default().insert((path, offset), object);
         }
     }
+    folders.retain(|folder, _| fleet.repo.other_programs.applier(folder).is_none());
     for (folder, objects) in &mut folders {
         let from_elsewhere = |run: &str| led_to.get(run).is_some_and(|from| from != folder);
         if segment_runs(folder).any(from_elsewhere) {

@@ -12,6 +12,7 @@ use super::suppress::Exceptions;
 use crate::base::finding::{Finding, Severity};
 use crate::base::group_findings::{absorb, group, sort};
 use crate::config::Exception;
+use crate::flux::source::DANGLING_SOURCE;
 use crate::flux::{Applied, AppliedSet, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
 use crate::lint::context::Context;
 use crate::lint::facts::distinct::{distinct, written_position};
@@ -181,7 +182,9 @@ fn check_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Findings {
 /// The problems of files and builds that affect the selected clusters.
 fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Finding> {
     let names: BTreeSet<&Arc<str>> = receivers.iter().map(|receiver| &receiver.cluster.name).collect();
-    let problems = repo.problems.iter().filter(|problem| options.runs(problem.rule));
+    // The rule for missing sources checks the references of all objects itself, also of those that no build reads.
+    let is_new = |problem: &&Finding| options.runs(problem.rule) && problem.rule != DANGLING_SOURCE;
+    let problems = repo.problems.iter().filter(is_new);
     let concerned = problems.filter_map(|problem| {
         let mut problem = problem.clone();
         let concerns_all = problem.clusters.is_empty();

@@ -22,7 +22,7 @@ pub(crate) struct Policies {
     unrelated: Vec<Name>,
 }
 
-/// A policy that checks the account of objects.
+/// An admission policy that checks the service accounts of objects.
 #[derive(Debug, Clone)]
 pub struct Policy {
     /// The policy object.

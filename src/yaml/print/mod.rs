@@ -2,4 +2,5 @@
 
 pub(super) mod field_order;
 mod quote;
+pub(super) mod comments;
 pub(super) mod printer;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::comments::Comments;
 use super::quote::{Context, block, double, is_plain_text, is_plain_word};
 use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 use crate::yaml::tree::node::{Entry, Node, Style, Value};
@@ -15,14 +16,24 @@ const MAX_SIMPLE_KEY: usize = 1000;
 /// break at the end. A string has quotes only if a reader of YAML 1.1 or 1.2 needs them. Keys keep their order. A
 /// plain scalar keeps its text: `0755` stays `0755`, and `1.10` stays `1.10`.
 pub fn print(documents: &[Node]) -> String {
+    print_with(documents, Comments::default())
+}
+
+/// Prints documents in house style, with comments.
+pub fn print_with(documents: &[Node], mut comments: Comments) -> String {
+    let comments = &mut comments;
     let mut out = String::new();
     for (at, node) in documents.iter().enumerate() {
         if at > 0 {
             out.push_str("---\n");
         }
+        if !comments.is_empty() {
+            let lines = comments.documents.remove(&node.span().range().start);
+            write_above(&mut out, lines, 0);
+        }
         match &node.value {
-            Value::Map(entries) if !entries.is_empty() => mapping(&mut out, entries, 0),
-            Value::Seq(items) if !items.is_empty() => sequence(&mut out, items, 0),
+            Value::Map(entries) if !entries.is_empty() => mapping(&mut out, entries, 0, comments),
+            Value::Seq(items) if !items.is_empty() => sequence(&mut out, items, 0, comments),
             _ => {
                 let start = out.len();
                 inline(&mut out, node, 0);
@@ -38,10 +49,14 @@ pub fn print(documents: &[Node]) -> String {
 }
 
 /// Writes the entries of a mapping. Before the call, the output ends at the position of the first key.
-fn mapping(out: &mut String, entries: &[Entry], indent: usize) {
+fn mapping(out: &mut String, entries: &[Entry], indent: usize, comments: &mut Comments) {
     for (at, entry) in entries.iter().enumerate() {
         if at > 0 {
             pad(out, indent);
+        }
+        if !comments.above.is_empty() {
+            let lines = comments.above.remove(&entry.key_span().range().start);
+            write_above(out, lines, indent);
         }
         let long = entry.key.len() > MAX_SIMPLE_KEY;
         if long {
@@ -57,15 +72,15 @@ fn mapping(out: &mut String, entries: &[Entry], indent: usize) {
             Value::Map(entries) if !entries.is_empty() => {
                 out.push('\n');
                 pad(out, indent + 2);
-                mapping(out, entries, indent + 2);
+                mapping(out, entries, indent + 2, comments);
             }
             Value::Seq(items) if !items.is_empty() => {
                 out.push('\n');
                 pad(out, indent + 2);
-                sequence(out, items, indent + 2);
+                sequence(out, items, indent + 2, comments);
             }
             _ => {
-                spaced(out, &entry.node, indent);
+                spaced(out, &entry.node, indent, comments);
                 end_line(out);
             }
         }
@@ -73,36 +88,56 @@ fn mapping(out: &mut String, entries: &[Entry], indent: usize) {
 }
 
 /// Writes the items of a sequence. Before the call, the output ends at the position of the first dash.
-fn sequence(out: &mut String, items: &[Node], indent: usize) {
+fn sequence(out: &mut String, items: &[Node], indent: usize, comments: &mut Comments) {
     for (at, item) in items.iter().enumerate() {
         if at > 0 {
             pad(out, indent);
+        }
+        if !comments.above.is_empty() {
+            let lines = comments.above.remove(&item.span().range().start);
+            write_above(out, lines, indent);
         }
         out.push('-');
         match &item.value {
             Value::Map(entries) if !entries.is_empty() => {
                 out.push(' ');
-                mapping(out, entries, indent + 2);
+                mapping(out, entries, indent + 2, comments);
             }
             Value::Seq(items) if !items.is_empty() => {
                 out.push(' ');
-                sequence(out, items, indent + 2);
+                sequence(out, items, indent + 2, comments);
             }
             _ => {
-                spaced(out, item, indent);
+                spaced(out, item, indent, comments);
                 end_line(out);
             }
         }
     }
 }
 
-/// Writes a space and a value; nothing for an empty value.
-fn spaced(out: &mut String, node: &Node, indent: usize) {
+/// Writes comments, each on its line, and the indentation of the next line.
+fn write_above(out: &mut String, lines: Option<Vec<String>>, indent: usize) {
+    for line in lines.unwrap_or_default() {
+        out.push_str(&line);
+        out.push('\n');
+        pad(out, indent);
+    }
+}
+
+/// Writes a space and a value, with its comment; nothing for an empty value.
+fn spaced(out: &mut String, node: &Node, indent: usize, comments: &mut Comments) {
     let start = out.len();
     out.push(' ');
     inline(out, node, indent);
     if out.len() == start + 1 {
         out.truncate(start);
+    }
+    if !comments.after.is_empty()
+        && let Some(comment) = comments.after.remove(&node.span().range().start)
+        && out.get(start..).is_some_and(|written| !written.contains('\n'))
+    {
+        out.push(' ');
+        out.push_str(&comment);
     }
 }
 

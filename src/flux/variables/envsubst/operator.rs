@@ -59,7 +59,7 @@ impl Operator {
         }
     }
 
-    /// The operator of one or two `#` or `%`.
+    /// Returns the operator for `#`, `##`, `%` or `%%`.
     pub(super) fn trimming(text: &str) -> Self {
         match text {
             "##" => Self::LongPrefix,

@@ -1,0 +1,3 @@
+#!/bin/sh
+# {% not a template
+echo "{{ name }}"   
