@@ -11,7 +11,7 @@ use super::repository::{Options, join_names};
 use super::streams::Streams;
 use crate::base::finding::did_you_mean;
 use crate::disk;
-use crate::flux::{Receiver, Tenancy};
+use crate::flux::{Receiver, Repo, Tenancy};
 use crate::rbac::{Account, Rbac, Tenant, Tenants};
 use crate::report::access::{AccessFormat, AccessReport, write};
 use crate::text::Index;
@@ -66,10 +66,10 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let folder = if disk::is_file(&args.dir) { super::source::folder_of(&args.dir) } else { args.dir.clone() };
     let source = governing_fleet(None, &args.dir, &repository.tree, &folder)?;
     let source = source.filter(|source| source.loaded.fleet.is_some());
-    let repo = repository.load();
+    let options = linter::options(repository.settings.clone(), source.as_ref(), &repository.tree, streams)?;
+    let repo = Repo::load(&repository.tree, &options.settings);
     let receivers = args.options.receivers(&repo.clusters)?;
     let receivers: Vec<&Receiver<'_>> = receivers.iter().collect();
-    let options = linter::options(repository.settings.clone(), source.as_ref(), streams)?;
     let tenancies = crate::lint::tenancies(&repo, &receivers, &options);
     let clusters: Vec<ClusterRights<'_>> = receivers
         .iter()

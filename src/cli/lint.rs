@@ -94,8 +94,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         remove_templates(&mut tree, source);
     }
     let settings = args.options.settings(&tree, &folder, &prefix, streams)?;
-    let repo = Repo::load(&tree, &settings);
-    let mut options = linter::options(settings, source.as_ref(), streams)?;
+    let mut options = linter::options(settings, source.as_ref(), &tree, streams)?;
+    let repo = Repo::load(&tree, &options.settings);
     options.only.clone_from(&args.only);
     options.pedantic = args.pedantic || (options.pedantic && !args.no_pedantic);
     if args.options.selects_clusters() {

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use super::error::Error;
 use super::source::{FLEET, Source};
 use super::streams::Streams;
+use crate::address::{Address, Location};
 use crate::base::finding::{Finding, Severity};
 use crate::config::Exception;
 use crate::fleet::INVALID_FLEET;
+use crate::flux::source::Copy;
 use crate::flux::{Governance, NotBuiltReason, Settings};
 use crate::lint::{Options, Outcome, unknown_rules};
 use crate::report::{Coverage, FORMATS, Report, printable};
@@ -43,6 +45,7 @@ fn format_findings(report: &Report) -> Result<String, Error> {
 pub(super) fn options(
     mut settings: Settings,
     source: Option<&Source>,
+    tree: &Tree,
     streams: &mut Streams,
 ) -> Result<Options, Error> {
     if let Some(source) = source {
@@ -56,6 +59,15 @@ pub(super) fn options(
     if let Some(source) = source {
         settings.config.roots.extend(source.loaded.declared_roots());
         settings.config.external.extend(source.loaded.external_objects());
+        for (url, folder) in source.loaded.rendered_repositories() {
+            let address = Address::new(&url);
+            // A copy that the user passes precedes the rendered directory.
+            if tree.has_folder(&folder) && !settings.copies.iter().any(|copy| copy.is_of(&address)) {
+                settings
+                    .copies
+                    .push(Copy::inside(&Location { address, reference: None, folder: folder.clone() }, &folder));
+            }
+        }
     }
     let base = source.map(|source| source.loaded.lint.clone()).unwrap_or_default();
     let fleet = source.and_then(|source| source.loaded.fleet.as_ref());

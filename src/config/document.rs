@@ -98,6 +98,8 @@ pub struct DeclaredRoot {
     pub root: RootConfig,
     /// The node of the field `path`.
     pub path: Node,
+    /// The directory of the tree that is the root of the source.
+    pub repository: String,
 }
 
 /// A Flux version as written: `2.9`, `v2.9.4`, `2.x`.
@@ -223,7 +225,12 @@ fn settings(root: &Node) -> Settings {
     let clusters = || root.get("clusters").map(Node::entries).unwrap_or_default().iter();
     let declared = |entry: &Entry| {
         let node = entry.node.get("root")?;
-        Some(DeclaredRoot { cluster: entry.key.to_string(), root: decode(node)?, path: node.get("path")?.clone() })
+        Some(DeclaredRoot {
+            cluster: entry.key.to_string(),
+            root: decode(node)?,
+            path: node.get("path")?.clone(),
+            repository: String::new(),
+        })
     };
     Settings {
         lint: root.get("lint").map_or_else(Lint::default, Lint::read),

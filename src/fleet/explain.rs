@@ -45,11 +45,20 @@ pub fn explain(loaded: &Loaded) -> Vec<Explained> {
     let mut lines = Lines::default();
     let Some(merged) = &loaded.merged else { return lines.0 };
     let fleet = loaded.fleet.as_ref();
+    let is_only = merged.repositories.iter().count() < 2;
+    for repository in merged.repositories.iter().filter(|_| !is_only) {
+        let subject = format!("repository `{}`", name(repository).unwrap_or_default());
+        lines.leaves(&subject, "", repository);
+    }
     for (index, cluster) in merged.clusters.iter().enumerate() {
         let subject = format!("cluster `{}`", name(cluster).unwrap_or_default());
         lines.leaves(&subject, "", cluster);
         if let Some(resolved) = fleet.and_then(|fleet| fleet.clusters.get(index)) {
             lines.cluster(&subject, cluster, resolved);
+            if !is_only && cluster.get("repository").is_none() {
+                let why = "the repository of fleet.yaml";
+                lines.derived(&subject, "repository", resolved.repository.name.clone(), why);
+            }
         }
     }
     for (index, tenant) in merged.tenants.iter().enumerate() {
@@ -94,7 +103,7 @@ impl Lines {
 
     fn cluster(&mut self, subject: &str, merged: &Node, resolved: &Cluster) {
         if merged.get("branch").is_none() {
-            self.derived(subject, "branch", resolved.branch.clone(), "the branch of the fleet repository");
+            self.derived(subject, "branch", resolved.branch.clone(), "the branch of its repository");
         }
         if merged.get("path").is_none() {
             self.derived(subject, "path", resolved.path.clone(), "the name of the cluster");

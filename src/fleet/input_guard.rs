@@ -2,6 +2,7 @@
 
 use crate::base::finding::Finding;
 use crate::fleet::load::Loaded;
+use crate::fleet::merge::repositories::OWN_REPOSITORY;
 use crate::fleet::resolve::dependencies::name;
 use crate::text::{Span, is_inside, join};
 use crate::yaml::Node;
@@ -90,15 +91,24 @@ impl Loaded {
 
     fn synced(&self) -> Vec<Synced<'_>> {
         let Some(merged) = &self.merged else { return Vec::new() };
-        let clusters = merged.clusters.iter().map(|cluster| ("cluster", cluster, cluster.get("path")));
+        let repositories = &merged.repositories;
+        let clusters = merged.clusters.iter();
+        let clusters =
+            clusters.map(|cluster| ("cluster", cluster, cluster.get("path"), repositories.of_cluster(cluster)));
+        let own = repositories.find(OWN_REPOSITORY);
         let tenants = merged.tenants.iter().map(|tenant| &tenant.node);
-        let tenants = tenants.map(|tenant| ("tenant", tenant, tenant.at_keys(&["sync", "path"])));
-        let all = clusters.chain(tenants).filter_map(|(what, node, path)| {
+        let tenants = tenants.map(|tenant| ("tenant", tenant, tenant.at_keys(&["sync", "path"]), own));
+        let all = clusters.chain(tenants).filter_map(|(what, node, path, repository)| {
             let path = path?;
             // An expression that is still unevaluated has a finding already.
             let written = path.text().filter(|text| !text.contains("{{"))?;
             let owner = format!("{what} `{}`", name(node)?);
-            Some(Synced { folder: join("", written)?, written, owner, at: self.place(node, path) })
+            Some(Synced {
+                folder: repositories.folder(repository, written)?,
+                written,
+                owner,
+                at: self.place(node, path),
+            })
         });
         all.collect()
     }

@@ -12,7 +12,8 @@ pub(super) const VERSION_RANGE: &str = "version-range";
 /// The format of the value of a label.
 pub(super) const LABEL_VALUE: &str = "label-value";
 /// The pattern of the key of a label or an annotation.
-pub(super) const LABEL_KEY: &str = r"^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
+pub(super) const LABEL_KEY: &str =
+    r"^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
 /// The pattern of a resource of a LimitRange.
 pub(super) const RESOURCE: &str = r"^(cpu|memory|storage|ephemeral-storage|hugepages-[0-9]+[KMGT]i|[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)$";
 /// The pattern of a resource of a ResourceQuota.

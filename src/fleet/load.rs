@@ -9,6 +9,7 @@ use crate::config;
 use crate::config::{Declared, DeclaredRoot, Lint, RootConfig};
 use crate::fleet::input::files::Input;
 use crate::fleet::input::layout::Layout;
+use crate::fleet::merge::extend;
 use crate::fleet::merge::levels::Merged;
 use crate::fleet::resolve::dependencies::Graph;
 use crate::fleet::resolve::derive::resolve;
@@ -55,9 +56,17 @@ impl Loaded {
                 source: root.source.clone().unwrap_or_else(|| groups::FLUX_NAMESPACE.to_owned()),
                 namespace: root.namespace.clone().unwrap_or_else(|| namespace.to_owned()),
             };
-            Some(DeclaredRoot { cluster: cluster.name.clone(), root: config, path: node })
+            let repository = cluster.repository.folder().unwrap_or_default();
+            Some(DeclaredRoot { cluster: cluster.name.clone(), root: config, path: node, repository })
         });
         declared.collect()
+    }
+
+    /// Returns the URL and the directory of each repository whose root is a directory of the rendered files.
+    pub fn rendered_repositories(&self) -> Vec<(String, String)> {
+        let Some(fleet) = &self.fleet else { return Vec::new() };
+        let rendered = fleet.repositories.iter().filter_map(|one| Some((one.url.clone(), one.folder()?)));
+        rendered.filter(|(_, folder)| !folder.is_empty()).collect()
     }
 
     /// Returns the objects that the layout declares on every cluster, for the linter.
@@ -124,7 +133,7 @@ fn layout(input: &Input, tree: &Tree, findings: &mut Vec<Finding>) -> Option<Lay
             input.root.get("name").map_or_else(|| input.root.span().clone(), |name| Node::span(name).clone()),
         ),
     };
-    let (layout, mistakes) = Layout::load(name, &at, &input.folder, tree);
+    let (layout, mistakes) = extend::load(name, &at, &input.folder, tree);
     findings.extend(mistakes);
     layout
 }

@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let target = Target::read(&folder, &rendered, args.force, streams)?;
     let prefix = source::display_prefix(&folder);
     let settings = Options::with_trust(args.trust).settings(&target.existing, &folder, &prefix, streams)?;
-    let options = linter::options(settings, Some(&source), streams)?;
+    let options = linter::options(settings, Some(&source), &rendered.tree, streams)?;
     if linter::lint_rendered(&rendered.tree, &options, &prefix, streams)? {
         streams.message("nothing was written: change fleet.yaml, or add an exception with a reason there");
         return Ok(Exit::Found);

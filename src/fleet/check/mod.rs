@@ -8,6 +8,7 @@ mod references;
 mod required;
 mod roles;
 mod sources;
+mod repositories;
 mod substitution;
 mod values;
 
@@ -29,7 +30,8 @@ pub(super) fn check(
     names::check(input, merged, findings);
     references::check(input, merged, graph, findings);
     places::check(input, merged, findings);
-    sources::check(input, merged, layout, findings);
+    sources::check(merged, layout, findings);
+    repositories::check(input, &merged.repositories, findings);
     roles::check(input, merged, layout, findings);
     required::check(input, merged, findings);
     values::check(merged, layout, findings);

@@ -79,7 +79,7 @@ impl<'a> Environments<'a> {
     }
 }
 
-fn dangling(at: &Span, message: String, typed: &str, known: &[&str]) -> Finding {
+pub(super) fn dangling(at: &Span, message: String, typed: &str, known: &[&str]) -> Finding {
     let finding = Finding::error(DANGLING_REFERENCE, at.clone(), message);
     match did_you_mean(typed, known.iter().copied()) {
         Some(meant) => finding.help(format!("did you mean `{meant}`?")),

@@ -15,6 +15,9 @@ pub(super) fn check(input: &Input, merged: &Merged, findings: &mut Vec<Finding>)
         let further = written.get("sources").map(Node::items).unwrap_or_default();
         let sources = written.get("source").filter(|source| !source.is_null()).into_iter().chain(further);
         for (written, source) in sources.zip(&tenant.sources) {
+            if written.get("repository").is_some_and(|name| !name.is_null()) {
+                continue;
+            }
             require(written, source, "`source`", "url", "https://github.com/acme/apps.git", findings);
         }
     }

@@ -2,7 +2,6 @@
 
 use super::names::DUPLICATE_NAME;
 use crate::base::finding::Finding;
-use crate::fleet::input::files::Input;
 use crate::fleet::input::layout::Layout;
 use crate::fleet::merge::levels::Merged;
 use crate::fleet::resolve::dependencies::name;
@@ -12,12 +11,7 @@ use crate::fleet::rule_ids::INVALID_FLEET;
 use crate::text::Index;
 use crate::yaml::Node;
 
-pub(super) fn check(input: &Input, merged: &Merged, layout: Option<&Layout>, findings: &mut Vec<Finding>) {
-    if let Some(repository) = input.root.get("repository")
-        && let Some(url) = repository.get("url").and_then(Node::text)
-    {
-        provider_fits(repository, kind_of(url), findings);
-    }
+pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec<Finding>) {
     operators_fit(merged, findings);
     let mut of_platform: Index<&str, (&str, &Node)> = Index::default();
     for tenant in &merged.tenants {
@@ -89,7 +83,7 @@ fn source_fits(source: &Node, findings: &mut Vec<Finding>) {
     }
 }
 
-fn provider_fits(source: &Node, kind: SourceKind, findings: &mut Vec<Finding>) {
+pub(super) fn provider_fits(source: &Node, kind: SourceKind, findings: &mut Vec<Finding>) {
     let Some(provider) = source.get("provider") else { return };
     let what = match (kind, provider.text()) {
         (SourceKind::GitRepository, Some("gcp")) => "a Git repository",

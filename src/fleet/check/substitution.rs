@@ -14,8 +14,7 @@ const UNSAFE_VARIABLE: &str = "unsafe-variable";
 const MISSING_VARIABLES: &str = "missing-variables";
 
 pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec<Finding>) {
-    let built_in = layout.map(|layout| layout.manifest.span().file());
-    let is_users = |span: &Span| Some(span.file()) != built_in;
+    let is_users = |span: &Span| !layout.is_some_and(|layout| layout.sets(span));
     let mut reported: Index<(String, u32), ()> = Index::default();
     let mut known: Index<&str, Option<bool>> = Index::default();
     line_breaks(merged, &is_users, findings);

@@ -69,7 +69,7 @@ impl Checked<'_> {
             for mut finding in checker.check(values) {
                 finding.message = finding.message.replacen("the document", "`values`", 1);
                 // A missing value is a mistake in fleet.yaml, even if the layout sets other values.
-                let is_in_layout = finding.at.span.file() == self.layout.manifest.span().file();
+                let is_in_layout = self.layout.sets(&finding.at.span);
                 if let (true, Some((_, missing))) = (is_in_layout, finding.message.split_once(" has no ")) {
                     let name = owner.text().unwrap_or_default();
                     finding.message = format!("`values` of {level} `{name}` has no {missing}");

@@ -17,6 +17,8 @@ pub struct Layout {
     pub files: Tree,
     /// The root node of `layout.yaml`; an empty mapping if the file is missing.
     pub manifest: Node,
+    /// The `layout.yaml` of the layout, then those of the layouts that it extends.
+    pub manifests: Vec<File>,
 }
 
 impl Layout {
@@ -32,7 +34,13 @@ impl Layout {
             Err(finding) => return (None, vec![*finding]),
         };
         let (manifest, findings) = manifest(&files, at);
-        (Some(Self { name: name.into(), files, manifest }), findings)
+        let manifests = files.file(MANIFEST).into_iter().collect();
+        (Some(Self { name: name.into(), files, manifest, manifests }), findings)
+    }
+
+    /// Returns whether a position is in a `layout.yaml` of the layout.
+    pub(crate) fn sets(&self, span: &Span) -> bool {
+        self.manifests.contains(span.file())
     }
 
     fn built_in(name: &str, at: &Span) -> Result<Tree, Box<Finding>> {

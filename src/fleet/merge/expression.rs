@@ -46,8 +46,8 @@ enum Role {
 /// Other strings of users are not evaluated, since they may contain Go templates, such as commit messages.
 pub(super) struct Expressions {
     environment: Environment<'static>,
-    /// The path of `layout.yaml`.
-    manifest: Option<File>,
+    /// The `layout.yaml` of the layout, and those that it extends.
+    manifests: Vec<File>,
     findings: Vec<Finding>,
     /// The places of invalid expressions, so that they are reported once and not for every cluster or tenant.
     reported: Index<(String, usize), ()>,
@@ -68,8 +68,8 @@ impl Expressions {
         environment.set_fuel(Some(FUEL));
         // An undefined name is an error, but `component.path or "x"` may still test for an undefined name.
         environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
-        let manifest = layout.map(|layout| layout.manifest.span().file().clone());
-        Self { environment, manifest, findings: Vec::new(), reported: Index::default() }
+        let manifests = layout.map(|layout| layout.manifests.clone()).unwrap_or_default();
+        Self { environment, manifests, findings: Vec::new(), reported: Index::default() }
     }
 
     /// Returns the findings.
@@ -98,7 +98,7 @@ impl Expressions {
 
     fn is_expression(&self, node: &Node, text: &str, role: Role) -> bool {
         let marked = text.contains("{{") || text.contains("{%");
-        marked && (role == Role::Path || self.manifest.as_ref() == Some(node.span().file()))
+        marked && (role == Role::Path || self.manifests.contains(node.span().file()))
     }
 
     fn evaluate(&mut self, node: &Node, role: Role, context: &Context) -> Node {

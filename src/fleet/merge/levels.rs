@@ -8,7 +8,7 @@
 //! | an environment | layout `cluster` without expressions, `defaults.cluster`, the environment |
 //! | `flux` of a cluster | `flux` of the fleet, then `flux` of the levels of the cluster |
 //! | a tenant | layout `tenant`, layout `platform` or `confined`, `defaults.tenant`, the tenant |
-//! | a source | layout `source`, layout `gitSource` or `ociSource`, the source |
+//! | a source | layout `source`, layout `gitSource` or `ociSource`, its repository, the source |
 //! | a component | `defaults` of the layout's levels, `defaults.component`, `defaults.tenant.defaults`, the tenant's `defaults`, the component |
 //! | a stage | as a component, the layout's `staged` after its `defaults`; then the component, then the stage |
 //! | a namespace | the tenant's `annotations`, `quota`, `limitRange`, `networkPolicy`, `podSecurity`, then the namespace |
@@ -26,6 +26,7 @@
 //! derive the paths of stages from the path of the component.
 
 use super::expression::Expressions;
+use super::repositories::Repositories;
 use crate::base::finding::{Finding, Severity};
 use crate::fleet::input::files::Input;
 use crate::fleet::input::layout::Layout;
@@ -46,6 +47,7 @@ const NAMESPACE: [&str; 5] = ["annotations", "quota", "limitRange", "networkPoli
 pub(crate) struct Merged {
     /// The fleet: its `name`, `repository` and `values`.
     pub fleet: Node,
+    pub repositories: Repositories,
     pub flux: Node,
     /// The environments: each entry of fleet.yaml with its merged settings.
     pub environments: Vec<(Entry, Node)>,
@@ -135,7 +137,7 @@ fn only(node: &Node, keys: &[&str]) -> Node {
 }
 
 /// Sets a key to a node. The span of the key is the span of the node.
-fn set(node: &Node, key: &str, value: Node) -> Node {
+pub(super) fn set(node: &Node, key: &str, value: Node) -> Node {
     let at = value.origin.written().clone();
     node.with(Entry::new(key, &at, value))
 }
@@ -150,15 +152,18 @@ impl Merged {
         let flux = levels(&input.root, [lowest.get("flux"), input.root.get("flux")]);
         let fleet = levels(&input.root, [lowest.get("fleet"), Some(&input.root)]);
         let fleet = only(&fleet, &["name", "repository", "values"]);
+        let repositories = Repositories::of(input);
         let head = set(&fleet, "flux", flux.clone());
-        let merger = Merger { root: &input.root, head, lowest, flux: &flux };
+        let head = set(&head, "repositories", repositories.list(input.root.span()));
+        let merger = Merger { root: &input.root, head, lowest, flux: &flux, repositories: &repositories };
         let clusters: Vec<Node> =
             input.clusters.iter().map(|cluster| merger.cluster(cluster, &mut expressions)).collect();
         let environments = input.root.get("environments").map(Node::entries).unwrap_or_default().iter();
         let environments = environments.map(|entry| (entry.clone(), merger.environment(&entry.node))).collect();
         let root = manifest.get("root").filter(|root| root.is_map());
         let roots = clusters.iter().map(|cluster| {
-            let known = [("cluster", cluster), ("fleet", &merger.head)];
+            let cluster = repositories.in_context(cluster, repositories.of_cluster(cluster));
+            let known = [("cluster", &cluster), ("fleet", &merger.head)];
             root.map(|root| expressions.fill(root, &known))
         });
         let roots = roots.collect();
@@ -166,8 +171,9 @@ impl Merged {
         // A value that is missing in fleet.yaml also breaks the layout's expressions; report it once.
         let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
         let mistakes = expressions.finish().into_iter();
-        findings.extend(mistakes.filter(|mistake| !failed || mistake.at.span.file() != manifest.span().file()));
-        Self { fleet, flux, environments, clusters, roots, tenants }
+        findings
+            .extend(mistakes.filter(|mistake| !failed || !layout.is_some_and(|layout| layout.sets(&mistake.at.span))));
+        Self { fleet, repositories, flux, environments, clusters, roots, tenants }
     }
 }
 
@@ -178,6 +184,7 @@ struct Merger<'a> {
     /// The `defaults` of the layout.
     lowest: &'a Node,
     flux: &'a Node,
+    repositories: &'a Repositories,
 }
 
 impl Merger<'_> {
@@ -198,12 +205,14 @@ impl Merger<'_> {
         let merged = levels(cluster, [self.lowest.get("cluster"), self.default("cluster"), environment, Some(cluster)]);
         let flux = levels(cluster, [Some(self.flux), merged.get("flux")]);
         let merged = set(&merged, "flux", flux);
-        let branch = self.root.at_keys(&["repository", "branch"]);
+        let repository = self.repositories.of_cluster(&merged);
+        let branch = repository.and_then(|repository| repository.get("branch"));
         let merged = match (merged.get("branch"), branch) {
             (None, Some(branch)) => set(&merged, "branch", branch.clone()),
             _ => merged,
         };
-        expressions.fill(&merged, &[("cluster", &merged), ("fleet", &self.head)])
+        let known = self.repositories.in_context(&merged, repository);
+        expressions.fill(&merged, &[("cluster", &known), ("fleet", &self.head)])
     }
 
     fn tenant(&self, tenant: &Node, expressions: &mut Expressions) -> MergedTenant {
@@ -262,13 +271,15 @@ impl Merger<'_> {
             .map(|name| Node { value: Value::Map([].into()), origin: name.origin.clone() });
         let all = first.or(derived.as_ref()).into_iter().chain(further);
         let merge_source = |(index, source): (usize, &Node)| {
-            let oci = source.get("url").and_then(Node::text).is_some_and(|url| url.starts_with("oci://"));
+            let inherited = self.repositories.source_level(source);
+            let url = inherited.as_ref().unwrap_or(source).get("url");
+            let oci = url.and_then(Node::text).is_some_and(|url| url.starts_with("oci://"));
             let common = self
                 .lowest
                 .get("source")
                 .map(|common| if index == 0 { common.clone() } else { common.without("name") });
             let by_kind = self.lowest.get(if oci { "ociSource" } else { "gitSource" });
-            let node = levels(source, [common.as_ref(), by_kind, Some(source)]);
+            let node = levels(source, [common.as_ref(), by_kind, inherited.as_ref(), Some(source)]);
             let node = expressions.fill(&node, &[("tenant", merged), ("source", source), ("fleet", &self.head)]);
             // The first source has the name of the tenant unless the layout sets a name.
             match tenant.entry("name").filter(|_| index == 0 && node.get("name").is_none()) {

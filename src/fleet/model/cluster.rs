@@ -32,11 +32,15 @@ pub struct ClusterSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"production")]
     pub source_branch: Option<String>,
-    /// The branch of the fleet repository that the cluster syncs.
+    /// The name of the repository that the cluster syncs. Defaults to `fleet`, the repository of fleet.yaml.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"workloads")]
+    pub repository: Option<DnsLabel>,
+    /// The branch of the repository that the cluster syncs. Defaults to the branch of the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"main")]
     pub branch: Option<String>,
-    /// The directory of the fleet repository that the cluster syncs.
+    /// The directory of the repository that the cluster syncs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"clusters/prod-eu")]
     pub path: Option<RepoPath>,

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fleet::scalar::{DependsOn, DnsLabel, Duration, LabelKey, LabelValue, Patch, Raw, RepoPath, Text, VariableName};
+use crate::fleet::scalar::{
+    DependsOn, DnsLabel, Duration, LabelKey, LabelValue, Patch, Raw, RepoPath, Text, VariableName,
+};
 
 /// A part of a tenant that Flux reconciles separately: one Kustomization, or one Kustomization per stage.
 #[derive(Debug, Clone, JsonSchema)]

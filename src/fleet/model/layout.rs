@@ -21,6 +21,10 @@ pub struct LayoutFile {
     #[serde(default)]
     #[schemars(example = &"One directory for each cluster, and one for each tenant")]
     pub description: Option<String>,
+    /// The built-in layout that this layout extends. A file replaces the file with the same path, an empty file drops it, and the settings merge.
+    #[serde(default)]
+    #[schemars(example = &"d1")]
+    pub extends: Option<String>,
     /// The lowest level of settings, with the fields of fleet.yaml. Strings can contain expressions.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"cluster": {"path": "clusters/{{ cluster.name }}"}}))]

@@ -23,11 +23,11 @@ pub use flux::{ClusterType, Controller, Flux, HelmCache, Install, Limits, Operat
 pub use layout::{LayoutFile, Root};
 pub use source::{Provider, SignedPart, Signer, Source, SourceOverride, SourceRef, Verify};
 pub use tenant::{
-    Access, Bind, HelmSources, LimitRangeItem, LimitedType, Namespace, NetworkPolicy, PodSecurity, PodSecurityLevel, Policies, Role, Tenant,
-    TenantSettings,
+    Access, Bind, HelmSources, LimitRangeItem, LimitedType, Namespace, NetworkPolicy, PodSecurity, PodSecurityLevel,
+    Policies, Role, Tenant, TenantSettings,
 };
 
-use super::scalar::{DnsLabel, Duration, Raw};
+use super::scalar::{DnsLabel, Duration, Raw, RepoPath};
 
 /// A fleet: its clusters, its tenants, and the placement of tenants on clusters.
 #[derive(Debug, Clone, JsonSchema)]
@@ -49,6 +49,10 @@ pub struct Fleet {
     /// The repository of this file, which the clusters sync.
     #[schemars(example = serde_json::json!({"url": "https://github.com/acme/fleet.git", "branch": "main", "secret": "flux-system"}))]
     pub repository: Repository,
+    /// Further repositories, by name. Clusters and sources reference them. The name `fleet` is that of `repository`.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!({"workloads": {"url": "https://github.com/acme/workloads.git", "path": "repositories/workloads"}}))]
+    pub repositories: BTreeMap<DnsLabel, Repository>,
     /// The installation of Flux. Environments and clusters can override it.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"install": "operator", "version": "2.7.x"}))]
@@ -99,7 +103,7 @@ pub enum FleetKind {
     Fleet,
 }
 
-/// The fleet repository.
+/// A repository that Flux syncs.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Repository {
@@ -111,6 +115,10 @@ pub struct Repository {
     #[serde(default = "default_branch")]
     #[schemars(example = &"main")]
     pub branch: String,
+    /// The directory of the rendered files that is the root of the repository. Defaults to the directory of all rendered files for `repository`. A repository without a `path` is not rendered; only sources can reference it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"repositories/workloads")]
+    pub path: Option<RepoPath>,
     /// The name of the Secret with the credentials, in the namespace of Flux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"flux-system")]
@@ -125,8 +133,11 @@ pub struct Repository {
     pub interval: Option<Duration>,
 }
 
+/// The branch of a repository that does not set one.
+pub(super) const DEFAULT_BRANCH: &str = "main";
+
 fn default_branch() -> String {
-    "main".into()
+    DEFAULT_BRANCH.into()
 }
 
 /// The default settings of clusters, tenants and components.

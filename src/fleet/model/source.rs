@@ -20,6 +20,10 @@ pub struct Source {
     #[schemars(extend("format" = "source-url"))]
     #[schemars(example = &"https://github.com/acme/apps.git")]
     pub url: Option<String>,
+    /// The name of a repository of the fleet, instead of `url`: an entry of `repositories`, or `fleet` for the repository of fleet.yaml. The source inherits its `url`, `branch`, `secret`, `provider` and `interval`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"fleet")]
+    pub repository: Option<DnsLabel>,
     /// The revision to fetch. For a Git repository, defaults to the cluster's `sourceBranch`.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"branch": "main"}))]

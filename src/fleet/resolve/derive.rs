@@ -6,13 +6,14 @@ use serde::de::DeserializeOwned;
 
 use super::dependencies::{Graph, depends_on, name, wanted};
 use super::fleet::{
-    Cluster, Component, ComponentName, Dependency, Environment, Fleet, Namespace, Override, Source, SourceKind, Stage,
-    Tenant,
+    Cluster, Component, ComponentName, Dependency, Environment, Fleet, Namespace, Override, Repository, Source,
+    SourceKind, Stage, Tenant,
 };
 use super::variable::variables;
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
 use crate::fleet::merge::levels::{Merged, MergedComponent, MergedTenant, namespace_of};
+use crate::fleet::merge::repositories::OWN_REPOSITORY;
 use crate::fleet::model;
 use crate::fleet::model::{ClusterSettings, Reconcile, Role, TenantSettings};
 use crate::fleet::rule_ids::INVALID_FLEET;
@@ -25,7 +26,12 @@ use crate::yaml::{Node, Reader};
 pub(crate) fn resolve(input: &Input, merged: &Merged, graph: &Graph<'_>, findings: &mut Vec<Finding>) -> Option<Fleet> {
     let flux: model::Flux = decode(&merged.flux, findings)?;
     let namespace = flux.namespace.as_ref().map_or(groups::FLUX_NAMESPACE, |namespace| namespace.0.as_str()).to_owned();
-    let repository: model::Repository = decode(input.root.get("repository")?, findings)?;
+    let mut repositories = Vec::new();
+    for repository in merged.repositories.iter() {
+        repositories.extend(resolve_repository(repository, findings));
+    }
+    let own = |repository: &&Repository| repository.name == OWN_REPOSITORY;
+    let repository = repositories.iter().find(own)?.clone();
     let waits = DependencyTargets::of(merged, graph);
     let resolver = Resolver { graph, waits: &waits, namespace: &namespace };
     let mut tenants = Vec::new();
@@ -35,7 +41,7 @@ pub(crate) fn resolve(input: &Input, merged: &Merged, graph: &Graph<'_>, finding
     let overrides = Overrides::of(merged, &tenants, findings);
     let mut clusters = Vec::new();
     for (cluster, root) in merged.clusters.iter().zip(&merged.roots) {
-        let Some(mut here) = resolve_cluster(cluster, &repository.branch, &tenants, &overrides, findings) else {
+        let Some(mut here) = resolve_cluster(cluster, &repositories, &tenants, &overrides, findings) else {
             continue;
         };
         here.root = match root {
@@ -61,7 +67,7 @@ pub(crate) fn resolve(input: &Input, merged: &Merged, graph: &Graph<'_>, finding
         Some(values) => Some(decode(values, findings)?),
         None => None,
     };
-    Some(Fleet { name, layout, repository, flux, values, environments, clusters, tenants, span })
+    Some(Fleet { name, layout, repository, repositories, flux, values, environments, clusters, tenants, span })
 }
 
 fn decode<T: DeserializeOwned>(node: &Node, findings: &mut Vec<Finding>) -> Option<T> {
@@ -268,6 +274,7 @@ fn resolve_source(merged: &Node, findings: &mut Vec<Finding>) -> Option<Source> 
         name: source.name?.0,
         kind,
         url,
+        repository: source.repository.map(|repository| repository.0),
         reference: source.reference,
         secret: source.secret.map(|secret| secret.0),
         interval: source.interval,
@@ -278,6 +285,17 @@ fn resolve_source(merged: &Node, findings: &mut Vec<Finding>) -> Option<Source> 
         values: source.values,
         span,
     })
+}
+
+fn resolve_repository(node: &Node, findings: &mut Vec<Finding>) -> Option<Repository> {
+    let (name, _) = named(node)?;
+    let model::Repository { url, branch, path, secret, provider, interval } = decode(node, findings)?;
+    let path = path.map(|path| match crate::text::normalize(&path.0) {
+        Some(folder) if folder.is_empty() => ".".to_owned(),
+        folder => folder.unwrap_or(path.0),
+    });
+    let (kind, secret) = (kind_of(&url), secret.map(|secret| secret.0));
+    Some(Repository { name, kind, url, branch, path, secret, provider, interval })
 }
 
 /// Returns the kind of source for a URL.
@@ -309,7 +327,7 @@ impl Overrides {
 
 fn resolve_cluster(
     merged: &Node,
-    repository_branch: &str,
+    repositories: &[Repository],
     tenants: &[Tenant],
     overrides: &Overrides,
     findings: &mut Vec<Finding>,
@@ -317,10 +335,12 @@ fn resolve_cluster(
     let (name, span) = named(merged)?;
     let environment = merged.get("environment")?.text()?.to_owned();
     let mut settings: ClusterSettings = decode(merged, findings)?;
+    let repository = settings.repository.take().map_or_else(|| OWN_REPOSITORY.to_owned(), |repository| repository.0);
+    let repository = repositories.iter().find(|one| one.name == repository)?.clone();
     let flux = settings.flux.take().unwrap_or_default();
     let path = settings.path.take().map_or_else(|| name.clone(), |path| path.0);
     let path = crate::text::normalize(&path).unwrap_or(path);
-    let branch = settings.branch.take().unwrap_or_else(|| repository_branch.to_owned());
+    let branch = settings.branch.take().unwrap_or_else(|| repository.branch.clone());
     let chosen = settings.tenants.take();
     let chosen: Option<Index<&str, ()>> =
         chosen.as_ref().map(|chosen| chosen.iter().map(|tenant| (tenant.0.as_str(), ())).collect());
@@ -337,6 +357,7 @@ fn resolve_cluster(
     Some(Cluster {
         name,
         environment,
+        repository,
         path,
         branch,
         root: None,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::fleet::model::{
-    ClusterSettings, Flux, NetworkPolicy, PodSecurity, Provider, Reconcile, Repository, Role, Root, SourceRef,
-    TenantSettings, Verify,
+    ClusterSettings, Flux, NetworkPolicy, PodSecurity, Provider, Reconcile, Role, Root, SourceRef, TenantSettings,
+    Verify,
 };
 use crate::fleet::scalar::{Duration, Raw, Text};
 use crate::text::{Index, Span};
@@ -19,8 +19,10 @@ pub struct Fleet {
     pub name: String,
     /// The name of the layout in fleet.yaml.
     pub layout: String,
-    /// The fleet repository.
+    /// The repository of fleet.yaml, named `fleet`.
     pub repository: Repository,
+    /// All repositories: `fleet`, then `repositories`.
+    pub repositories: Vec<Repository>,
     /// The installation of Flux, before the overrides of clusters.
     pub flux: Flux,
     /// The free values.
@@ -53,6 +55,40 @@ pub struct Environment {
     pub span: Span,
 }
 
+/// A repository with its name.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Repository {
+    /// The name.
+    pub name: String,
+    /// The kind of source for the repository, from the scheme of the URL.
+    pub kind: SourceKind,
+    /// The URL.
+    pub url: String,
+    /// The branch, or the tag of an OCI artifact.
+    pub branch: String,
+    /// The directory of the rendered files that is the root of the repository: `.` if it is all of them. `None` if the
+    /// repository is not rendered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The name of the Secret with the credentials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// The provider that authenticates Flux.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Provider>,
+    /// The interval at which Flux checks for updates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Duration>,
+}
+
+impl Repository {
+    /// Returns the root of the repository in the rendered files; empty if it is all of them.
+    pub fn folder(&self) -> Option<String> {
+        crate::text::normalize(self.path.as_deref()?)
+    }
+}
+
 /// A cluster with its environment and the defaults merged in.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -61,9 +97,11 @@ pub struct Cluster {
     pub name: String,
     /// The environment.
     pub environment: String,
-    /// The directory of the fleet repository that the cluster syncs.
+    /// The repository that the cluster syncs.
+    pub repository: Repository,
+    /// The directory of the repository that the cluster syncs.
     pub path: String,
-    /// The branch of the fleet repository that the cluster syncs.
+    /// The branch of the repository that the cluster syncs.
     pub branch: String,
     /// The directory with which Flux starts, if no rendered file defines it.
     #[serde(skip)]
@@ -76,7 +114,7 @@ pub struct Cluster {
     pub without_components: Vec<ComponentName>,
     /// The overrides of the tenants' sources for the cluster's environment.
     pub overrides: Vec<Override>,
-    /// The other settings, without `path`, `branch`, `flux`, `tenants` and `withoutComponents`.
+    /// The other settings, without `repository`, `path`, `branch`, `flux`, `tenants` and `withoutComponents`.
     #[serde(flatten)]
     pub settings: ClusterSettings,
     /// The span of `name`.
@@ -172,6 +210,9 @@ pub struct Source {
     pub kind: SourceKind,
     /// The URL.
     pub url: String,
+    /// The name of the fleet's repository that the source fetches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
     /// The revision to fetch.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<SourceRef>,
@@ -300,8 +341,9 @@ impl Fleet {
             let mut seen: Index<String, ()> = Index::default();
             items.retain(|item| seen.insert(key(item).to_owned(), ()).is_none());
         }
+        let mut synced: Index<(String, String), ()> = Index::default();
+        self.clusters.retain(|one| synced.insert((one.repository.name.clone(), one.path.clone()), ()).is_none());
         once(&mut self.clusters, |cluster| &cluster.name);
-        once(&mut self.clusters, |cluster| &cluster.path);
         once(&mut self.tenants, |tenant| &tenant.name);
         for tenant in &mut self.tenants {
             once(&mut tenant.namespaces, |namespace| &namespace.name);

@@ -160,7 +160,7 @@ impl Evidence {
             applied_folders: BTreeSet::new(),
         };
         let file = evidence.file.clone();
-        evidence.read(file.text(), is_helmfile(file.path()));
+        evidence.read(file.text(), is_helmfile(file.path()) || contains_releases(file.text()));
         evidence
     }
 
@@ -408,6 +408,11 @@ fn is_computed(name: &str) -> bool {
 
 fn is_helmfile(path: &str) -> bool {
     path.split('/').any(|segment| segment.starts_with("helmfile"))
+}
+
+/// Returns whether a text has the list of releases of a helmfile.
+fn contains_releases(text: &str) -> bool {
+    text.lines().any(|line| line.trim_end() == "releases:")
 }
 
 fn may_be_program(path: &str) -> bool {

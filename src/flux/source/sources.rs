@@ -52,6 +52,11 @@ impl Copy {
         }
     }
 
+    /// Returns whether the copy is of a source with this address.
+    pub fn is_of(&self, address: &Address) -> bool {
+        self.address == *address
+    }
+
     fn is_in(&self, folder: &str) -> bool {
         matches!(&self.place, Place::Inside(inside) if **inside == *folder)
     }

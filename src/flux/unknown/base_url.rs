@@ -49,9 +49,9 @@ impl BaseUrl {
     }
 }
 
-/// Returns whether a segment contains a word for CRDs.
-fn names_definitions(segment: &str) -> bool {
-    let mut words = segment.split(|c: char| !c.is_ascii_alphanumeric());
+/// Returns whether a path contains a word for CRDs.
+pub(super) fn names_definitions(path: &str) -> bool {
+    let mut words = path.split(|c: char| !c.is_ascii_alphanumeric());
     words.any(|word| ["crd", "crds", "customresourcedefinition", "customresourcedefinitions"].contains(&word))
 }
 

@@ -1,6 +1,6 @@
 //! Producers with unknown contents, and the objects that they create.
 
-use super::base_url::BaseUrl;
+use super::base_url::{BaseUrl, names_definitions};
 use super::known_contents::{KnownContents, Purpose, is_of_project, known};
 use super::publisher::public_owner;
 use crate::address::Address;
@@ -34,6 +34,10 @@ pub struct UnknownProducer {
     has_more_values: bool,
     /// The URL, if the producer is a remote base.
     base: Option<Name>,
+    /// The URL of the artifact, if the producer is an applier.
+    artifact: Option<Name>,
+    /// The names of the CRDs for which the applier waits.
+    awaited_definitions: Vec<Name>,
 }
 
 /// Words in the names of charts that contain roles for the accounts of other applications.
@@ -74,12 +78,11 @@ impl UnknownProducer {
         // A chart of manifests creates objects in the namespaces that the values contain.
         let namespace = Some(Name::from(namespace)).filter(|_| !contents.is(Purpose::Manifests));
         Self {
-            contents,
             namespace,
             names: names.filter(|name| !name.is_empty()).map(Name::from).collect(),
             values,
             has_more_values,
-            base: None,
+            ..Self::new(contents)
         }
     }
 
@@ -87,11 +90,16 @@ impl UnknownProducer {
     pub fn of_applier(applier: Option<&Object>, source: Option<&Object>) -> Self {
         let target = applier.and_then(|object| object.text_at(&["spec", "targetNamespace"]));
         let namespace = target.filter(|name| !name.is_empty() && !name.contains('$')).map(Name::from);
-        let contents = source.map_or(Contents::Anything, contents_of_artifact);
+        let contents = match source {
+            Some(source) if has_only_definitions(applier, source) => Contents::Definitions,
+            Some(source) => contents_of_artifact(source),
+            None => Contents::Anything,
+        };
         // The manifests of Flux contain the namespace of Flux.
         let home = || applier.and_then(Object::namespace).map(Name::from);
         let namespace = namespace.or_else(|| home().filter(|_| contents.is(Purpose::Flux)));
-        Self { contents, namespace, names: Vec::new(), values: None, has_more_values: false, base: None }
+        let artifact = source.and_then(|source| source.text_at(&["spec", "url"])).map(Name::from);
+        Self { namespace, artifact, awaited_definitions: awaited_definitions(applier), ..Self::new(contents) }
     }
 
     /// A base at a URL without a copy. `owner` is the owner of the fleet's repository.
@@ -102,12 +110,31 @@ impl UnknownProducer {
         let names = url.repository.split('/').skip(1).chain([url.name.as_str()]);
         let names = names.filter(|name| !name.is_empty() && !is_of_fleet).map(Name::from).collect();
         let (namespace, base) = (base.namespace.clone(), Some(base.url.clone()));
-        Self { contents, namespace, names, values: None, has_more_values: false, base }
+        Self { namespace, names, base, ..Self::new(contents) }
     }
 
-    /// Returns whether the producer is a base that probably contains the CRD of a custom resource.
-    pub fn is_base_with_definition(&self, group: &str, kind: &str) -> bool {
-        let Some(url) = self.base.as_deref().map(str::to_ascii_lowercase) else { return false };
+    /// A producer without a name, a namespace or values.
+    fn new(contents: Contents) -> Self {
+        Self {
+            contents,
+            namespace: None,
+            names: Vec::new(),
+            values: None,
+            has_more_values: false,
+            base: None,
+            artifact: None,
+            awaited_definitions: Vec::new(),
+        }
+    }
+
+    /// Returns whether the producer is a base or an applier that probably contains the CRD of a custom resource.
+    pub fn probably_defines(&self, group: &str, kind: &str) -> bool {
+        let is_of_group = |name: &Name| name.split_once('.').is_some_and(|(_, suffix)| suffix == group);
+        if self.awaited_definitions.iter().any(is_of_group) {
+            return true;
+        }
+        let url = self.base.as_deref().or(self.artifact.as_deref());
+        let Some(url) = url.map(str::to_ascii_lowercase) else { return false };
         match self.contents {
             Contents::Known(known) => known.groups.contains(&group),
             Contents::Public | Contents::Config => false,
@@ -122,7 +149,7 @@ impl UnknownProducer {
     pub fn of_unidentified(object: &Object) -> Self {
         let is_config = ["data", "stringData", "binaryData"].iter().any(|key| object.node.get(key).is_some());
         let contents = if is_config { Contents::Config } else { Contents::Anything };
-        Self { contents, namespace: None, names: Vec::new(), values: None, has_more_values: false, base: None }
+        Self::new(contents)
     }
 
     /// Returns whether the producer creates an object; a cluster-scoped object has the empty namespace.
@@ -275,6 +302,25 @@ fn is_public(source: &Object) -> bool {
     let is_private = ["secretRef", "certSecretRef", "serviceAccountName"].iter().any(|field| spec.get(field).is_some());
     let provider = source.text_at(&["spec", "provider"]);
     !is_private && provider.is_none_or(|provider| provider == "generic")
+}
+
+/// Returns whether the path of an applier or the `ignore` of its source selects only CRDs.
+fn has_only_definitions(applier: Option<&Object>, source: &Object) -> bool {
+    let path = applier.and_then(|applier| applier.text_at(&["spec", "path"]));
+    let ignore = source.text_at(&["spec", "ignore"]).unwrap_or_default();
+    let lines = || ignore.lines().map(str::trim);
+    let excludes_all = lines().any(|line| matches!(line, "*" | "/*" | "**" | "/**"));
+    let mut included = lines().filter_map(|line| line.strip_prefix('!')).peekable();
+    path.is_some_and(names_definitions)
+        || (excludes_all && included.peek().is_some() && included.all(names_definitions))
+}
+
+/// The names of the CRDs in `spec.healthChecks` of an applier.
+fn awaited_definitions(applier: Option<&Object>) -> Vec<Name> {
+    let checks = applier.and_then(|applier| applier.node.at_keys(&["spec", "healthChecks"]));
+    let checks = checks.map_or(&[][..], Node::items).iter();
+    let is_definition = |check: &&Node| check.get("kind").and_then(Node::text) == Some("CustomResourceDefinition");
+    checks.filter(is_definition).filter_map(|check| check.get("name")?.text()).map(Name::from).collect()
 }
 
 fn contents_of_artifact(source: &Object) -> Contents {

@@ -8,11 +8,23 @@ use crate::yaml::{ChangedBy, Node, Origin, Reader, Value};
 pub(crate) struct Difference<'a> {
     /// The field, such as `spec.replicas`.
     pub(crate) field: String,
-    /// The value of the second definition, or the map that lacks the field.
+    /// The value of the second definition, or of the first definition if only the first one has the field.
     pub(crate) node: &'a Node,
+    /// The definition that has the field, if the other definition lacks it.
+    pub(crate) only_in: Option<Definition>,
     /// Whether a controller may read the field.
     pub(crate) has_effect: bool,
 }
+
+/// One of two definitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Definition {
+    First,
+    Second,
+}
+
+/// The label that permits pods with more permissions than the default of the cluster.
+const ENFORCED: [&str; 3] = ["metadata", "labels", "pod-security.kubernetes.io/enforce"];
 
 /// The prefixes of labels and annotations that only describe an object or only affect its appliers.
 const DESCRIPTIVE: [&str; 5] = [
@@ -26,23 +38,25 @@ const DESCRIPTIVE: [&str; 5] = [
 /// The most important difference between two definitions of an object: if possible, a difference with an effect.
 ///
 /// Both definitions have the same identity. The comparison ignores the API version, null values and encrypted values.
-pub(crate) fn difference<'a>(first: &Object, second: &'a Object) -> Option<Difference<'a>> {
+pub(crate) fn difference<'a>(first: &'a Object, second: &'a Object) -> Option<Difference<'a>> {
     let mut found = Vec::new();
-    collect(Some(&first.node), Some(&second.node), &second.node, &mut Vec::new(), &mut found);
+    if first.is("", "Namespace") {
+        // For the pods of the namespace, this label is more important than other labels.
+        let at = |object: &'a Object| object.node.at_keys(&ENFORCED);
+        collect(at(first), at(second), &mut ENFORCED.to_vec(), &mut found);
+    }
+    collect(Some(&first.node), Some(&second.node), &mut Vec::new(), &mut found);
     let at = found.iter().position(|difference: &Difference<'_>| difference.has_effect).unwrap_or_default();
     found.into_iter().nth(at)
 }
 
 /// Collects the differences between two nodes at a path, up to the first difference with an effect.
-fn collect<'a, 'n>(
-    first: Option<&'n Node>,
+fn collect<'a>(
+    first: Option<&'a Node>,
     second: Option<&'a Node>,
-    within: &'a Node,
-    path: &mut Vec<&'n str>,
+    path: &mut Vec<&'a str>,
     found: &mut Vec<Difference<'a>>,
-) where
-    'a: 'n,
-{
+) {
     let is_set = |node: &&Node| !node.is_null();
     let (first, second) = (first.filter(is_set), second.filter(is_set));
     if matches!(path[..], ["apiVersion" | "status" | "sops"] | ["metadata", "namespace"])
@@ -57,21 +71,24 @@ fn collect<'a, 'n>(
     let has_meaning = is_alone && !matches!(path[..], [] | ["metadata", ..]);
     let is_map = |node: Option<&Node>| node.is_none_or(Node::is_map);
     if (first.is_some() || second.is_some()) && is_map(first) && is_map(second) && !has_meaning {
-        let entries = |node: Option<&'n Node>| node.map_or(&[][..], Node::entries);
+        let entries = |node: Option<&'a Node>| node.map_or(&[][..], Node::entries);
         let lacks = |key: &str| first.is_none_or(|first| first.get(key).is_none());
         let keys = entries(first).iter().chain(entries(second).iter().filter(|entry| lacks(&entry.key)));
         for entry in keys {
             path.push(&entry.key);
             let second_value = second.and_then(|second| second.get(&entry.key));
-            let inside = second.unwrap_or(within);
-            collect(first.and_then(|first| first.get(&entry.key)), second_value, inside, path, found);
+            collect(first.and_then(|first| first.get(&entry.key)), second_value, path, found);
             path.pop();
         }
         return;
     }
-    if is_equal(first, second) {
-        return;
-    }
+    let (node, only_in) = match (first, second) {
+        _ if is_equal(first, second) => return,
+        (None, Some(second)) => (second, Some(Definition::Second)),
+        (Some(_), Some(second)) => (second, None),
+        (Some(first), None) => (first, Some(Definition::First)),
+        (None, None) => return,
+    };
     let is_of_applier = [first, second].into_iter().flatten().any(|node| match &node.origin {
         Origin::Via(step) => matches!(step.by, ChangedBy::Applier(_)),
         Origin::At(_) => false,
@@ -82,7 +99,7 @@ fn collect<'a, 'n>(
         }
         _ => true,
     };
-    found.push(Difference { field: path.join("."), node: second.unwrap_or(within), has_effect });
+    found.push(Difference { field: path.join("."), node, only_in, has_effect });
 }
 
 /// Returns whether the API server reads the same value from two nodes that are not both maps.
@@ -100,7 +117,7 @@ fn is_equal(first: Option<&Node>, second: Option<&Node>) -> bool {
             ones.len() == others.len()
                 && ones.iter().zip(others.iter()).all(|(one, other)| {
                     let mut found = Vec::new();
-                    collect(Some(one), Some(other), other, &mut vec!["items"], &mut found);
+                    collect(Some(one), Some(other), &mut vec!["items"], &mut found);
                     found.is_empty()
                 })
         }
@@ -119,7 +136,8 @@ mod tests {
             let parsed = parse(&File::new("a.yaml", format!("apiVersion: v1\nkind: X\n{text}")));
             Object::new(parsed.documents[0].node.clone()).unwrap()
         };
-        difference(&object(first), &object(second)).map(|difference| difference.field)
+        let (first, second) = (object(first), object(second));
+        difference(&first, &second).map(|difference| difference.field)
     }
 
     #[test]

@@ -226,9 +226,9 @@ impl<'a> UnknownSources<'a> {
         })
     }
 
-    /// The remote bases that probably contain the CRD of a custom resource.
-    pub(crate) fn bases_with_definition(&self, group: &str, kind: &str) -> impl Iterator<Item = &Producer<'a>> {
-        self.producers.iter().filter(move |one| one.contents.is_base_with_definition(group, kind))
+    /// The remote bases and unbuilt appliers that probably contain the CRD of a custom resource.
+    pub(crate) fn with_definition(&self, group: &str, kind: &str) -> impl Iterator<Item = &Producer<'a>> {
+        self.producers.iter().filter(move |one| one.contents.probably_defines(group, kind))
     }
 
     /// A source that may contain a Namespace object with a name.
@@ -253,6 +253,11 @@ impl Producer<'_> {
     /// Returns whether the producer is the chart of a release.
     pub(crate) fn is_chart(&self) -> bool {
         matches!(self.source, UnknownSource::Chart(_))
+    }
+
+    /// Returns whether the producer is a remote base.
+    pub(crate) fn is_base(&self) -> bool {
+        matches!(self.source, UnknownSource::RemoteBase(..))
     }
 }
 

@@ -211,6 +211,11 @@ impl<'a> ApplyOrder<'a> {
         self.before(other).get(one) == Some(&true)
     }
 
+    /// Returns whether an applier becomes ready only after another applier is applied, with all needs.
+    pub(crate) fn is_ready_after(&self, one: usize, other: usize) -> bool {
+        self.graph.reachable(ready(one), |edge| edge.label.is_of_cycle()).get(applied(other)) == Some(&true)
+    }
+
     /// Returns a child that becomes ready only after its parent, the given applier.
     ///
     /// With such a child, the parent must not wait for its own objects.

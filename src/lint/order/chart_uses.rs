@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::flux::{Applied, AppliedSet, Applier, ApplyMode, groups_of_chart};
 use crate::kube::{Object, groups};
+use crate::lint::facts::unknown_sources::Producer;
 use crate::lint::refs::source_reference::source_of;
 use crate::lint::view::View;
 use crate::text::Index;
@@ -51,9 +52,14 @@ pub(crate) fn uses_of_charts<'a>(view: &View<'a>) -> Vec<ChartUse<'a>> {
             let Some(user) = brought.at(*at).filter(|user| user.apply_mode() != ApplyMode::Ignored) else { continue };
             let (group, object_kind) = (user.object.group(), user.object.kind());
             let Some(charts) = charts.get(group).filter(|_| !defined.contains(kind)) else { continue };
-            let is_below = |by: &Arc<Applier>| lineage(by).any(|above| above.at == user.by.at) && by.at != user.by.at;
-            let mut bases = view.unknown_sources().bases_with_definition(group, object_kind);
-            if bases.any(|base| !base.by.is_some_and(is_below)) {
+            // The applier of the custom resource applies a base itself, but an unbuilt child comes after its objects.
+            let is_below = |producer: &Producer<'_>| {
+                let own = |by: &&Arc<Applier>| producer.is_base() && by.at == user.by.at;
+                let mut above = producer.by.filter(|by| !own(by)).into_iter().flat_map(lineage);
+                above.any(|above| above.at == user.by.at)
+            };
+            let mut producers = view.unknown_sources().with_definition(group, object_kind);
+            if producers.any(|producer| !is_below(producer)) {
                 continue;
             }
             // A program that bootstraps the cluster usually installs CRDs before Flux starts.

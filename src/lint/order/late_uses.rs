@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::applier_tree::ApplierTree;
-use super::apply_order::{ApplyOrder, waits_for};
+use super::apply_order::{ApplyOrder, Certainty, applied, waits_for};
 use super::chart_uses::{ChartUse, uses_of_charts};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::lint::facts::distinct::memory_address;
@@ -72,6 +72,9 @@ impl<'a> LateUses<'a> {
             // An object that two appliers apply does not require the first applier.
             let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
             pairs.retain(|_, one| !twice.contains(&memory_address(one.thing.object)));
+        }
+        if let Some(Order { mut order, .. }) = search.order.into_inner() {
+            keep_acyclic_ancestors(&mut pairs, &mut order);
         }
         Self { pairs }
     }
@@ -166,6 +169,33 @@ impl<'a> Search<'_, 'a> {
         let things = BTreeSet::from([memory_address(thing.object)]);
         let found = LateUse { by, thing, custom_resource: None, at, things, above, is_late };
         self.pairs.insert((consumer, provider), found);
+    }
+}
+
+/// Removes an ancestor from the uses if it would wait for itself as soon as all ancestors depend on the providers: a
+/// provider may need an object that the ancestor or its children apply.
+fn keep_acyclic_ancestors(pairs: &mut BTreeMap<(usize, usize), LateUse<'_>>, order: &mut ApplyOrder<'_>) {
+    if pairs.values().all(|one| one.above.is_none()) {
+        return;
+    }
+    let need = |one: &LateUse<'_>| (one.at.clone(), String::new());
+    for one in pairs.values().filter(|one| !one.is_late) {
+        order.add_need(applied(one.by.at), one.thing.by.at, need(one), Certainty::Likely);
+    }
+    let mut judged: BTreeMap<(usize, usize), bool> = BTreeMap::new();
+    for one in pairs.values_mut() {
+        let Some(above) = one.above else { continue };
+        let provider = one.thing.by.at;
+        let can_wait = *judged.entry((above.at, provider)).or_insert_with(|| {
+            let can_wait = !order.is_ready_after(provider, above.at);
+            if can_wait {
+                order.add_need(applied(above.at), provider, need(one), Certainty::Likely);
+            }
+            can_wait
+        });
+        if !can_wait {
+            one.above = None;
+        }
     }
 }
 

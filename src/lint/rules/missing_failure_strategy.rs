@@ -1,7 +1,12 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+
 use crate::base::finding::{Finding, Severity};
 use crate::kube::{Object, groups};
 use crate::lint::fields::mentions;
 use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -72,11 +77,54 @@ declare! {
     /// ## Source
     ///
     /// [Flux: configuring failure handling](https://fluxcd.io/flux/components/helm/helmreleases/#configuring-failure-handling)
-    "missing-failure-strategy", Warning, "a HelmRelease does not retry a failed install or upgrade", Check::Cluster(check),
+    "missing-failure-strategy", Warning, "a HelmRelease does not retry a failed install or upgrade", Check::Fleet(check),
 }
 
-fn check(view: &View<'_>, found: &mut Findings) {
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
+    let all: Vec<Vec<Stuck<'_>>> = fleet.views.par_iter().map(stuck_releases).collect();
+    let mut versions: BTreeMap<(&str, u32), BTreeSet<Option<bool>>> = BTreeMap::new();
+    for one in all.iter().flatten() {
+        versions.entry(one.position()).or_default().insert(one.has_strategy);
+    }
+    for (view, stuck) in fleet.views.iter().zip(&all) {
+        for one in stuck.iter().filter(|one| !(one.is_decision && one.has_strategy == Some(false))) {
+            // One file has one fix, for all clusters that apply the file.
+            let has_strategy = match versions.get(&one.position()) {
+                Some(versions) if versions.len() > 1 => None,
+                _ => one.has_strategy,
+            };
+            let mut finding = finding(one, has_strategy);
+            if view.is_whole() {
+                finding.clusters.push(view.receiver.to_string().into());
+            }
+            found.push(finding);
+        }
+    }
+}
+
+/// A HelmRelease that does not retry.
+struct Stuck<'a> {
+    release: &'a Object,
+    /// The failed actions that Flux does not retry.
+    actions: Vec<&'static str>,
+    /// Whether the author set `retries: 0`.
+    is_decision: bool,
+    /// Whether the release supports the field `strategy`; `None` for an unknown version of Flux.
+    has_strategy: Option<bool>,
+}
+
+impl Stuck<'_> {
+    /// The file and the position of the release in the file.
+    fn position(&self) -> (&str, u32) {
+        let (path, start, _) = self.release.span().order();
+        (path, start)
+    }
+}
+
+/// The HelmReleases of a cluster that do not retry.
+fn stuck_releases<'a>(view: &View<'a>) -> Vec<Stuck<'a>> {
     let mut by_default = None;
+    let mut found = Vec::new();
     for applied in view.of_kind(groups::HELM, "HelmRelease") {
         let release = applied.object;
         let is_stuck = |action: &str| !retries(release, action) && !applied.completion.mentions(action);
@@ -94,29 +142,31 @@ fn check(view: &View<'_>, found: &mut Findings) {
         // The author decided against a rollback or an uninstall before each retry.
         let (decided, absent): (Vec<&str>, Vec<&str>) = stuck.iter().partition(|action| is_zero(release, action));
         let is_decision = absent.is_empty();
-        let stuck = if is_decision { decided } else { absent };
-        let actions = stuck.join(" or ");
-        let message = format!("{} does not retry a failed {actions}", release.reference());
         let has_strategy = match release.api_version().rsplit('/').next() {
             Some("v2") => view.has_flux(STRATEGY_SINCE),
             _ => Some(false),
         };
-        if is_decision && has_strategy == Some(false) {
-            continue;
-        }
-        let field = stuck.iter().find_map(|action| field_of(release, action)).map(|node| node.span().clone().into());
-        let absent = if has_strategy == Some(true) { "strategy" } else { "remediation" };
-        let place = field.unwrap_or_else(|| missing_in_spec(release, &format!("{}.{absent}", stuck[0])));
-        let help = if is_decision { remedy_in_place(&stuck, has_strategy) } else { remedy(&stuck, has_strategy) };
-        let mut finding = Finding::warning(RULE.id, place, message).help(help).about(release.reference());
-        if is_decision {
-            finding.severity = Severity::Pedantic;
-        }
-        // Releases with another API version have another fix.
-        let cause = format!("{actions} {has_strategy:?} {is_decision}");
-        let finding = finding.caused_by(cause, "", format!(" HelmReleases do not retry a failed {actions}"));
-        found.push(finding.related(release.span().clone(), "this HelmRelease"));
+        found.push(Stuck { release, actions: if is_decision { decided } else { absent }, is_decision, has_strategy });
     }
+    found
+}
+
+fn finding(stuck: &Stuck<'_>, has_strategy: Option<bool>) -> Finding {
+    let Stuck { release, actions, is_decision, .. } = stuck;
+    let words = actions.join(" or ");
+    let message = format!("{} does not retry a failed {words}", release.reference());
+    let field = actions.iter().find_map(|action| field_of(release, action)).map(|node| node.span().clone().into());
+    let absent = if has_strategy == Some(true) { "strategy" } else { "remediation" };
+    let place = field.unwrap_or_else(|| missing_in_spec(release, &format!("{}.{absent}", actions[0])));
+    let help = if *is_decision { remedy_in_place(actions, has_strategy) } else { remedy(actions, has_strategy) };
+    let mut finding = Finding::warning(RULE.id, place, message).help(help).about(release.reference());
+    if *is_decision {
+        finding.severity = Severity::Pedantic;
+    }
+    // Releases with another API version have another fix.
+    let cause = format!("{words} {has_strategy:?} {is_decision}");
+    let finding = finding.caused_by(cause, "", format!(" HelmReleases do not retry a failed {words}"));
+    finding.related(release.span().clone(), "this HelmRelease")
 }
 
 /// The first release of Flux whose HelmReleases have the field `strategy`.

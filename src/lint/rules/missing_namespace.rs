@@ -1,7 +1,7 @@
 use rayon::prelude::*;
 
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::Applied;
+use crate::flux::{Applied, Applier, ApplierKind};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::presence::on_cluster::Presence;
@@ -77,21 +77,54 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         let missing = judge(view, &mut found);
         (missing, found)
     };
-    let all: Vec<(Vec<(&Name, Finding)>, Findings)> = fleet.views.par_iter().map(of_view).collect();
+    let all: Vec<(Vec<Missing<'_>>, Findings)> = fleet.views.par_iter().map(of_view).collect();
     for (missing, of_view) in all {
         found.merge(of_view);
-        for (namespace, mut finding) in missing {
-            // If another cluster receives the namespace, this cluster lacks the namespace by mistake.
-            if fleet.views.iter().any(|view| view.find("", "Namespace", "", namespace).is_some()) {
+        // If another cluster receives a namespace, this cluster lacks the namespace by mistake.
+        let elsewhere = |namespace: &str| {
+            fleet.views.iter().find_map(|view| Some((view, view.find("", "Namespace", "", namespace)?.by)))
+        };
+        let providers: Vec<_> = missing.iter().map(|(_, namespace, _)| elsewhere(namespace)).collect();
+        for ((view, _, mut finding), provider) in missing.into_iter().zip(&providers) {
+            if let Some((other, by)) = provider {
                 finding.severity = Severity::Error;
+                let of_one = providers.iter().flatten().filter(|(_, one)| one.reference == by.reference).count();
+                if of_one > 1 && lacks(view, other, by) {
+                    finding = of_absent_applier(finding, view, other, by);
+                }
             }
             found.push(finding);
         }
     }
 }
 
+/// Returns whether a cluster lacks a Kustomization of another cluster, and could have the same Kustomization.
+fn lacks(view: &View<'_>, other: &View<'_>, by: &Applier) -> bool {
+    let is_of_cluster = by.folder.split('/').any(|segment| *segment == *other.receiver.cluster.name);
+    by.kind == ApplierKind::Kustomization
+        && !is_of_cluster
+        && !view.receiver.cluster.appliers.iter().any(|own| own.reference == by.reference || own.folder == by.folder)
+}
+
+/// Gives a finding the cause that a cluster lacks a Kustomization of another cluster.
+fn of_absent_applier(finding: Finding, view: &View<'_>, other: &View<'_>, by: &Applier) -> Finding {
+    let (cluster, other, applier) = (&view.receiver, &other.receiver, &by.reference);
+    let summary = format!(" namespaces that {applier} applies on cluster `{other}`");
+    let help = format!(
+        "add a Kustomization for `{}`, as on cluster `{other}`: without the namespaces, the appliers of the objects \
+         fail",
+        by.folder
+    );
+    finding
+        .caused_by(format!("{applier} of {other} on {cluster}"), "the cluster does not receive ", summary)
+        .help_for_all(help)
+}
+
+/// A cluster, with a namespace that it does not receive, and the finding.
+type Missing<'a> = (&'a View<'a>, &'a Name, Finding);
+
 /// The namespaces that a cluster does not receive, each with its finding.
-fn judge<'a>(view: &'a View<'_>, found: &mut Findings) -> Vec<(&'a Name, Finding)> {
+fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
     let mut missing = Vec::new();
     if !view.is_whole() || view.receiver.target.is_some() {
         return missing;
@@ -105,7 +138,7 @@ fn judge<'a>(view: &'a View<'_>, found: &mut Findings) -> Vec<(&'a Name, Finding
             Presence::Missing => {
                 let mut finding = finding(namespace, &applied);
                 finding.clusters.push(view.receiver.to_string().into());
-                missing.push((namespace, finding));
+                missing.push((view, namespace, finding));
             }
             Presence::Unknown(source) => {
                 found.unchecked(format!("Namespace `{namespace}`, which {source} may create"));
@@ -116,10 +149,11 @@ fn judge<'a>(view: &'a View<'_>, found: &mut Findings) -> Vec<(&'a Name, Finding
     missing
 }
 
-/// Returns whether a namespace has the prefix of a namespace that a platform creates.
+/// Returns whether a platform creates a namespace with this name.
 fn is_of_platform(namespace: &str) -> bool {
-    let prefixes = ["kube-", "openshift", "gke-", "gmp-", "amazon-", "aks-", "calico-", "tigera-", "cattle-"];
-    prefixes.iter().any(|prefix| namespace.starts_with(prefix))
+    let names = ["kube-system", "kube-public", "kube-node-lease", "kube-flannel"];
+    let prefixes = ["openshift", "gke-", "gmp-", "amazon-", "aks-", "calico-", "tigera-", "cattle-"];
+    names.contains(&namespace) || prefixes.iter().any(|prefix| namespace.starts_with(prefix))
 }
 
 fn finding(namespace: &str, applied: &Applied<'_>) -> Finding {
@@ -128,9 +162,8 @@ fn finding(namespace: &str, applied: &Applied<'_>) -> Finding {
     let place = applied.by.place(node.map_or(object.span(), Node::span));
     let message = format!("the cluster does not receive namespace `{namespace}` of {}", object.reference());
     let help = format!(
-        "add a Namespace `{namespace}` to the objects that the cluster receives, or correct the name: without it, {} \
-         fails",
-        applied.by.reference
+        "add a Namespace `{namespace}` to the objects that the cluster receives, or correct the name: without it, the \
+         applier of the object fails"
     );
     let finding = Finding::warning(RULE.id, Label::new(place, "not received"), message).help(help);
     let before = format!("the cluster does not receive namespace `{namespace}` of ");

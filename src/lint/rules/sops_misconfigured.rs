@@ -11,8 +11,9 @@ declare! {
     ///
     /// ## Why
     ///
-    /// The API server receives the object as it is in the repository. Either the encrypted text is then the password,
-    /// or the API server rejects the unknown field `sops`, and Flux does not apply the Kustomization.
+    /// kustomize-controller refuses to apply an encrypted Secret, and then applies no object of the Kustomization. The
+    /// API server receives an encrypted object of another kind as it is in the repository. The encrypted text is then
+    /// the value, or the API server rejects the unknown field `sops`, and Flux does not apply the Kustomization.
     ///
     /// Without a root, the applier of a directory is unknown. So is its decryption. The rule ignores objects that stay
     /// encrypted on the cluster: objects with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled`, and a
@@ -133,17 +134,29 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let message = format!("{} is encrypted, and {} does not decrypt it", object.reference(), applier.reference);
         let place = object.node.entry("sops").map_or_else(|| object.span().clone(), Entry::key_span);
         let decrypts = applier.kind == ApplierKind::Kustomization;
-        let help = if decrypts {
-            "set `spec.decryption.provider` of the Kustomization to `sops`: without it, Flux applies the encrypted text"
-        } else {
+        let help = if !decrypts {
             "apply the object with a Kustomization that sets `spec.decryption`: only Kustomizations decrypt objects"
+        } else if object.is("", "Secret") {
+            "set `spec.decryption` of the Kustomization, with `provider: sops` and the Secret of the key: without it, \
+             Flux refuses the encrypted Secret, and applies no object of the Kustomization"
+        } else {
+            "set `spec.decryption` of the Kustomization, with `provider: sops` and the Secret of the key: without it, \
+             Flux applies the encrypted text"
         };
         let mut finding = Finding::error(RULE.id, place, message).help(help).about(object.reference());
         if let Some(by) = &applier.object {
             finding = finding.related(by.span().clone(), "applied by this object");
         }
         let before = format!("{} does not decrypt ", applier.reference);
-        found.push(finding.caused_by(applier.reference.to_string(), before, " encrypted objects"));
+        finding = finding.caused_by(applier.reference.to_string(), before, " encrypted objects");
+        if decrypts {
+            finding = finding.help_for_all(
+                "set `spec.decryption` of the Kustomization, with `provider: sops` and the Secret of the key: without \
+                 it, Flux applies no object of a Kustomization with an encrypted Secret, and applies the encrypted \
+                 text of other objects",
+            );
+        }
+        found.push(finding);
     }
     let built = view.applied_sets().filter(|set| matches!(set.by.state, State::Built));
     for object in built.flat_map(AppliedSet::unidentified) {

@@ -3,7 +3,7 @@
 use super::candidate::{CandidateKind, RootCandidate};
 use super::synthetic_sync::sync_of;
 use crate::config::DeclaredRoot;
-use crate::flux::object::kustomization_path::clamp;
+use crate::flux::object::kustomization_path::{below, clamp};
 use crate::flux::source::reference::SourceRef;
 use crate::text::Tree;
 use crate::yaml::Name;
@@ -11,8 +11,8 @@ use crate::yaml::Name;
 /// Adds the declared roots. If another root syncs the declared directory, the declaration only sets the name of that
 /// root.
 pub(super) fn declare(tree: &Tree, declared: &[DeclaredRoot], candidates: &mut Vec<RootCandidate>) {
-    for DeclaredRoot { cluster, root, path } in declared {
-        let folder = clamp(&root.path);
+    for DeclaredRoot { cluster, root, path, repository } in declared {
+        let folder = below(repository, &clamp(&root.path));
         let name: Name = cluster.as_str().into();
         if let Some(known) = candidates.iter_mut().find(|known| known.synced(tree).as_deref() == Some(&folder)) {
             known.name = Some(name);
@@ -23,6 +23,6 @@ pub(super) fn declare(tree: &Tree, declared: &[DeclaredRoot], candidates: &mut V
         let place = path.span();
         let objects = sync_of(&source, path, place);
         let found = RootCandidate::new(CandidateKind::Declared, place.file(), objects, &root.path);
-        candidates.push(RootCandidate { home: folder, prefix: Some(String::new()), name: Some(name), ..found });
+        candidates.push(RootCandidate { home: folder, prefix: Some(repository.clone()), name: Some(name), ..found });
     }
 }

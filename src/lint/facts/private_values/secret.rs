@@ -4,6 +4,7 @@ use super::encoding::{decoded, is_encrypted_file};
 use super::private::{Evidence, Private};
 use super::{name, search, shape};
 use crate::kube::Object;
+use crate::kustomize::is_yaml;
 use crate::yaml::{Entry, Node, Style, Value};
 
 /// The private values of a Secret, in `stringData` and in the decoded `data`.
@@ -43,7 +44,7 @@ fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
     if is_encrypted_file(value) || shape::is_public(value) {
         return Vec::new();
     }
-    if search::is_structured(value) {
+    if search::is_structured(value) || (is_yaml(key) && search::is_mapping(value)) {
         let mut found = search::in_text(node, text);
         // The format of the value is unknown, but its key indicates a private value.
         let looks_random = || value.split_whitespace().any(shape::looks_random);
@@ -55,7 +56,8 @@ fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
             if one.name.is_empty() {
                 one.name = key.to_string();
             }
-            if is_registry && one.evidence == Evidence::Name {
+            // A file of a Secret is as private as a value of the Secret.
+            if (is_registry || name::is_password(&one.name)) && one.evidence == Evidence::Name {
                 one.evidence = Evidence::Secret;
             }
         }

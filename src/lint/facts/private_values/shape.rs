@@ -279,6 +279,8 @@ pub(super) fn is_guessable(text: &str) -> bool {
     let known = [
         "adminadmin",
         "administrator",
+        // The default of GitLab's chart.
+        "bogussatisfyupgrade",
         "calvin",
         "changeit",
         "changethis",

@@ -257,15 +257,16 @@ fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding>
             *count += 1;
             continue;
         }
-        let (object, release, by) = (user.object.reference(), chart.object.reference(), &user.by.reference);
-        let both = if chart.by.at == user.by.at {
-            "both objects".to_owned()
+        let (object, release) = (user.object.reference(), chart.object.reference());
+        let applied = if chart.by.at == user.by.at {
+            "the release".to_owned()
         } else {
             format!("{}, which applies the release", chart.by.reference)
         };
+        // Without the name of the applier, the findings of clusters with different names merge.
         let message = format!(
-            "in a cold start, {by} may never become ready: {object} needs its CRD, which the chart of {release} \
-             installs, and {by} applies {both}"
+            "in a cold start, Flux may never apply {object}: it needs its CRD, which the chart of {release} installs, \
+             and the same Kustomization applies {applied}"
         );
         let place = user.object.node.get("kind").unwrap_or(&user.object.node);
         let finding = Finding::warning(RULE.id, Label::new(user.by.place(place.span()), "needs its CRD"), message)

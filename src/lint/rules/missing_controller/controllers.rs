@@ -44,7 +44,11 @@ impl Installed {
         if !view.is_whole() {
             return None;
         }
-        Self::of_instance(view).or_else(|| Self::of_deployments(view))
+        match (Self::of_instance(view), Self::of_deployments(view)) {
+            // Flux Operator deletes only objects that it applied itself, so it keeps the controllers of a bootstrap.
+            (Some(of_instance), Some(of_deployments)) => Some(of_instance.with(of_deployments)),
+            (of_instance, of_deployments) => of_instance.or(of_deployments),
+        }
     }
 
     /// Returns whether a controller is installed.
@@ -89,6 +93,13 @@ impl Installed {
             }
         }
         found.filter(|installed| installed.has("source-controller"))
+    }
+
+    /// Adds the controllers of another installation.
+    fn with(mut self, other: Self) -> Self {
+        self.names.extend(other.names);
+        self.shards.extend(other.shards);
+        self
     }
 
     fn none(place: Span) -> Self {

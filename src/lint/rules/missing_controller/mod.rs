@@ -20,9 +20,9 @@ declare! {
     /// server rejects the object, and Flux does not apply the Kustomization that contains the object. With only the
     /// CRD, no controller reconciles the object.
     ///
-    /// The FluxInstance defines the installed controllers. The default is four controllers. Without a FluxInstance, the
-    /// Deployments of `gotk-components.yaml` define the controllers. The rule does not run if the controllers are
-    /// unknown. It ignores objects of a shard.
+    /// The FluxInstance defines the installed controllers. The default is four controllers. The Deployments of
+    /// `gotk-components.yaml` also define controllers, with or without a FluxInstance. The rule does not run if the
+    /// controllers are unknown. It ignores objects of a shard.
     ///
     /// ## How to fix it
     ///

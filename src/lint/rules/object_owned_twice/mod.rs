@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, ApplierKind, is_kustomization};
 use crate::kube::{Object, Scope, groups, scope_of};
-use crate::lint::facts::difference::{Difference, difference};
+use crate::lint::facts::difference::{Definition, Difference, difference};
 use crate::lint::facts::ownership_settings::{OwnershipSettings, is_ignored, prunes};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, pedantic};
@@ -317,11 +317,16 @@ fn finding(owners: &[Applied<'_>], is_pruned: bool, difference: Option<(&Applied
         finding.severity = Severity::Warning;
     }
     let position = |owner: &Applied<'_>| brought(owner).unwrap_or_else(|| owner.by.place(owner.object.span()));
-    let (shown, others) = owners.split_at(owners.len().min(MAX_SHOWN));
-    let others =
-        others.iter().map(|owner| Label::new(position(owner), format!("{} contains it here", owner.by.reference)));
-    finding = finding.with_others(others.collect());
-    for owner in shown {
+    // The main position is that of the last owner.
+    let further = owners.get(MAX_SHOWN..owners.len() - 1).unwrap_or_default();
+    let further = further.iter().map(|owner| {
+        let (at, by) = (position(owner), &owner.by.reference);
+        // An output joins the labels of one position: `A contains it here, also for B`.
+        let label = if at == place { by.to_string() } else { format!("{by} contains it here") };
+        Label::new(at, label)
+    });
+    finding = finding.with_others(further.collect());
+    for owner in owners.iter().take(MAX_SHOWN) {
         let here = position(owner);
         if here != place {
             finding = finding.related(here, format!("{} contains it here", owner.by.reference));
@@ -332,10 +337,19 @@ fn finding(owners: &[Applied<'_>], is_pruned: bool, difference: Option<(&Applied
             finding = finding.related(span, format!("{} applies it", owner.by.reference));
         }
     }
-    if let Some((owner, Difference { field, node, .. })) = difference {
-        finding = finding.related(owner.by.place(node.span()), format!("`{field}` differs"));
+    if let Some((owner, difference)) = difference {
+        let label = different_field(&owners[0], owner, &difference);
+        finding = finding.related(label.span, label.message);
     }
     finding
+}
+
+/// The label at the field that two owners define differently.
+fn different_field(first: &Applied<'_>, second: &Applied<'_>, difference: &Difference<'_>) -> Label {
+    let Difference { field, node, only_in, .. } = difference;
+    let owner = if *only_in == Some(Definition::First) { first } else { second };
+    let text = if only_in.is_some() { "is only here" } else { "differs" };
+    Label::new(owner.by.place(node.span()), format!("`{field}` {text}"))
 }
 
 /// The field that gives two Kustomizations or HelmReleases with one name different targets. Such objects share only the
@@ -387,9 +401,15 @@ fn in_two_versions(owners: &[Applied<'_>]) -> Option<Finding> {
     let place = second.by.place(second.object.span());
     let found = difference(first.object, second.object).filter(|found| found.has_effect);
     let finding = match found {
-        Some(Difference { field, node, .. }) => Finding::error(RULE.id, place, message)
-            .help("remove one of the manifests: both define one object, and each reconciliation applies the other one")
-            .related(second.by.place(node.span()), format!("`{field}` differs")),
+        Some(difference) => {
+            let label = different_field(first, second, &difference);
+            Finding::error(RULE.id, place, message)
+                .help(
+                    "remove one of the manifests: both define one object, and each reconciliation applies the other \
+                     one",
+                )
+                .related(label.span, label.message)
+        }
         None => pedantic(RULE.id, place, message).help(
             "remove one of the manifests: both define one object, and as soon as they differ, each reconciliation \
              applies the other one",
