@@ -32,7 +32,7 @@ pub(super) fn print_findings(findings: Vec<Finding>, folder: &str, streams: &mut
 }
 
 /// Formats the findings of a report as text, with an empty line after each.
-fn format_findings(report: &Report) -> Result<String, Error> {
+pub(super) fn format_findings(report: &Report) -> Result<String, Error> {
     let mut text = Vec::new();
     if let Some(format) = FORMATS.first() {
         (format.write)(report, &mut text)?;
@@ -148,30 +148,6 @@ pub(super) fn warn_not_built(not_built: &BTreeMap<NotBuiltReason, usize>, stream
             printable(&reason.to_string())
         ));
     }
-}
-
-/// Lints a rendered tree, prints the errors and the number of warnings, and returns whether there are errors.
-pub(super) fn lint_rendered(
-    tree: &Tree,
-    options: &Options,
-    folder: &str,
-    streams: &mut Streams,
-) -> Result<bool, Error> {
-    let mut outcome = crate::lint::run(tree, options);
-    warn_unused_exceptions(&outcome.unused, streams);
-    let all = outcome.findings.len();
-    outcome.findings.retain(|finding| finding.severity == Severity::Error);
-    let warnings = all - outcome.findings.len();
-    let report = report(outcome, tree, folder);
-    if !report.findings.is_empty() {
-        streams.message(format_findings(&report)?);
-        streams.message(&report.summary);
-    }
-    if warnings > 0 {
-        let warnings = crate::report::counted(warnings, "warning");
-        streams.message(format_args!("the rendered files have {warnings}; run `fleetwright lint` for details"));
-    }
-    Ok(!report.findings.is_empty())
 }
 
 /// Prints the skipped objects, findings and checks, with the reasons.

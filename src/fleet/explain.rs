@@ -1,7 +1,8 @@
 //! The origin of each value of a fleet.
 
 use crate::fleet::load::Loaded;
-use crate::fleet::merge::levels::MergedTenant;
+use crate::fleet::merge::crossing::Crossings;
+use crate::fleet::merge::levels::{Merged, MergedTenant};
 use crate::fleet::resolve::dependencies::name;
 use crate::fleet::resolve::fleet::{Cluster, Component, Dependency, Fleet, Tenant};
 use crate::text::Span;
@@ -60,6 +61,9 @@ pub fn explain(loaded: &Loaded) -> Vec<Explained> {
                 lines.derived(&subject, "repository", resolved.repository.name.clone(), why);
             }
         }
+        if let Some(crossings) = loaded.crossings.get(index) {
+            lines.crossings(cluster, crossings, merged);
+        }
     }
     for (index, tenant) in merged.tenants.iter().enumerate() {
         lines.tenant(tenant, fleet, index);
@@ -110,6 +114,30 @@ impl Lines {
         }
         if merged.get("tenants").is_none() {
             self.derived(subject, "tenants", format!("[{}]", resolved.tenants.join(", ")), "all tenants of the fleet");
+        }
+    }
+
+    /// The settings of components on a cluster that are not their own.
+    fn crossings(&mut self, cluster: &Node, crossings: &Crossings, merged: &Merged) {
+        let on = format!("on cluster `{}`", name(cluster).unwrap_or_default());
+        for crossing in &crossings.parts {
+            let Some((tenant, component, own)) = crossing.part.of(&merged.tenants) else { continue };
+            let names = [&tenant.node, &component.node].map(|node| name(node).unwrap_or_default()).join("/");
+            let subject = match crossing.part.stage {
+                Some(_) => format!("stage `{names}/{}` {on}", name(own).unwrap_or_default()),
+                None => format!("component `{names}` {on}"),
+            };
+            let mut before = Lines::default();
+            before.leaves(&subject, "", own);
+            let mut here = Lines::default();
+            here.leaves(&subject, "", &crossing.node);
+            self.0.extend(here.0.into_iter().filter(|line| !before.0.contains(line)));
+        }
+        for ((tenant, component), source) in &crossings.sources {
+            let Some(tenant) = merged.tenants.get(*tenant) else { continue };
+            let Some(component) = tenant.components.get(*component) else { continue };
+            let names = [&tenant.node, &component.node].map(|node| name(node).unwrap_or_default()).join("/");
+            self.leaves(&format!("component `{names}` {on}"), "source", source);
         }
     }
 

@@ -19,6 +19,8 @@ pub(super) const VARIABLE: &str = "^[_a-zA-Z][_a-zA-Z0-9]*$";
 pub(super) const DEPENDENCY: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(/[a-z0-9]([-a-z0-9]*[a-z0-9])?)?$";
 /// The pattern of `tenant/component`.
 pub(super) const COMPONENT: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
+/// The pattern of `tenant/component` or `tenant/component/stage`.
+pub(super) const COMPONENT_TARGET: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(/[a-z0-9]([-a-z0-9]*[a-z0-9])?){1,2}$";
 /// The format of a path in a repository.
 pub(super) const REPOSITORY_PATH: &str = "repository-path";
 /// The format of the URL of a source.
@@ -31,6 +33,7 @@ pub(super) const WORDS: &[TextFormat] = &[
     TextFormat { keyword: VARIABLE, check: variable },
     TextFormat { keyword: DEPENDENCY, check: dependency },
     TextFormat { keyword: COMPONENT, check: component },
+    TextFormat { keyword: COMPONENT_TARGET, check: component_target },
     TextFormat { keyword: REPOSITORY_PATH, check: repository_path },
     TextFormat { keyword: SOURCE_URL, check: source_url },
     kube_formats::QUANTITY_FORMAT,
@@ -121,6 +124,12 @@ fn dependency(text: &str) -> Option<FormatError> {
 #[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]
 fn component(text: &str) -> Option<FormatError> {
     Some(fault(None, format!("is `{text}`, which is not a valid component reference"), "write `tenant/component`"))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]
+fn component_target(text: &str) -> Option<FormatError> {
+    let help = "write `tenant/component` or `tenant/component/stage`";
+    Some(fault(None, format!("is `{text}`, which is not a valid component reference"), help))
 }
 
 pub(crate) fn repository_path(text: &str) -> Option<FormatError> {

@@ -2,7 +2,7 @@
 
 use crate::base::finding::Finding;
 use crate::fleet::load::Loaded;
-use crate::fleet::merge::repositories::OWN_REPOSITORY;
+use crate::fleet::merge::repositories::{OWN_REPOSITORY, Repositories};
 use crate::fleet::resolve::dependencies::name;
 use crate::text::{Span, is_inside, join};
 use crate::yaml::Node;
@@ -11,6 +11,9 @@ use crate::yaml::Node;
 const INPUT_IN_SYNCED_PATH: &str = "input-in-synced-path";
 /// The rule id for inputs that a rendered file would overwrite.
 const INPUT_OVERWRITTEN: &str = "input-overwritten";
+
+/// The label of the reference to a layout.
+const LAYOUT: &str = "the layout";
 
 /// An input file of a render.
 struct Read {
@@ -67,6 +70,17 @@ impl Loaded {
         overwritten.collect()
     }
 
+    /// Returns the paths of the inputs in the repository: fleet.yaml, the included files, and the layout.
+    pub fn input_paths(&self, folder: &str) -> Vec<String> {
+        self.read(folder).into_iter().map(|input| input.path).collect()
+    }
+
+    /// Returns the paths of the templates in the repository.
+    pub fn template_paths(&self, folder: &str) -> Vec<String> {
+        let templates = self.read(folder).into_iter().filter(|input| input.why == Some(LAYOUT));
+        templates.map(|input| input.path).collect()
+    }
+
     fn read(&self, folder: &str) -> Vec<Read> {
         let Some(root) = &self.root else { return Vec::new() };
         let mut read = Vec::new();
@@ -83,7 +97,7 @@ impl Loaded {
             && layout.name.starts_with("./")
         {
             for (path, _) in layout.files.entries() {
-                add(&format!("{}/{path}", layout.name), said.span(), Some("the layout"));
+                add(&format!("{}/{path}", layout.name), said.span(), Some(LAYOUT));
             }
         }
         read
@@ -104,7 +118,7 @@ impl Loaded {
             let written = path.text().filter(|text| !text.contains("{{"))?;
             let owner = format!("{what} `{}`", name(node)?);
             Some(Synced {
-                folder: repositories.folder(repository, written)?,
+                folder: Repositories::folder(repository, written)?,
                 written,
                 owner,
                 at: self.place(node, path),

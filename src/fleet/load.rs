@@ -1,6 +1,7 @@
 //! Loads fleet.yaml: returns a fleet and a layout, or findings.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::check;
 use super::model::DEFAULT_LAYOUT;
@@ -9,8 +10,10 @@ use crate::config;
 use crate::config::{Declared, DeclaredRoot, Lint, RootConfig};
 use crate::fleet::input::files::Input;
 use crate::fleet::input::layout::Layout;
+use crate::fleet::merge::crossing::Crossings;
 use crate::fleet::merge::extend;
 use crate::fleet::merge::levels::Merged;
+use crate::fleet::merge::placement;
 use crate::fleet::resolve::dependencies::Graph;
 use crate::fleet::resolve::derive::resolve;
 use crate::fleet::resolve::fleet::Fleet;
@@ -40,6 +43,8 @@ pub struct Loaded {
     pub(super) included: BTreeMap<String, Span>,
     /// The merged levels, which keep the origin of each value.
     pub(super) merged: Option<Merged>,
+    /// The settings of components on each cluster.
+    pub(super) crossings: Vec<Arc<Crossings>>,
 }
 
 impl Loaded {
@@ -97,20 +102,23 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
             root: None,
             included: BTreeMap::new(),
             merged: None,
+            crossings: Vec::new(),
         };
     };
     inputs.extend(input.included.keys().cloned());
     let layout = layout(&input, tree, &mut findings);
-    let merged = Merged::of(&input, layout.as_ref(), &mut findings);
+    let mut merged = Merged::of(&input, layout.as_ref(), &mut findings);
+    placement::apply(&mut merged, &mut findings);
+    let crossings = Crossings::of(&input, &merged, layout.as_ref(), &mut findings);
     let graph = Graph::of(&merged, &mut findings);
-    check::check(&input, &merged, &graph, layout.as_ref(), &mut findings);
+    check::check(&input, &merged, &crossings, &graph, layout.as_ref(), &mut findings);
     let of_layout = layout.as_ref().and_then(|layout| layout.manifest.get("lint"));
     findings.extend(input.root.get("lint").map(|section| config::check(section, INVALID_FLEET)).unwrap_or_default());
     findings.extend(of_layout.map(|section| config::check(section, INVALID_LAYOUT)).unwrap_or_default());
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
     // In a fleet with errors, these errors explain the values that cannot be decoded.
     let mut undecoded = Vec::new();
-    let resolved = resolve(&input, &merged, &graph, &mut undecoded);
+    let resolved = resolve(&input, &merged, &crossings, &graph, &mut undecoded);
     if !failed {
         findings.extend(undecoded);
     }
@@ -120,7 +128,7 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let lint = input.root.get("lint").map_or_else(Lint::default, Lint::read);
     let lint = lint.over(of_layout.map_or_else(Lint::default, Lint::read));
     let (root, included) = (Some(input.root.clone()), input.included.clone());
-    Loaded { fleet, layout, lint, findings, inputs, draft, root, included, merged: Some(merged) }
+    Loaded { fleet, layout, lint, findings, inputs, draft, root, included, merged: Some(merged), crossings }
 }
 
 fn layout(input: &Input, tree: &Tree, findings: &mut Vec<Finding>) -> Option<Layout> {

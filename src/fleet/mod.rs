@@ -21,6 +21,6 @@ pub use model::MANIFEST;
 pub use resolve::fleet::Fleet;
 pub use rule_ids::INVALID_FLEET;
 pub use scalar::{
-    ComponentPath, DependsOn, DnsLabel, Duration, LabelKey, LabelValue, Patch, Quantity, QuotaResource, Raw, RepoPath,
-    ResourceName, Text, VariableName, VersionRange,
+    ComponentPath, ComponentTarget, DependsOn, DnsLabel, Duration, LabelKey, LabelValue, Patch, Quantity,
+    QuotaResource, Raw, RepoPath, ResourceName, Text, VariableName, VersionRange,
 };

@@ -56,6 +56,11 @@ text!(
     json_schema!({ "type": "string", "pattern": formats::COMPONENT })
 );
 text!(
+    /// A component or stage with its tenant: `tenant/component` or `tenant/component/stage`.
+    ComponentTarget,
+    json_schema!({ "type": "string", "pattern": formats::COMPONENT_TARGET })
+);
+text!(
     /// A scalar that keeps its spelling, quoted or not: `1.10` stays `1.10`.
     Text,
     json_schema!({ "type": ["string", "number", "boolean"] })

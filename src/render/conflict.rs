@@ -1,6 +1,6 @@
 //! Conflicts: two files with one path, or two definitions of one object on a cluster.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::jobs::Job;
@@ -8,7 +8,7 @@ use super::rendered_file::{Identity, Kustomization};
 use super::rule_ids::{DUPLICATE_OBJECT, DUPLICATE_PATH};
 use crate::base::finding::Finding;
 use crate::fleet::Fleet;
-use crate::text::{Index, Span, folder_of};
+use crate::text::{Index, Span, folder_of, join};
 
 /// Reports jobs with the same path, and files at the path of a directory. The jobs must be sorted by path.
 pub(super) fn paths(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
@@ -41,9 +41,11 @@ pub(super) fn paths(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
 pub(super) fn objects(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
     let kustomizations: BTreeMap<&str, &Kustomization> =
         jobs.iter().filter_map(|job| Some((folder_of(&job.path), job.made.kustomization.as_ref()?))).collect();
+    let inputs = Inputs::of(&kustomizations);
     let mut shared: Index<Key, Vec<&Job>> = Index::default();
     let mut own: Index<(usize, Key), &Job> = Index::default();
-    let (in_clusters, in_all): (Vec<&Job>, Vec<&Job>) = jobs.iter().partition(|job| job.scope.cluster.is_some());
+    let (in_clusters, in_all): (Vec<&Job>, Vec<&Job>) =
+        jobs.iter().filter(|job| !inputs.contain(&job.path)).partition(|job| job.scope.cluster.is_some());
     for job in in_all {
         for key in keys(job, &kustomizations) {
             let known = shared.entry(key.clone());
@@ -66,6 +68,33 @@ pub(super) fn objects(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) 
             }
             own.insert((cluster, key), job);
         }
+    }
+}
+
+/// The paths that kustomizations read as patches, generators or components, and do not list as resources.
+struct Inputs(BTreeSet<String>);
+
+impl Inputs {
+    fn of(kustomizations: &BTreeMap<&str, &Kustomization>) -> Self {
+        let mut resources: BTreeSet<String> = BTreeSet::new();
+        let mut inputs: BTreeSet<String> = BTreeSet::new();
+        for (folder, kustomization) in kustomizations {
+            resources.extend(kustomization.resources.iter().filter_map(|path| join(folder, path)));
+            inputs.extend(kustomization.inputs.iter().filter_map(|path| join(folder, path)));
+        }
+        Self(inputs.into_iter().filter(|path| !resources.contains(path)).collect())
+    }
+
+    /// Returns whether a file is an input, or in a directory that is an input.
+    fn contain(&self, path: &str) -> bool {
+        let mut path = path;
+        while !self.0.is_empty() && !path.is_empty() {
+            if self.0.contains(path) {
+                return true;
+            }
+            path = folder_of(path);
+        }
+        false
     }
 }
 

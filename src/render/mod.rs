@@ -11,6 +11,8 @@ mod manifest;
 mod splice;
 mod comment;
 mod rendered_file;
+mod record;
+mod on_cluster;
 mod value;
 mod template;
 mod jobs;

@@ -46,6 +46,11 @@ impl Plan {
         !self.edited.is_empty() || !self.in_the_way.is_empty()
     }
 
+    /// Returns whether no earlier render recorded files.
+    pub fn is_first(&self) -> bool {
+        self.lock_now.paths().next().is_none()
+    }
+
     /// Returns whether every file is up to date.
     pub fn is_current(&self) -> bool {
         self.changes().next().is_none()

@@ -46,6 +46,9 @@ pub(super) struct Kustomization {
     pub namespace: Option<Arc<str>>,
     /// The field `resources`.
     pub resources: Vec<Arc<str>>,
+    /// The paths of files and directories that the kustomization reads but does not apply by themselves: patches,
+    /// generators, components.
+    pub inputs: Vec<Arc<str>>,
 }
 
 /// An error in a rendered text.
@@ -70,6 +73,7 @@ impl RenderedFile {
             self.kustomization = Some(Kustomization {
                 namespace: node.get("namespace").and_then(Node::shared_text),
                 resources: resources.iter().filter_map(Node::shared_text).collect(),
+                inputs: inputs(node),
             });
         } else {
             self.objects.push(Identity::of(&object));
@@ -118,6 +122,27 @@ pub(super) fn make(path: &str, rendered: &str) -> RenderedFile {
         made.text = format!("{HEADER}\n{}", print_with(&nodes, comments));
     }
     made
+}
+
+/// Returns the paths in a kustomization, other than its resources.
+fn inputs(kustomization: &Node) -> Vec<Arc<str>> {
+    let items = |field: &str| kustomization.get(field).map(Node::items).unwrap_or_default().iter();
+    let mut paths: Vec<Arc<str>> = Vec::new();
+    for field in
+        ["components", "generators", "transformers", "validators", "patchesStrategicMerge", "configurations", "crds"]
+    {
+        paths.extend(items(field).filter_map(Node::shared_text));
+    }
+    for field in ["patches", "patchesJson6902", "replacements"] {
+        paths.extend(items(field).filter_map(|item| item.get("path")?.shared_text()));
+    }
+    for generator in ["configMapGenerator", "secretGenerator"] {
+        let files = items(generator).flat_map(|item| item.get("files").map(Node::items).unwrap_or_default());
+        // A file may have a key of its own: `values.yaml=my-values.yaml`.
+        let path = |text: &str| text.split_once('=').map_or(text, |(_, path)| path).into();
+        paths.extend(files.filter_map(Node::text).map(path));
+    }
+    paths
 }
 
 /// Returns whether a file has the extension of a YAML file.

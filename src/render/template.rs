@@ -169,7 +169,7 @@ fn from_yaml(value: &Value) -> Value {
         _ => None,
     };
     match node {
-        Some(node) if misplaced.is_empty() => super::value::of(to_json(&node, Reader::Kubernetes)),
+        Some(node) if misplaced.is_empty() => super::record::of(to_json(&node, Reader::Kubernetes)),
         _ => Value::from(()),
     }
 }

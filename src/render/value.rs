@@ -1,17 +1,15 @@
 //! The values of a fleet in templates.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use minijinja::Value;
-use minijinja::value::{Enumerator, Object, ObjectExt, ObjectRepr};
+use minijinja::value::Object;
 
+use super::on_cluster::{self, OnClusters};
 use super::place::Scope;
+use super::record::{DERIVED, TenantValues, convert, field_names, items, with};
 use crate::fleet::Fleet;
-
-/// The names of all fields of fleet.yaml. In a template, a field that is not set is `none`. Other names are undefined,
-/// which is an error.
-type FieldNames = Arc<BTreeSet<String>>;
 
 /// The fleet, converted once. The values of clusters and tenants are shared parts of it.
 #[derive(Debug)]
@@ -21,14 +19,8 @@ pub(super) struct Values {
     environments: Vec<Value>,
     clusters: Vec<Value>,
     tenants: Vec<TenantValues>,
-}
-
-#[derive(Debug)]
-struct TenantValues {
-    tenant: Value,
-    components: Vec<(Value, Vec<Value>)>,
-    namespaces: Vec<Value>,
-    sources: Vec<Value>,
+    /// The tenants with other settings on a cluster.
+    on_clusters: OnClusters,
 }
 
 impl Values {
@@ -36,10 +28,17 @@ impl Values {
     pub(super) fn new(fleet: &Fleet) -> Self {
         let mut json = serde_json::to_value(fleet).expect("a fleet consists of scalars, lists and mappings");
         derive(&mut json, fleet);
-        let fleet = value(json, &field_names());
-        let environments = items(&fleet, "environments");
-        let clusters = items(&fleet, "clusters");
-        let tenants = items(&fleet, "tenants").into_iter().map(|tenant| {
+        let field_names = field_names();
+        let fleet_value = convert(json, &field_names);
+        let changed = on_cluster::components(fleet, &field_names);
+        let clusters: Vec<Value> = items(&fleet_value, "clusters")
+            .iter()
+            .zip(changed)
+            .map(|(cluster, changed)| with(cluster, "components", changed))
+            .collect();
+        let fleet_value = with(&fleet_value, "clusters", Value::from(clusters.clone()));
+        let environments = items(&fleet_value, "environments");
+        let tenants = items(&fleet_value, "tenants").into_iter().map(|tenant| {
             let components = items(&tenant, "components");
             let components = components.into_iter().map(|component| {
                 let stages = items(&component, "stages");
@@ -48,12 +47,15 @@ impl Values {
             let (components, namespaces) = (components.collect(), items(&tenant, "namespaces"));
             TenantValues { sources: items(&tenant, "sources"), tenant, components, namespaces }
         });
-        Self { environments, clusters, tenants: tenants.collect(), fleet }
+        let tenants: Vec<TenantValues> = tenants.collect();
+        let on_clusters = on_cluster::tenants(fleet, &tenants, &field_names);
+        Self { environments, clusters, tenants, on_clusters, fleet: fleet_value }
     }
 
     /// Returns the variables of a scope besides `fleet`, such as `cluster`, `tenant` and `siblings`.
     pub(super) fn context(&self, scope: Scope, siblings: Option<&[String]>) -> Value {
-        let tenant = scope.tenant.and_then(|index| self.tenants.get(index));
+        let here = scope.cluster.and_then(|cluster| self.on_clusters.get(cluster)?.get(&scope.tenant?));
+        let tenant = here.map(|here| &**here).or_else(|| scope.tenant.and_then(|index| self.tenants.get(index)));
         let component = tenant.zip(scope.component).and_then(|(tenant, index)| tenant.components.get(index));
         let known = Context {
             environment: scope.environment.and_then(|index| self.environments.get(index)).cloned(),
@@ -69,7 +71,8 @@ impl Values {
     }
 }
 
-/// Sets `leftOut` of each component: whether a cluster excludes the component.
+/// Sets the derived fields of each component. `leftOut`: a cluster excludes the component. `substitutes`: the component
+/// or one of its stages substitutes the variables of a cluster, on any cluster.
 fn derive(json: &mut serde_json::Value, fleet: &Fleet) {
     let left_out: BTreeSet<(&str, &str)> = fleet
         .clusters
@@ -77,94 +80,16 @@ fn derive(json: &mut serde_json::Value, fleet: &Fleet) {
         .flat_map(|cluster| &cluster.without_components)
         .map(|left| (left.tenant.as_str(), left.component.as_str()))
         .collect();
+    let substituting = on_cluster::substituting(&fleet.clusters);
     for (index, tenant) in fleet.tenants.iter().enumerate() {
         for (position, component) in tenant.components.iter().enumerate() {
             let is_left_out = left_out.contains(&(tenant.name.as_str(), component.name.as_str()));
             let pointer = format!("/tenants/{index}/components/{position}");
             let Some(serde_json::Value::Object(fields)) = json.pointer_mut(&pointer) else { continue };
-            fields.insert("leftOut".into(), is_left_out.into());
+            let [left_out_key, substitutes] = DERIVED;
+            fields.insert(left_out_key.into(), is_left_out.into());
+            fields.insert(substitutes.into(), on_cluster::substitutes(component, &substituting).into());
         }
-    }
-}
-
-fn items(value: &Value, key: &str) -> Vec<Value> {
-    value.get_attr(key).and_then(|list| list.try_iter()).map(Iterator::collect).unwrap_or_default()
-}
-
-/// Returns the names of all fields in the schema of fleet.yaml.
-fn field_names() -> FieldNames {
-    fn collect(schema: &serde_json::Value, field_names: &mut BTreeSet<String>) {
-        match schema {
-            serde_json::Value::Object(fields) => {
-                if let Some(serde_json::Value::Object(properties)) = fields.get("properties") {
-                    field_names.extend(properties.keys().cloned());
-                }
-                fields.values().for_each(|field| collect(field, field_names));
-            }
-            serde_json::Value::Array(items) => items.iter().for_each(|item| collect(item, field_names)),
-            _ => {}
-        }
-    }
-    let mut field_names = BTreeSet::new();
-    collect(schemars::schema_for!(crate::fleet::model::Fleet).as_value(), &mut field_names);
-    Arc::new(field_names)
-}
-
-/// Converts a value that is not part of the fleet.
-pub(super) fn of(json: serde_json::Value) -> Value {
-    value(json, &FieldNames::default())
-}
-
-fn value(json: serde_json::Value, field_names: &FieldNames) -> Value {
-    match json {
-        serde_json::Value::Null => Value::from(()),
-        serde_json::Value::Bool(bool) => Value::from(bool),
-        serde_json::Value::Number(number) => match (number.as_i64(), number.as_u64()) {
-            (Some(whole), _) => Value::from(whole),
-            (None, Some(whole)) => Value::from(whole),
-            (None, None) => Value::from(number.as_f64().unwrap_or_default()),
-        },
-        serde_json::Value::String(text) => Value::from(text),
-        serde_json::Value::Array(items) => items.into_iter().map(|item| value(item, field_names)).collect(),
-        serde_json::Value::Object(fields) => {
-            let entries: Vec<(Arc<str>, Value)> =
-                fields.into_iter().map(|(key, field)| (Arc::from(key), value(field, field_names))).collect();
-            let index = entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
-            Value::from_object(Record { entries, index, field_names: field_names.clone() })
-        }
-    }
-}
-
-/// A mapping: its entries in order, and `none` for a field of fleet.yaml that is not set.
-#[derive(Debug)]
-struct Record {
-    entries: Vec<(Arc<str>, Value)>,
-    index: BTreeMap<Arc<str>, usize>,
-    field_names: FieldNames,
-}
-
-impl Object for Record {
-    fn repr(self: &Arc<Self>) -> ObjectRepr {
-        ObjectRepr::Map
-    }
-
-    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        self.get_value_by_str(key.as_str()?)
-    }
-
-    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
-        match self.index.get(key) {
-            Some(at) => self.entries.get(*at).map(|(_, value)| value.clone()),
-            None => self.field_names.contains(key).then(|| Value::from(())),
-        }
-    }
-
-    fn enumerate(self: &Arc<Self>) -> Enumerator {
-        self.mapped_enumerator(|this| Box::new(this.entries.iter().map(|(key, _)| Value::from(key.clone()))))
-    }
-
-    fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
-        Some(self.entries.len())
     }
 }
 

@@ -297,6 +297,7 @@ const READ_ELSEWHERE: &[(&str, &str)] = &[
     ("pedantic", "`lint` reads it"),
     ("production", "`lint` reads it"),
     ("reason", "`lint` prints it"),
+    ("repositories", "`lint` reads it, and a layout of several repositories"),
     ("rule", "`lint` reads it"),
     ("semver", "part of `ref`, which is printed as a whole"),
     ("max", "part of `limitRange`, which is printed as a whole"),

@@ -1,9 +1,13 @@
 //! `render`: renders fleet.yaml into the repository that Flux reads.
 
 mod explain;
+mod judge;
+mod summary;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+use judge::Outlook;
 
 use super::error::Error;
 use super::exit::Exit;
@@ -18,20 +22,24 @@ use crate::text::{Entry, File, LoadError, Tree};
 
 /// Renders fleet.yaml into the repository that Flux reads.
 ///
-/// Changes and removes only files of earlier renders. Lints the result first, and writes nothing if there is an error.
+/// Changes and removes only files of earlier renders. Lints the directory as it will be, with the hand-written files in
+/// it, and writes nothing if a rendered file has an error, or if the render causes an error in a hand-written file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
     "  fleetwright render                      fleet.yaml in the current directory\n",
     "  fleetwright render --check              show the changes; exit 1 if there are any\n",
+    "  fleetwright render --check --summary    count the changes in each directory\n",
     "  fleetwright render -o out               into another directory\n",
     "  fleetwright render --explain-values     the file and line of each setting\n\n",
     "Exit codes:\n",
     "  0  written, or current\n",
     "  1  with --check: files would change\n",
-    "     without: a generated file was edited, another file is at its path, or the linter found an error\n",
+    "     with or without: the linter found an error in a rendered file, or the render causes an error\n",
+    "     without: a generated file was edited, or another file is at its path\n",
     "  2  fleetwright failed: an invalid fleet.yaml, or a directory that is not writable",
 ))]
+#[expect(clippy::struct_excessive_bools, reason = "each flag of the command line is one")]
 pub(super) struct Args {
     /// The fleet.yaml to render.
     #[arg(short, long, value_name = "FILE", default_value = FLEET)]
@@ -42,6 +50,12 @@ pub(super) struct Args {
     /// Writes nothing; shows the changes, and exits 1 if there are any.
     #[arg(long)]
     check: bool,
+    /// With --check: counts the changes in each directory, without the diff.
+    #[arg(long, requires = "check")]
+    summary: bool,
+    /// Shows the warnings about rendered files, and the errors in hand-written files that the render does not cause.
+    #[arg(long, conflicts_with = "explain_values")]
+    warnings: bool,
     /// Overwrites files that were edited, or that another program created.
     #[arg(long, conflicts_with = "check")]
     force: bool,
@@ -68,15 +82,17 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let _lock = if args.check { disk::lock_shared(&folder, waiting) } else { disk::lock_exclusive(&folder, waiting) };
     let target = Target::read(&folder, &rendered, args.force, streams)?;
     let prefix = source::display_prefix(&folder);
-    let settings = Options::with_trust(args.trust).settings(&target.existing, &folder, &prefix, streams)?;
-    let options = linter::options(settings, Some(&source), &rendered.tree, streams)?;
-    if linter::lint_rendered(&rendered.tree, &options, &prefix, streams)? {
+    let plan = render::plan(&rendered, &target.existing, &target.lock);
+    let outlook = Outlook::read(&folder, &source, &rendered, &plan)?;
+    let settings =
+        Options::with_trust(args.trust).settings(outlook.files(&target.existing), &folder, &prefix, streams)?;
+    let options = linter::options(settings, Some(&source), &outlook.tree, streams)?;
+    if outlook.lint(&rendered, &options, &prefix, args.warnings, streams)? {
         streams.message("nothing was written: change fleet.yaml, or add an exception with a reason there");
         return Ok(Exit::Found);
     }
-    let plan = render::plan(&rendered, &target.existing, &target.lock);
     if args.check {
-        return check(&plan, &target, streams);
+        return check(&plan, &target, args.summary, streams);
     }
     let plan = if args.force { plan.forced() } else { plan };
     if plan.is_blocked() {
@@ -176,10 +192,13 @@ fn refuse_unreadable(existing: &Tree, force: bool) -> Result<(), Error> {
 }
 
 /// Prints the changes without writing them.
-fn check(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Error> {
+fn check(plan: &Plan, target: &Target, is_summary: bool, streams: &mut Streams) -> Result<Exit, Error> {
     let changes: BTreeMap<&str, &Change> = plan.changes().map(|change| (change.path.as_str(), change)).collect();
     let is_lock_stale = !plan.is_lock_current();
     streams.write(|out| {
+        if is_summary {
+            return summary::write(changes.values().copied(), out);
+        }
         for change in changes.values() {
             diff::write(out, change.old.as_ref(), change.new.as_ref())?;
         }

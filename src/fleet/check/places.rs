@@ -3,6 +3,7 @@
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
 use crate::fleet::merge::levels::{Merged, namespace_of, namespace_place};
+use crate::fleet::merge::repositories::Repositories;
 use crate::fleet::resolve::dependencies::name;
 use crate::kube::groups;
 use crate::text::{Index, Span};
@@ -28,7 +29,7 @@ fn clusters(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
     for (written, cluster) in input.clusters.iter().zip(&merged.clusters) {
         let (Some(name), Some(path)) = (name(cluster), cluster.get("path")) else { continue };
         let Some(text) = path.text().filter(|text| !text.contains("{{")) else { continue };
-        let Some(folder) = merged.repositories.folder(merged.repositories.of_cluster(cluster), text) else { continue };
+        let Some(folder) = Repositories::folder(merged.repositories.of_cluster(cluster), text) else { continue };
         let at = place(written, path);
         if let Some((other, first)) = folders.get(&folder) {
             if *other == name {

@@ -3,6 +3,7 @@
 use crate::base::finding::{Finding, did_you_mean};
 use crate::fleet::input::files::Input;
 use crate::fleet::merge::levels::{Merged, MergedTenant, namespace_of};
+use crate::fleet::merge::placement::placed_at;
 use crate::fleet::resolve::dependencies::{DANGLING_DEPENDENCY, Graph, depends_on, listed, name, wanted};
 use crate::text::{Index, Span};
 use crate::yaml::Node;
@@ -10,7 +11,7 @@ use crate::yaml::Node;
 /// The rule id for environments that are not defined.
 const UNKNOWN_ENVIRONMENT: &str = "unknown-environment";
 /// The rule id for other references to undefined names.
-const DANGLING_REFERENCE: &str = "dangling-reference";
+pub(super) const DANGLING_REFERENCE: &str = "dangling-reference";
 
 pub(super) fn check(input: &Input, merged: &Merged, graph: &Graph<'_>, findings: &mut Vec<Finding>) {
     let environments = Environments::of(input);
@@ -168,12 +169,16 @@ fn missing_dependencies(merged: &Merged, graph: &Graph<'_>, findings: &mut Vec<F
         let runs = |tenant: &str| chosen.as_ref().is_none_or(|chosen| chosen.contains(tenant));
         let gone: Index<&str, &Node> =
             items(cluster, "withoutComponents").iter().filter_map(|item| Some((item.text()?, item))).collect();
-        let at = |key: &str| cluster.get(key).unwrap_or(cluster).span().clone();
+        let at = |missing: &str| {
+            let placed = merged.tenants.iter().find(|tenant| name(&tenant.node) == Some(missing));
+            let placed = placed.and_then(|tenant| placed_at(&tenant.node));
+            placed.unwrap_or_else(|| cluster.get("tenants").unwrap_or(cluster).span().clone())
+        };
         for (tenant, other, written) in &waits.tenants {
             if runs(tenant) && !runs(other) {
                 let message =
                     format!("cluster `{cluster_name}` runs tenant `{tenant}` but not its dependency `{other}`");
-                let finding = Finding::error(DANGLING_DEPENDENCY, at("tenants"), message);
+                let finding = Finding::error(DANGLING_DEPENDENCY, at(other), message);
                 findings.push(finding.related((*written).clone(), "the dependency is defined here"));
             }
         }
@@ -185,7 +190,9 @@ fn missing_dependencies(merged: &Merged, graph: &Graph<'_>, findings: &mut Vec<F
             let stays = |path: &String| tenant(path) && !gone.contains(path.as_str());
             if stays(from) && !stays(to) {
                 let message = format!("cluster `{cluster_name}` runs `{from}` but not its dependency `{to}`");
-                let place = gone.get(to.as_str()).map_or_else(|| at("tenants"), |item| item.span().clone());
+                let place = gone
+                    .get(to.as_str())
+                    .map_or_else(|| at(to.split('/').next().unwrap_or_default()), |item| item.span().clone());
                 let finding = Finding::error(DANGLING_DEPENDENCY, place, message);
                 findings.push(finding.related((*written).clone(), "the dependency is defined here"));
             }

@@ -8,7 +8,7 @@ use crate::fleet::resolve::dependencies::name;
 use crate::yaml::{Entry, Node};
 
 /// The rule id for settings without effect.
-const USELESS_SETTING: &str = "useless-setting";
+pub(super) const USELESS_SETTING: &str = "useless-setting";
 /// The rule id for fleets without clusters or tenants.
 const EMPTY_FLEET: &str = "empty-fleet";
 

@@ -65,12 +65,7 @@ fn source_fits(source: &Node, findings: &mut Vec<Finding>) {
     let changes = source.get("environments").map(Node::entries).unwrap_or_default();
     let levels = std::iter::once(source).chain(changes.iter().map(|entry| &entry.node));
     for level in levels {
-        if let Some(reference) = level.get("ref") {
-            reference_fits(reference, kind, findings);
-        }
-        if let Some(verify) = level.get("verify").filter(|verify| verify.is_map()) {
-            verify_fits(verify, kind, findings);
-        }
+        revision_fits(level, source, findings);
     }
     provider_fits(source, kind, findings);
     if let Some(timeout) = source.get("timeout")
@@ -80,6 +75,18 @@ fn source_fits(source: &Node, findings: &mut Vec<Finding>) {
         findings.push(
             Finding::error(INVALID_FLEET, timeout.span().clone(), message).help("use minutes, for example `60m`"),
         );
+    }
+}
+
+/// Checks the `ref` and `verify` of a level of a source.
+pub(super) fn revision_fits(level: &Node, source: &Node, findings: &mut Vec<Finding>) {
+    let Some(url) = source.get("url").and_then(Node::text) else { return };
+    let kind = kind_of(url);
+    if let Some(reference) = level.get("ref") {
+        reference_fits(reference, kind, findings);
+    }
+    if let Some(verify) = level.get("verify").filter(|verify| verify.is_map()) {
+        verify_fits(verify, kind, findings);
     }
 }
 

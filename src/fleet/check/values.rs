@@ -1,16 +1,24 @@
 //! The free `values` of each level, checked with the schemas of the layout after merging.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use crate::base::finding::Finding;
 use crate::fleet::input::layout::Layout;
+use crate::fleet::merge::crossing::Crossings;
 use crate::fleet::merge::levels::Merged;
 use crate::fleet::rule_ids::{INVALID_FLEET, INVALID_LAYOUT};
 use crate::schema::Checker;
 use crate::text::Index;
 use crate::yaml::{Node, Reader, Value, to_json};
 
-pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec<Finding>) {
+pub(super) fn check(
+    merged: &Merged,
+    crossings: &[Arc<Crossings>],
+    layout: Option<&Layout>,
+    findings: &mut Vec<Finding>,
+) {
     let Some((layout, schemas)) = layout.and_then(|layout| Some((layout, layout.manifest.get("values")?))) else {
         return;
     };
@@ -29,6 +37,10 @@ pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec
         component.stages.iter().chain(own)
     });
     checked.level("component", applied);
+    let mut seen: Index<usize, ()> = Index::default();
+    for crossings in crossings.iter().filter(|crossings| seen.insert(Arc::as_ptr(crossings) as usize, ()).is_none()) {
+        checked.level("component", crossings.parts.iter().map(|crossing| &crossing.node));
+    }
 }
 
 struct Checked<'a> {

@@ -11,6 +11,7 @@
 //! | a source | layout `source`, layout `gitSource` or `ociSource`, its repository, the source |
 //! | a component | `defaults` of the layout's levels, `defaults.component`, `defaults.tenant.defaults`, the tenant's `defaults`, the component |
 //! | a stage | as a component, the layout's `staged` after its `defaults`; then the component, then the stage |
+//! | a component or stage on a cluster | the component or stage; `components` of the levels of the cluster, each with the component before its stage |
 //! | a namespace | the tenant's `annotations`, `quota`, `limitRange`, `networkPolicy`, `podSecurity`, then the namespace |
 //!
 //! | value | merge |
@@ -38,7 +39,8 @@ const ADDED: [&str; 2] = ["patches", "objects"];
 /// The mapping fields with mutually exclusive fields.
 const WHOLE: [&str; 2] = ["ref", "bind"];
 /// The fields of a component that its stages do not inherit.
-const OWN: [&str; 7] = ["name", "namespace", "source", "labels", "dependsOn", "stages", "path"];
+const OWN: [&str; 9] =
+    ["name", "namespace", "source", "labels", "dependsOn", "stages", "path", "clusters", "environments"];
 /// The fields of a namespace that its tenant can also set.
 const NAMESPACE: [&str; 5] = ["annotations", "quota", "limitRange", "networkPolicy", "podSecurity"];
 
@@ -162,7 +164,7 @@ impl Merged {
         let environments = environments.map(|entry| (entry.clone(), merger.environment(&entry.node))).collect();
         let root = manifest.get("root").filter(|root| root.is_map());
         let roots = clusters.iter().map(|cluster| {
-            let cluster = repositories.in_context(cluster, repositories.of_cluster(cluster));
+            let cluster = Repositories::in_context(cluster, repositories.of_cluster(cluster));
             let known = [("cluster", &cluster), ("fleet", &merger.head)];
             root.map(|root| expressions.fill(root, &known))
         });
@@ -204,14 +206,15 @@ impl Merger<'_> {
         let environment = environment.and_then(|name| self.root.at_keys(&["environments", name]));
         let merged = levels(cluster, [self.lowest.get("cluster"), self.default("cluster"), environment, Some(cluster)]);
         let flux = levels(cluster, [Some(self.flux), merged.get("flux")]);
-        let merged = set(&merged, "flux", flux);
+        // The settings of components on clusters are merged later, over those of the components.
+        let merged = set(&merged.without("components"), "flux", flux);
         let repository = self.repositories.of_cluster(&merged);
         let branch = repository.and_then(|repository| repository.get("branch"));
         let merged = match (merged.get("branch"), branch) {
             (None, Some(branch)) => set(&merged, "branch", branch.clone()),
             _ => merged,
         };
-        let known = self.repositories.in_context(&merged, repository);
+        let known = Repositories::in_context(&merged, repository);
         expressions.fill(&merged, &[("cluster", &known), ("fleet", &self.head)])
     }
 

@@ -3,4 +3,6 @@
 pub(super) mod expression;
 pub(super) mod repositories;
 pub(super) mod levels;
+pub(super) mod crossing;
+pub(super) mod placement;
 pub(super) mod extend;

@@ -33,13 +33,13 @@ impl Repositories {
     }
 
     /// Returns the directory of the rendered files that a path of a repository refers to.
-    pub(crate) fn folder(&self, repository: Option<&Node>, path: &str) -> Option<String> {
+    pub(crate) fn folder(repository: Option<&Node>, path: &str) -> Option<String> {
         let root = repository.and_then(|repository| repository.get("path")?.text()).unwrap_or_default();
         join(&normalize(root)?, &normalize(path)?)
     }
 
     /// Returns a node with its repository as a mapping, for expressions.
-    pub(crate) fn in_context(&self, node: &Node, repository: Option<&Node>) -> Node {
+    pub(crate) fn in_context(node: &Node, repository: Option<&Node>) -> Node {
         let Some(repository) = repository else { return node.clone() };
         node.with(Entry::new("repository", node.span(), repository.clone()))
     }

@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::component::ComponentOverride;
 use super::flux::Flux;
-use crate::fleet::scalar::{ComponentPath, DnsLabel, LabelKey, LabelValue, Patch, Raw, RepoPath, Text, VariableName};
+use crate::fleet::scalar::{
+    ComponentPath, ComponentTarget, DnsLabel, LabelKey, LabelValue, Patch, Raw, RepoPath, Text, VariableName,
+};
 
 /// A Kubernetes cluster.
 #[derive(Debug, Clone, JsonSchema)]
@@ -64,6 +67,10 @@ pub struct ClusterSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!(["infra/monitoring"]))]
     pub without_components: Option<Vec<ComponentPath>>,
+    /// The settings of components and stages on the cluster, by `tenant/component` or `tenant/component/stage`. They override the component's own settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({"apps/backend": {"interval": "10m", "source": {"ref": {"tag": "v1.4.0"}}}}))]
+    pub components: Option<BTreeMap<ComponentTarget, ComponentOverride>>,
     /// The Flux settings of the cluster. They override the settings of the fleet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"version": "2.8.x"}))]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::source::SourceOverride;
 use crate::fleet::scalar::{
     DependsOn, DnsLabel, Duration, LabelKey, LabelValue, Patch, Raw, RepoPath, Text, VariableName,
 };
@@ -37,6 +38,14 @@ pub struct Component {
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"name": "controllers", "timeout": "10m"}, {"name": "configs", "timeout": "5m"}]))]
     pub stages: Vec<Stage>,
+    /// The names of the clusters that run the component, or globs. With `environments`, the clusters of both. Defaults to all clusters of the tenant.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!(["prod-eu", "staging-*"]))]
+    pub clusters: Option<Vec<String>>,
+    /// The names of the environments whose clusters run the component, or globs. Defaults to all clusters of the tenant.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!(["production"]))]
+    pub environments: Option<Vec<String>>,
     /// The settings of the component's Kustomization, or the defaults of its stages.
     #[serde(flatten)]
     pub reconcile: Reconcile,
@@ -51,6 +60,19 @@ pub struct ComponentDefaults {
     #[schemars(example = &"shop")]
     pub namespace: Option<DnsLabel>,
     /// The settings of Kustomizations.
+    #[serde(flatten)]
+    pub reconcile: Reconcile,
+}
+
+/// The settings of a component or stage on a cluster. They override its own settings.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ComponentOverride {
+    /// The revision and verification of the component's source. All components of the source must set the same ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({"ref": {"tag": "v1.4.0"}}))]
+    pub source: Option<SourceOverride>,
+    /// The settings of the Kustomization.
     #[serde(flatten)]
     pub reconcile: Reconcile,
 }

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod automation;
-mod component;
 mod source;
+mod component;
 mod flux;
 mod cluster;
 mod tenant;
@@ -18,7 +18,9 @@ mod layout;
 
 pub use automation::{Alert, AlertKind, AlertSeverity, Author, ImageAutomation, Receiver, ReceiverKind};
 pub use cluster::{Cluster, ClusterSettings, ObjectMetadata};
-pub use component::{Component, ComponentDefaults, Decryption, DecryptionProvider, DeletionPolicy, Reconcile, Stage};
+pub use component::{
+    Component, ComponentDefaults, ComponentOverride, Decryption, DecryptionProvider, DeletionPolicy, Reconcile, Stage,
+};
 pub use flux::{ClusterType, Controller, Flux, HelmCache, Install, Limits, Operator, Size, Tuning};
 pub use layout::{LayoutFile, Root};
 pub use source::{Provider, SignedPart, Signer, Source, SourceOverride, SourceRef, Verify};

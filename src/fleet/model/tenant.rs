@@ -37,6 +37,14 @@ pub struct Tenant {
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"name": "backend", "quota": {"limits.memory": "16Gi"}}]))]
     pub namespaces: Vec<Namespace>,
+    /// The names of the clusters that run the tenant, or globs. With `environments`, the clusters of both. Defaults to all clusters that do not set other `tenants`.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!(["prod-eu", "staging-*"]))]
+    pub clusters: Option<Vec<String>>,
+    /// The names of the environments whose clusters run the tenant, or globs. Defaults to all clusters that do not set other `tenants`.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!(["production"]))]
+    pub environments: Option<Vec<String>>,
     /// The settings that `defaults.tenant` can also set.
     #[serde(flatten)]
     pub settings: TenantSettings,

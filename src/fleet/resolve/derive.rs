@@ -1,29 +1,36 @@
 //! Resolves merged levels into a fleet: decodes values and derives others.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use serde::de::DeserializeOwned;
-
+use super::decode::decode;
 use super::dependencies::{Graph, depends_on, name, wanted};
 use super::fleet::{
     Cluster, Component, ComponentName, Dependency, Environment, Fleet, Namespace, Override, Repository, Source,
     SourceKind, Stage, Tenant,
 };
+use super::on_cluster::{self, OnClusters};
 use super::variable::variables;
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
+use crate::fleet::merge::crossing::Crossings;
 use crate::fleet::merge::levels::{Merged, MergedComponent, MergedTenant, namespace_of};
 use crate::fleet::merge::repositories::OWN_REPOSITORY;
 use crate::fleet::model;
 use crate::fleet::model::{ClusterSettings, Reconcile, Role, TenantSettings};
-use crate::fleet::rule_ids::INVALID_FLEET;
 use crate::fleet::scalar::Text;
 use crate::kube::groups;
 use crate::text::{Index, Span};
-use crate::yaml::{Node, Reader};
+use crate::yaml::Node;
 
 /// Resolves a fleet. Values that cannot be decoded are findings.
-pub(crate) fn resolve(input: &Input, merged: &Merged, graph: &Graph<'_>, findings: &mut Vec<Finding>) -> Option<Fleet> {
+pub(crate) fn resolve(
+    input: &Input,
+    merged: &Merged,
+    crossings: &[Arc<Crossings>],
+    graph: &Graph<'_>,
+    findings: &mut Vec<Finding>,
+) -> Option<Fleet> {
     let flux: model::Flux = decode(&merged.flux, findings)?;
     let namespace = flux.namespace.as_ref().map_or(groups::FLUX_NAMESPACE, |namespace| namespace.0.as_str()).to_owned();
     let mut repositories = Vec::new();
@@ -40,10 +47,14 @@ pub(crate) fn resolve(input: &Input, merged: &Merged, graph: &Graph<'_>, finding
     }
     let overrides = Overrides::of(merged, &tenants, findings);
     let mut clusters = Vec::new();
-    for (cluster, root) in merged.clusters.iter().zip(&merged.roots) {
+    let names = on_cluster::names(merged.tenants.iter().map(|tenant| &tenant.node));
+    let is_dependency = |tenant: &str, component: &str, stage: &str| waits.part(tenant, component, stage);
+    let mut on_clusters = OnClusters::new(names, &tenants, &is_dependency);
+    for ((cluster, root), crossings) in merged.clusters.iter().zip(&merged.roots).zip(crossings) {
         let Some(mut here) = resolve_cluster(cluster, &repositories, &tenants, &overrides, findings) else {
             continue;
         };
+        on_clusters.apply(&mut here, crossings, findings);
         here.root = match root {
             Some(root) => decode(root, findings),
             None => None,
@@ -68,16 +79,6 @@ pub(crate) fn resolve(input: &Input, merged: &Merged, graph: &Graph<'_>, finding
         None => None,
     };
     Some(Fleet { name, layout, repository, repositories, flux, values, environments, clusters, tenants, span })
-}
-
-fn decode<T: DeserializeOwned>(node: &Node, findings: &mut Vec<Finding>) -> Option<T> {
-    match crate::yaml::decode(node, Reader::Core) {
-        Ok(value) => Some(value),
-        Err(error) => {
-            findings.push(Finding::error(INVALID_FLEET, error.span, error.message));
-            None
-        }
-    }
 }
 
 fn named(node: &Node) -> Option<(String, Span)> {
@@ -341,6 +342,7 @@ fn resolve_cluster(
     let path = settings.path.take().map_or_else(|| name.clone(), |path| path.0);
     let path = crate::text::normalize(&path).unwrap_or(path);
     let branch = settings.branch.take().unwrap_or_else(|| repository.branch.clone());
+    settings.components = None;
     let chosen = settings.tenants.take();
     let chosen: Option<Index<&str, ()>> =
         chosen.as_ref().map(|chosen| chosen.iter().map(|tenant| (tenant.0.as_str(), ())).collect());
@@ -365,6 +367,7 @@ fn resolve_cluster(
         tenants,
         without_components,
         overrides,
+        components: Vec::new(),
         settings,
         span,
     })

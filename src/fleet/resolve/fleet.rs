@@ -1,6 +1,7 @@
 //! The resolved fleet, after merging and deriving. Templates render it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -112,9 +113,13 @@ pub struct Cluster {
     pub tenants: Vec<String>,
     /// The components that do not run on the cluster, although their tenants do.
     pub without_components: Vec<ComponentName>,
-    /// The overrides of the tenants' sources for the cluster's environment.
+    /// The overrides of the tenants' sources on the cluster.
     pub overrides: Vec<Override>,
-    /// The other settings, without `repository`, `path`, `branch`, `flux`, `tenants` and `withoutComponents`.
+    /// The components and stages with different settings on the cluster, in the order of the fleet. Clusters with the
+    /// same settings share them, so templates receive them separately.
+    #[serde(skip)]
+    pub components: Vec<Arc<ClusterComponent>>,
+    /// The other settings, without `repository`, `path`, `branch`, `flux`, `tenants`, `withoutComponents` and `components`.
     #[serde(flatten)]
     pub settings: ClusterSettings,
     /// The span of `name`.
@@ -132,7 +137,24 @@ pub struct ComponentName {
     pub component: String,
 }
 
-/// The overrides of a source for an environment. Clusters apply them as patches.
+/// The settings of a component or stage that differ on a cluster.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterComponent {
+    /// The tenant.
+    pub tenant: String,
+    /// The component.
+    pub component: String,
+    /// The stage; `None` for a component without stages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
+    /// The changed settings. A mapping contains its changed entries; an entry that the cluster removes is null.
+    pub changes: Raw,
+    /// All settings on the cluster.
+    pub settings: Reconcile,
+}
+
+/// The overrides of a source for an environment or a cluster. Clusters apply them as patches.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Override {
@@ -142,10 +164,10 @@ pub struct Override {
     pub source: String,
     /// The kind of the source.
     pub kind: SourceKind,
-    /// The revision for the environment.
+    /// The revision on the cluster.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<SourceRef>,
-    /// The signature verification for the environment.
+    /// The signature verification on the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verify>,
 }

@@ -2,5 +2,7 @@
 
 pub(super) mod dependencies;
 pub mod fleet;
+mod decode;
+mod on_cluster;
 pub(super) mod variable;
 pub(super) mod derive;

@@ -15,7 +15,11 @@ use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::Node;
 
-/// The order of a cluster's events: an applier is applied, an applier becomes ready, a HelmRelease becomes ready.
+/// The order of a cluster's events: an applier starts, an applier is applied, an applier becomes ready, a HelmRelease
+/// becomes ready.
+///
+/// An applier that starts applies its CRDs and Namespaces first. If the API server then rejects other objects, the CRDs
+/// and Namespaces exist nevertheless.
 ///
 /// An edge leads from an event to another event that must happen first.
 pub(crate) struct ApplyOrder<'a> {
@@ -102,18 +106,18 @@ impl<'a> ApplyOrder<'a> {
         // A release without dependencies becomes ready some time after Flux applies it, so it does not need an event.
         for release in view.of_kind(groups::HELM, "HelmRelease").filter(|one| dependencies(one.object).next().is_some())
         {
-            let event = 2 * appliers.len() + releases.len();
+            let event = EVENTS * appliers.len() + releases.len();
             ready_events.entry_or(ObjectId::of(release.object).settled(), || event);
             releases.push(release.object);
             release_appliers.push(release.by.at);
         }
-        let graph = Graph::new(2 * appliers.len() + releases.len());
+        let graph = Graph::new(EVENTS * appliers.len() + releases.len());
         let mut order = Self { appliers, releases, graph, before: RefCell::default() };
         for applier in appliers {
             order.add_applier(applier, tree.parent(applier.at), &ready_events, view);
         }
         for (at, by) in release_appliers.into_iter().enumerate() {
-            let (event, object) = (2 * appliers.len() + at, order.releases[at]);
+            let (event, object) = (EVENTS * appliers.len() + at, order.releases[at]);
             order.graph.add_edge(event, applied(by), Reason::Applied);
             order.add_dependencies(event, object, &ready_events, view);
             if let Some(position) = wait_position(&appliers[by]) {
@@ -132,15 +136,16 @@ impl<'a> ApplyOrder<'a> {
     ) {
         let at = applier.at;
         self.graph.add_edge(ready(at), applied(at), Reason::Applied);
+        self.graph.add_edge(applied(at), started(at), Reason::Applied);
         if let Some(parent) = parent {
             let reason = if applier.object.is_some() { Reason::AppliedByParent } else { Reason::Applied };
-            self.graph.add_edge(applied(at), applied(parent), reason);
+            self.graph.add_edge(started(at), applied(parent), reason);
             if let Some(position) = self.appliers.get(parent).and_then(|parent| wait_position(parent)) {
                 self.graph.add_edge(ready(parent), ready(at), Reason::HealthCheck(position));
             }
         }
         let Some(object) = applied_object(applier) else { return };
-        self.add_dependencies(applied(at), object, ready_events, view);
+        self.add_dependencies(started(at), object, ready_events, view);
         // Flux ignores `healthChecks` if `wait` is set. For a remote applier, Flux checks the health of objects on the
         // remote cluster.
         if wait_position(applier).is_some() || applier.target != view.receiver.target {
@@ -187,12 +192,12 @@ impl<'a> ApplyOrder<'a> {
         }
     }
 
-    /// Adds the need of an event for an object that another applier applies.
+    /// Adds the need of an event for another event that creates an object.
     ///
-    /// `provider` is that applier, and `need` is a position with a description.
-    pub(crate) fn add_need(&mut self, event: usize, provider: usize, need: (Span, String), certainty: Certainty) {
+    /// `need` is a position with a description.
+    pub(crate) fn add_need(&mut self, event: usize, creation: usize, need: (Span, String), certainty: Certainty) {
         let (position, description) = need;
-        self.graph.add_edge(event, applied(provider), Reason::Needs(position, description, certainty));
+        self.graph.add_edge(event, creation, Reason::Needs(position, description, certainty));
     }
 
     /// The appliers that Flux certainly applies before another applier, regardless of needs.
@@ -230,7 +235,7 @@ impl<'a> ApplyOrder<'a> {
         if self.graph.all_edges().all(|(_, edge)| matches!(edge.label, Reason::Applied | Reason::AppliedByParent)) {
             return Vec::new();
         }
-        let mut is_reported = vec![false; 2 * self.appliers.len() + self.releases.len()];
+        let mut is_reported = vec![false; EVENTS * self.appliers.len() + self.releases.len()];
         let dependencies =
             self.graph.cyclic_components(|edge| matches!(edge.label, Reason::Applied | Reason::DependsOn(..)));
         dependencies.iter().flatten().for_each(|event| is_reported[*event] = true);
@@ -271,15 +276,15 @@ impl<'a> ApplyOrder<'a> {
 
     /// The position of the applier of an event.
     pub(crate) fn position(&self, event: usize) -> Option<Span> {
-        let applier = self.appliers.get(event / 2)?;
+        let applier = self.appliers.get(event / EVENTS)?;
         applier.object.as_ref().map(|object| own_position(applier, object.span()))
     }
 
     /// The applier or release of an event, as messages describe it.
     pub(crate) fn name(&self, event: usize) -> String {
-        match self.appliers.get(event / 2).filter(|_| event < 2 * self.appliers.len()) {
+        match self.appliers.get(event / EVENTS).filter(|_| event < EVENTS * self.appliers.len()) {
             Some(applier) => applier.reference.to_string(),
-            None => self.releases[event - 2 * self.appliers.len()].reference().to_string(),
+            None => self.releases[event - EVENTS * self.appliers.len()].reference().to_string(),
         }
     }
 }
@@ -291,14 +296,22 @@ fn is_below(one: &Applier, above: usize) -> bool {
             .any(|parent| parent.at == above)
 }
 
-/// The event at which Flux applies an applier.
+/// The number of events of an applier.
+const EVENTS: usize = 3;
+
+/// The event at which an applier starts, and applies its CRDs and Namespaces.
+pub(crate) fn started(at: usize) -> usize {
+    EVENTS * at
+}
+
+/// The event at which an applier has applied all its objects.
 pub(crate) fn applied(at: usize) -> usize {
-    2 * at
+    EVENTS * at + 1
 }
 
 /// The event at which an applier becomes ready.
 pub(crate) fn ready(at: usize) -> usize {
-    2 * at + 1
+    EVENTS * at + 2
 }
 
 /// The position of `wait: true` in an applier, which waits for all objects that it applies.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::applier_tree::ApplierTree;
-use super::apply_order::{ApplyOrder, Certainty, applied, waits_for};
+use super::apply_order::{ApplyOrder, Certainty, applied, started, waits_for};
 use super::chart_uses::{ChartUse, uses_of_charts};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::lint::facts::distinct::memory_address;
@@ -180,7 +180,7 @@ fn keep_acyclic_ancestors(pairs: &mut BTreeMap<(usize, usize), LateUse<'_>>, ord
     }
     let need = |one: &LateUse<'_>| (one.at.clone(), String::new());
     for one in pairs.values().filter(|one| !one.is_late) {
-        order.add_need(applied(one.by.at), one.thing.by.at, need(one), Certainty::Likely);
+        order.add_need(started(one.by.at), applied(one.thing.by.at), need(one), Certainty::Likely);
     }
     let mut judged: BTreeMap<(usize, usize), bool> = BTreeMap::new();
     for one in pairs.values_mut() {
@@ -189,7 +189,7 @@ fn keep_acyclic_ancestors(pairs: &mut BTreeMap<(usize, usize), LateUse<'_>>, ord
         let can_wait = *judged.entry((above.at, provider)).or_insert_with(|| {
             let can_wait = !order.is_ready_after(provider, above.at);
             if can_wait {
-                order.add_need(applied(above.at), provider, need(one), Certainty::Likely);
+                order.add_need(started(above.at), applied(provider), need(one), Certainty::Likely);
             }
             can_wait
         });

@@ -12,7 +12,7 @@ use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
 use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::order::apply_order::{
-    ApplyOrder, Certainty, CycleStep, EventCycle, Reason, applied, ready, waits_for,
+    ApplyOrder, Certainty, CycleStep, EventCycle, Reason, applied, ready, started, waits_for,
 };
 use crate::lint::order::chart_uses::{ChartUse, uses_of_charts};
 use crate::lint::order::late_uses::LateUses;
@@ -189,7 +189,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
             let event = if need.refused { applied(*at) } else { ready(*at) };
             if need.refused || is_gated {
                 let what = format!("{} needs {}", need.object.object.reference(), need.what);
-                order.add_need(event, *provider, (need.place.clone(), what), Certainty::Certain);
+                let creation = if need.refused { started(*provider) } else { applied(*provider) };
+                order.add_need(event, creation, (need.place.clone(), what), Certainty::Certain);
             }
         }
     }
@@ -204,7 +205,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let elsewhere = if open.is_empty() { LateUses::default() } else { LateUses::of(view) };
     for ((at, provider), needs) in &open {
         let contains_both = |cycle: &EventCycle| {
-            let contains = |at: usize| cycle.events.contains(&applied(at)) || cycle.events.contains(&ready(at));
+            let contains =
+                |at: usize| [started(at), applied(at), ready(at)].iter().any(|event| cycle.events.contains(event));
             contains(*at) && contains(*provider)
         };
         if cycles.iter().any(contains_both) || elsewhere.contains(*at, *provider) {
@@ -299,7 +301,7 @@ fn add_charts_after(uses: &[ChartUse<'_>], tree: &ApplierTree, order: &mut Apply
         let what = format!("{} needs its CRD from the chart of {}", user.object.reference(), chart.object.reference());
         let place = user.object.node.get("kind").unwrap_or(&user.object.node);
         let need = (user.by.place(place.span()), what);
-        order.add_need(applied(at), chart.by.at, need, Certainty::Likely);
+        order.add_need(applied(at), applied(chart.by.at), need, Certainty::Likely);
     }
 }
 
@@ -324,7 +326,7 @@ fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, s
         let certainty = if thing.object.kind() == "Secret" { Certainty::Likely } else { Certainty::Certain };
         if !*is_itself {
             if provider != by.at && waits_for(by, user) && !view.may_exist_before_flux(thing.object) {
-                order.add_need(ready(by.at), provider, (by.place(node.span()), what()), certainty);
+                order.add_need(ready(by.at), applied(provider), (by.place(node.span()), what()), certainty);
             }
         } else if by.parent_applier.as_ref().is_none_or(|parent| makes_roots(parent)) {
             // The user who applies a root by hand also applies the inputs of the root.
@@ -333,7 +335,7 @@ fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, s
         } else if provider == by.at {
             own.entry((by.at, is_flux(thing.object))).or_default().push(input);
         } else {
-            order.add_need(applied(by.at), provider, (own_position(by, node.span()), what()), certainty);
+            order.add_need(started(by.at), applied(provider), (own_position(by, node.span()), what()), certainty);
         }
     }
     own.into_values().filter_map(|inputs| own_inputs(&inputs, severity)).collect()
