@@ -5,6 +5,7 @@ mod bug;
 mod streams;
 mod error;
 mod completions;
+mod layout;
 mod schema;
 mod source;
 mod init;
@@ -70,6 +71,7 @@ enum Command {
     #[command(visible_aliases = ["rules", "explain"])]
     Rule(rule::Args),
     Schema(schema::Args),
+    Layout(layout::Args),
     Init(init::Args),
     Completions(completions::Args),
 }
@@ -104,6 +106,7 @@ fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
         Command::Access(args) => access::run(args, streams),
         Command::Rule(args) => rule::run(args, streams),
         Command::Schema(args) => schema::run(args, streams),
+        Command::Layout(args) => layout::run(args, streams),
         Command::Init(args) => init::run(args, streams),
         Command::Completions(args) => completions::run(args, &mut Cli::command(), streams),
     }

@@ -2,6 +2,7 @@
 
 use super::error::Error;
 use super::exit::Exit;
+use super::layout;
 use super::streams::Streams;
 use crate::lint::with_rules;
 
@@ -10,15 +11,19 @@ use crate::lint::with_rules;
 #[command(after_help = concat!(
     "Examples:\n",
     "  fleetwright schema fleet > .fleetwright.schema.json   for editors\n",
+    "  fleetwright schema fleet --layout ./layouts/mine      with the `values` of a layout\n",
     "  fleetwright schema report                             for `lint --format json`\n\n",
     "Exit codes:\n",
     "  0  printed\n",
-    "  2  no such schema",
+    "  2  no such schema or layout",
 ))]
 pub(super) struct Args {
     /// The schema to print.
     #[arg(default_value = "fleet")]
     name: Name,
+    /// Include the schemas of the `values` of this layout: its name or its directory.
+    #[arg(long, value_name = "LAYOUT")]
+    layout: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -57,6 +62,10 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Name::Trace => crate::report::trace::schema(),
         Name::Graph => crate::report::graph::schema(),
         Name::Access => crate::report::access::schema(),
+    };
+    let schema = match &args.layout {
+        Some(layout) => crate::fleet::with_values(schema, &layout::find(layout)?),
+        None => schema,
     };
     writeln!(streams.out, "{schema:#}")?;
     Ok(Exit::Clean)

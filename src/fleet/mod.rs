@@ -16,8 +16,10 @@ mod input_guard;
 pub use explain::{Explained, Provenance, explain};
 pub use input::layout::Layout;
 pub use input::schema::{cluster_schema, layout_schema, schema, tenant_schema};
+pub use input::value_schema::with_values;
 pub use load::{Loaded, load};
-pub use model::MANIFEST;
+pub use merge::extend::layout_in;
+pub use model::{DEFAULT_LAYOUT, EXAMPLE, MANIFEST};
 pub use resolve::fleet::Fleet;
 pub use rule_ids::INVALID_FLEET;
 pub use scalar::{

@@ -14,7 +14,7 @@ use super::splice;
 use super::template::{Templates, line};
 use super::value::Values;
 use crate::base::finding::Finding;
-use crate::fleet::{Fleet, Layout, MANIFEST};
+use crate::fleet::{EXAMPLE, Fleet, Layout, MANIFEST};
 use crate::text::{File, Index, Span, folder_of, normalize};
 
 /// The name of the file that is rendered last in its directory, since it lists the other files.
@@ -102,7 +102,11 @@ impl Renderer<'_> {
     fn jobs(&self, layout: &Layout, findings: &mut Vec<Finding>) -> Vec<Job> {
         let mut jobs = Vec::new();
         for (path, _) in layout.files.entries() {
-            if path == MANIFEST || is_partial(path) || !(self.is_verbatim(path) || self.templates.has(path)) {
+            if path == MANIFEST
+                || path == EXAMPLE
+                || is_partial(path)
+                || !(self.is_verbatim(path) || self.templates.has(path))
+            {
                 continue;
             }
             let Some(file) = self.templates.file(path) else { continue };

@@ -8,7 +8,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use super::rule_ids::INVALID_TEMPLATE;
 use super::splice;
 use crate::base::finding::Finding;
-use crate::fleet::{Layout, MANIFEST};
+use crate::fleet::{EXAMPLE, Layout, MANIFEST};
 use crate::text::{Entry, File, Span, Tree};
 use crate::yaml::{Reader, from_json, parse, print, to_json};
 
@@ -58,7 +58,7 @@ impl Templates {
         let mut templates = Self { environment, files: layout.files.clone() };
         for (path, entry) in layout.files.entries() {
             match entry {
-                Entry::Text(_) if path == MANIFEST || verbatim.is_match(path) => {}
+                Entry::Text(_) if path == MANIFEST || path == EXAMPLE || verbatim.is_match(path) => {}
                 Entry::Text(file) => {
                     if let Err(error) = templates.add(path, file.text()) {
                         findings.push(templates.finding(&error, path, None));

@@ -11,7 +11,7 @@ use crate::base::finding::{Finding, did_you_mean};
 use crate::text::Span;
 use crate::yaml::{Node, Reader, Scalar};
 
-pub use publish::publish;
+pub use publish::{close_objects, publish};
 
 /// The rule id for unknown fields.
 pub const UNKNOWN_FIELD: &str = "unknown-field";

@@ -38,7 +38,7 @@ fn normalize(schema: &mut Value) {
 }
 
 /// Closes objects: an object with `properties` accepts no other properties by default.
-pub(super) fn close_objects(schema: &mut Value) {
+pub fn close_objects(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(close_objects),
         Value::Object(object) => {

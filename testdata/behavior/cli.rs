@@ -435,3 +435,21 @@ fn an_error_of_a_whole_cluster_fails_its_build() {
     let built = fleetwright(folder.path(), &["build", "--kustomization", "flux-system/again-x"]);
     assert_eq!(built.status.code(), Some(0), "{}", text(&built.stderr));
 }
+
+#[test]
+fn the_example_of_every_built_in_layout_renders_and_lints_clean() {
+    let folder = tempfile::tempdir().unwrap();
+    let layouts = text(&fleetwright(folder.path(), &["layout"]).stdout);
+    let names: Vec<&str> = layouts.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.contains(&"d1"), "{layouts}");
+    for name in names {
+        for arguments in
+            [&["init", "--layout", name, name][..], &["render", "-f", &format!("{name}/fleet.yaml")], &["lint", name]]
+        {
+            let output = fleetwright(folder.path(), arguments);
+            let (code, out) = (output.status.code(), text(&output.stdout) + &text(&output.stderr));
+            assert_eq!(code, Some(0), "{arguments:?}: {out}");
+            assert!(arguments[0] != "lint" || out.contains("no findings"), "{arguments:?}: {out}");
+        }
+    }
+}

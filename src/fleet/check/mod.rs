@@ -5,6 +5,8 @@
 mod references;
 mod roles;
 mod names;
+mod access;
+mod self_service;
 mod sources;
 mod crossings;
 mod placement;
@@ -43,5 +45,7 @@ pub(super) fn check(
     roles::check(input, merged, layout, findings);
     required::check(input, merged, findings);
     values::check(merged, crossings, layout, findings);
+    access::check(input, merged, findings);
+    self_service::check(input, merged, findings);
     substitution::check(merged, layout, findings);
 }

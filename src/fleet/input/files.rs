@@ -1,16 +1,12 @@
 //! fleet.yaml and its included files, read and validated against their schemas.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
-use globset::GlobBuilder;
-
+use super::includes::{Including, Restriction};
 use super::schema;
 use crate::base::finding::Finding;
-use crate::fleet::formats::PATH_OUTSIDE_REPOSITORY;
 use crate::fleet::rule_ids::INVALID_FLEET;
-use crate::schema::Checker;
-use crate::text::{File, Span, Tree, folder_of, join};
+use crate::text::{File, Span, Tree, folder_of};
 use crate::yaml::{Document, Node, parse};
 
 /// The input: fleet.yaml and its included files.
@@ -24,6 +20,8 @@ pub(crate) struct Input {
     pub clusters: Vec<Node>,
     /// The tenants of all files.
     pub tenants: Vec<Node>,
+    /// The restrictions of each tenant, in the order of `tenants`. A tenant of fleet.yaml has none.
+    pub restrictions: Vec<Vec<Restriction>>,
     /// The included files, each with the glob that matched it.
     pub included: BTreeMap<String, Span>,
 }
@@ -68,94 +66,23 @@ impl Input {
         if !root.is_map() {
             return (None, findings);
         }
-        let mut input = Self {
-            folder: folder_of(path).into(),
-            clusters: items(&root, "clusters"),
-            tenants: items(&root, "tenants"),
-            included: BTreeMap::new(),
-            root,
-        };
-        let clusters = input.include(tree, path, "clusters", &schema::CLUSTER, &mut findings);
-        let tenants = input.include(tree, path, "tenants", &schema::TENANT, &mut findings);
-        input.clusters.extend(clusters);
-        input.tenants.extend(tenants);
+        let mut included = BTreeMap::new();
+        let including = Including { tree, path, root: &root };
+        let more_clusters = including.read("clusters", &schema::CLUSTER, &mut included, &mut findings);
+        let more_tenants = including.read("tenants", &schema::TENANT, &mut included, &mut findings);
+        let mut clusters = items(&root, "clusters");
+        clusters.extend(more_clusters.items.into_iter().map(|(cluster, _)| cluster));
+        let mut tenants = items(&root, "tenants");
+        let mut restrictions = vec![Vec::new(); tenants.len()];
+        for (tenant, restricted) in more_tenants.items {
+            tenants.push(tenant);
+            restrictions.push(restricted);
+        }
+        let input = Self { folder: folder_of(path).into(), root, clusters, tenants, restrictions, included };
         (Some(input), findings)
-    }
-
-    fn include(
-        &mut self,
-        tree: &Tree,
-        own: &str,
-        what: &str,
-        checker: &LazyLock<Checker>,
-        findings: &mut Vec<Finding>,
-    ) -> Vec<Node> {
-        let globs = self.root.at_keys(&["include", what]).map(Node::items).unwrap_or_default();
-        let mut paths: BTreeMap<String, Span> = BTreeMap::new();
-        for glob in globs {
-            let Some(text) = glob.text() else { continue };
-            let at = glob.span().clone();
-            match matching(tree, &self.folder, text) {
-                Ok(found) if found.iter().all(|path| path == own) => {
-                    let help =
-                        format!("write a path relative to the directory of `{own}`; `*` matches a part of a name");
-                    findings.push(Finding::error(INVALID_FLEET, at, format!("`{text}` matches no file")).help(help));
-                }
-                Ok(found) => {
-                    for path in found.into_iter().filter(|path| path != own) {
-                        paths.entry(path).or_insert_with(|| at.clone());
-                    }
-                }
-                Err((rule, message)) => findings.push(Finding::error(rule, at, message)),
-            }
-        }
-        let mut nodes = Vec::new();
-        for (path, at) in paths {
-            if let Some(first) = self.included.insert(path.clone(), at.clone()) {
-                let message = format!("`{path}` is included both as clusters and as tenants");
-                findings.push(Finding::error(INVALID_FLEET, at.clone(), message).related(first, "also included here"));
-            }
-            match tree.file(&path) {
-                Ok(file) => nodes.extend(documents(&file, checker, findings)),
-                Err(error) => {
-                    findings.push(Finding::error(INVALID_FLEET, at, format!("`{path}` cannot be read: {error}")));
-                }
-            }
-        }
-        nodes
     }
 }
 
 fn items(root: &Node, key: &str) -> Vec<Node> {
     root.get(key).map(Node::items).unwrap_or_default().to_vec()
-}
-
-/// Returns the sorted files that a glob matches, or a rule id and a message.
-fn matching(tree: &Tree, folder: &str, glob: &str) -> Result<Vec<String>, (&'static str, String)> {
-    if glob.starts_with('/') {
-        return Err((PATH_OUTSIDE_REPOSITORY, format!("`{glob}` is an absolute path")));
-    }
-    let Some(joined) = join(folder, glob) else {
-        return Err((PATH_OUTSIDE_REPOSITORY, format!("`{glob}` is a path outside the repository")));
-    };
-    let pattern = GlobBuilder::new(&joined).literal_separator(true).build();
-    let matcher =
-        pattern.map_err(|error| (INVALID_FLEET, format!("`{glob}` is not a valid glob: {}", error.kind())))?;
-    let matcher = matcher.compile_matcher();
-    Ok(tree.entries().map(|(path, _)| path).filter(|path| matcher.is_match(path)).map(str::to_owned).collect())
-}
-
-/// Returns the documents of an included file: one cluster or one tenant each.
-fn documents(file: &File, checker: &Checker, findings: &mut Vec<Finding>) -> Vec<Node> {
-    let parsed = parse(file);
-    if parsed.documents.is_empty() && parsed.findings.is_empty() {
-        findings.push(Finding::warning(INVALID_FLEET, file.first_line(), format!("`{}` is empty", file.path())));
-    }
-    findings.extend(parsed.findings);
-    let mut nodes = Vec::new();
-    for document in parsed.documents.into_iter().filter(|document| document.complete) {
-        findings.extend(checker.check(&document.node));
-        nodes.push(document.node);
-    }
-    nodes
 }

@@ -49,15 +49,21 @@ impl Layout {
         if !name.is_empty() && !name.contains('/') && !files.is_empty() {
             return Ok(files);
         }
-        let mut names: Vec<&str> =
-            all.entries().filter_map(|(path, _)| path.split_once('/')).map(|(top, _)| top).collect();
-        names.dedup();
+        let names = Self::names(&all);
         let meant = did_you_mean(name, names.iter().copied());
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("use a built-in layout ({}), or a path that starts with `./`", names.join(", ")),
         };
         Err(Box::new(Finding::error(INVALID_FLEET, at.clone(), format!("unknown layout `{name}`")).help(help)))
+    }
+
+    /// Returns the names of the built-in layouts.
+    pub fn names(templates: &Tree) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            templates.entries().filter_map(|(path, _)| path.split_once('/')).map(|(top, _)| top).collect();
+        names.dedup();
+        names
     }
 
     fn own(name: &str, at: &Span, folder: &str, tree: &Tree) -> Result<Tree, Box<Finding>> {

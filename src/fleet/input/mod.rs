@@ -2,4 +2,6 @@
 
 pub(super) mod schema;
 pub(super) mod layout;
+pub(super) mod value_schema;
+pub(super) mod includes;
 pub(super) mod files;

@@ -5,7 +5,7 @@ use crate::base::finding::Finding;
 use crate::fleet::input::layout::Layout;
 use crate::fleet::model::MANIFEST;
 use crate::fleet::rule_ids::INVALID_LAYOUT;
-use crate::text::{Entry, Span, Tree};
+use crate::text::{Entry, File, Span, Tree};
 use crate::yaml::{Node, Value};
 
 /// The maximum number of layouts that extend each other.
@@ -38,6 +38,11 @@ pub(crate) fn load(name: &str, at: &Span, folder: &str, tree: &Tree) -> (Option<
     let message = format!("layout `{name}` extends more than {MAX_DEPTH} layouts");
     findings.push(Finding::error(INVALID_LAYOUT, layout.manifest.span().clone(), message));
     (None, findings)
+}
+
+/// Loads a built-in layout, or the layout in the directory `./` + path of a tree, for use without a fleet.yaml.
+pub fn layout_in(name: &str, tree: &Tree) -> (Option<Layout>, Vec<Finding>) {
+    load(name, &File::new(MANIFEST, "").first_line(), "", tree)
 }
 
 /// Returns a layout over the layout that it extends.

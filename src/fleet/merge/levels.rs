@@ -8,6 +8,7 @@
 //! | an environment | layout `cluster` without expressions, `defaults.cluster`, the environment |
 //! | `flux` of a cluster | `flux` of the fleet, then `flux` of the levels of the cluster |
 //! | a tenant | layout `tenant`, layout `platform` or `confined`, `defaults.tenant`, the tenant |
+//! | a tenant of a restricted file | as a tenant, with the maximum `quota` of the restriction after the layout's levels |
 //! | a source | layout `source`, layout `gitSource` or `ociSource`, its repository, the source |
 //! | a component | `defaults` of the layout's levels, `defaults.component`, `defaults.tenant.defaults`, the tenant's `defaults`, the component |
 //! | a stage | as a component, the layout's `staged` after its `defaults`; then the component, then the stage |
@@ -30,6 +31,7 @@ use super::expression::Expressions;
 use super::repositories::Repositories;
 use crate::base::finding::{Finding, Severity};
 use crate::fleet::input::files::Input;
+use crate::fleet::input::includes::Restriction;
 use crate::fleet::input::layout::Layout;
 use crate::text::Index;
 use crate::yaml::{Entry, Node, Origin, Style, Value};
@@ -169,7 +171,12 @@ impl Merged {
             root.map(|root| expressions.fill(root, &known))
         });
         let roots = roots.collect();
-        let tenants = input.tenants.iter().map(|tenant| merger.tenant(tenant, &mut expressions)).collect();
+        let tenants = input.tenants.iter().zip(&input.restrictions);
+        let tenants = tenants.map(|(tenant, restrictions)| {
+            let maximum = maximum_quota(tenant, restrictions);
+            merger.tenant(tenant, maximum.as_ref(), &mut expressions)
+        });
+        let tenants = tenants.collect();
         // A value that is missing in fleet.yaml also breaks the layout's expressions; report it once.
         let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
         let mistakes = expressions.finish().into_iter();
@@ -177,6 +184,13 @@ impl Merged {
             .extend(mistakes.filter(|mistake| !failed || !layout.is_some_and(|layout| layout.sets(&mistake.at.span))));
         Self { fleet, repositories, flux, environments, clusters, roots, tenants }
     }
+}
+
+/// Returns the level with the maximum quota of a tenant in a restricted file, which is also its default quota.
+fn maximum_quota(tenant: &Node, restrictions: &[Restriction]) -> Option<Node> {
+    let quotas = restrictions.iter().filter_map(|restriction| restriction.allow.entry("quota"));
+    let empty = Node { value: Value::Map([].into()), origin: tenant.origin.clone() };
+    quotas.map(|quota| empty.with(quota.clone())).reduce(|low, high| merge(&low, &high))
 }
 
 struct Merger<'a> {
@@ -218,13 +232,13 @@ impl Merger<'_> {
         expressions.fill(&merged, &[("cluster", &known), ("fleet", &self.head)])
     }
 
-    fn tenant(&self, tenant: &Node, expressions: &mut Expressions) -> MergedTenant {
+    fn tenant(&self, tenant: &Node, maximum: Option<&Node>, expressions: &mut Expressions) -> MergedTenant {
         let common = self.lowest.get("tenant");
         let role = [Some(tenant), common].into_iter().flatten().find_map(|level| level.get("role")?.text());
         let role = if role == Some("platform") { "platform" } else { "confined" };
         let (by_role, fleet) = (self.lowest.get(role), self.default("tenant"));
         let said = without(tenant, &["source", "sources", "components", "namespaces"]);
-        let merged = levels(tenant, [common, by_role, fleet, Some(&said)]);
+        let merged = levels(tenant, [common, by_role, maximum, fleet, Some(&said)]);
         let node = without(&merged, &["defaults", "staged"]);
         let node = expressions.fill(&node, &[("tenant", &node), ("fleet", &self.head)]);
 

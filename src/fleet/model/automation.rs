@@ -21,10 +21,14 @@ pub struct ImageAutomation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"name": "fleet-bot", "email": "fleet-bot@example.com"}))]
     pub author: Option<Author>,
-    /// The branch that Flux checks out and pushes to.
+    /// The branch that Flux checks out. Flux also pushes to it unless `pushBranch` is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"main")]
+    pub branch: Option<String>,
+    /// The branch that Flux pushes to. Defaults to `branch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"image-updates")]
-    pub branch: Option<String>,
+    pub push_branch: Option<String>,
     /// The Go template of the commit message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"update images")]

@@ -15,6 +15,7 @@ mod flux;
 mod cluster;
 mod tenant;
 mod layout;
+mod include;
 
 pub use automation::{Alert, AlertKind, AlertSeverity, Author, ImageAutomation, Receiver, ReceiverKind};
 pub use cluster::{Cluster, ClusterSettings, ObjectMetadata};
@@ -22,6 +23,7 @@ pub use component::{
     Component, ComponentDefaults, ComponentOverride, Decryption, DecryptionProvider, DeletionPolicy, Reconcile, Stage,
 };
 pub use flux::{ClusterType, Controller, Flux, HelmCache, Install, Limits, Operator, Size, Tuning};
+pub use include::{Allow, AllowedNames, AllowedNamespaces, Include, Includes};
 pub use layout::{LayoutFile, Root};
 pub use source::{Provider, SignedPart, Signer, Source, SourceOverride, SourceRef, Verify};
 pub use tenant::{
@@ -75,10 +77,10 @@ pub struct Fleet {
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"name": "apps", "role": "tenant", "source": {"url": "https://github.com/acme/apps.git"}, "components": [{"name": "backend"}]}]))]
     pub tenants: Vec<Tenant>,
-    /// The files with additional clusters and tenants.
+    /// The files with additional clusters and tenants: one entry, or a list of entries with different restrictions.
     #[serde(default)]
-    #[schemars(example = serde_json::json!({"tenants": ["fleet/tenants/*.yaml"]}))]
-    pub include: Option<Include>,
+    #[schemars(example = serde_json::json!({"tenants": ["fleet/tenants/*.yaml"]}), example = serde_json::json!([{"tenants": "teams/*.yaml", "allow": {"sources": ["https://github.com/acme/*"]}}]))]
+    pub include: Option<Includes>,
     /// Free settings for the templates of the layout. The layout can define their schema.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"organization": "acme"}))]
@@ -91,8 +93,10 @@ pub struct Fleet {
 
 /// The name of the file that configures a layout.
 pub const MANIFEST: &str = "layout.yaml";
+/// The example fleet.yaml of a built-in layout, which is not a template.
+pub const EXAMPLE: &str = "_init.yaml";
 /// The layout of a fleet that does not set one.
-pub(super) const DEFAULT_LAYOUT: &str = "d1";
+pub const DEFAULT_LAYOUT: &str = "d1";
 
 fn default_layout() -> String {
     DEFAULT_LAYOUT.into()
@@ -158,18 +162,4 @@ pub struct Defaults {
     #[serde(default)]
     #[schemars(example = serde_json::json!({"interval": "1h", "retryInterval": "2m"}))]
     pub component: Option<ComponentDefaults>,
-}
-
-/// The files with additional clusters and tenants. Each YAML document contains one, with the fields of a list item.
-#[derive(Debug, Clone, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Include {
-    /// Globs of files with clusters, relative to this file.
-    #[serde(default)]
-    #[schemars(example = serde_json::json!(["fleet/clusters/*.yaml"]))]
-    pub clusters: Vec<String>,
-    /// Globs of files with tenants, relative to this file.
-    #[serde(default)]
-    #[schemars(example = serde_json::json!(["fleet/tenants/*.yaml"]))]
-    pub tenants: Vec<String>,
 }

@@ -84,7 +84,7 @@ pub struct TenantSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = false)]
     pub copy_runtime_info: Option<bool>,
-    /// The access of user groups to the tenant's namespaces.
+    /// The access of groups, users and service accounts to the tenant's namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"group": "apps-developers", "role": "edit"}]))]
     pub access: Option<Vec<Access>>,
@@ -168,14 +168,27 @@ pub struct Bind {
     pub rules: Option<Vec<Raw>>,
 }
 
-/// The access of a user group to a tenant's namespaces.
+/// The access of a group, a user or a service account to a tenant's namespaces. Set exactly one subject.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Access {
-    /// The name of the group, as the API server authenticates it.
+    /// The name of a group, as the API server authenticates it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"apps-developers")]
-    pub group: String,
-    /// The ClusterRole that the group has in the namespaces.
+    pub group: Option<String>,
+    /// The name of a user, as the API server authenticates it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"jane@example.com")]
+    pub user: Option<String>,
+    /// The name of a service account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"ci")]
+    pub service_account: Option<DnsLabel>,
+    /// The namespace of the service account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"ci-runners")]
+    pub namespace: Option<DnsLabel>,
+    /// The ClusterRole that the subject has in the namespaces.
     #[schemars(example = &"edit")]
     pub role: String,
     /// The namespaces. Defaults to all namespaces of the tenant.
@@ -276,6 +289,10 @@ pub struct NetworkPolicy {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub allow_same_namespace: Option<bool>,
+    /// The namespaces whose pods can reach the pods of the namespace. Ingress from other namespaces is denied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!(["ingress-nginx", "monitoring"]))]
+    pub allow_from: Option<Vec<DnsLabel>>,
     /// Whether pods can reach the DNS service of the cluster if egress is denied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]

@@ -91,7 +91,7 @@ impl UnknownProducer {
         let target = applier.and_then(|object| object.text_at(&["spec", "targetNamespace"]));
         let namespace = target.filter(|name| !name.is_empty() && !name.contains('$')).map(Name::from);
         let contents = match source {
-            Some(source) if has_only_definitions(applier, source) => Contents::Definitions,
+            Some(source) if has_only_definitions(applier, source) => definitions_of_artifact(source),
             Some(source) => contents_of_artifact(source),
             None => Contents::Anything,
         };
@@ -302,6 +302,12 @@ fn is_public(source: &Object) -> bool {
     let is_private = ["secretRef", "certSecretRef", "serviceAccountName"].iter().any(|field| spec.get(field).is_some());
     let provider = source.text_at(&["spec", "provider"]);
     !is_private && provider.is_none_or(|provider| provider == "generic")
+}
+
+/// The contents of an artifact of which an applier applies only CRDs.
+fn definitions_of_artifact(source: &Object) -> Contents {
+    let known = source.text_at(&["spec", "url"]).and_then(|url| known(Address::new(url).key()));
+    known.filter(|known| known.purpose == Purpose::Definitions).map_or(Contents::Definitions, Contents::Known)
 }
 
 /// Returns whether the path of an applier or the `ignore` of its source selects only CRDs.

@@ -27,9 +27,11 @@ pub(crate) enum Definition {
 const ENFORCED: [&str; 3] = ["metadata", "labels", "pod-security.kubernetes.io/enforce"];
 
 /// The prefixes of labels and annotations that only describe an object or only affect its appliers.
-const DESCRIPTIVE: [&str; 5] = [
+const DESCRIPTIVE: [&str; 6] = [
     "app.kubernetes.io/",
     "helm.sh/chart",
+    // The API server sets this label to the name of the Namespace.
+    "kubernetes.io/metadata.name",
     "kustomize.toolkit.fluxcd.io/",
     "pod-security.kubernetes.io/audit",
     "pod-security.kubernetes.io/warn",
