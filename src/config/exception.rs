@@ -32,6 +32,9 @@ pub struct Exception {
     /// The place of the rule id.
     #[schemars(skip)]
     pub at: Span,
+    /// Whether the exception is that of a layout, which does not know whether a fleet has such findings.
+    #[schemars(skip)]
+    pub of_layout: bool,
     /// The base of the paths.
     #[schemars(skip)]
     pub bearings: Arc<Bearings>,
@@ -49,6 +52,7 @@ impl Exception {
             objects: list("objects")?,
             paths: list("paths")?,
             at: rule.span().clone(),
+            of_layout: false,
             bearings: Arc::default(),
         })
     }
