@@ -273,6 +273,7 @@ fn a_lock_lists_no_path_that_could_not_be_rendered() {
 /// Words of fleet.yaml that no template prints, and what reads them.
 const READ_ELSEWHERE: &[(&str, &str)] = &[
     ("accounts", "of `lint.tenancy`"),
+    ("allow", "`fleet` checks included files with it"),
     ("apiVersion", "says which language it is"),
     ("cluster", "`fleet` reads it: the defaults of clusters"),
     ("clusters", "its items are what templates repeat over"),
@@ -303,6 +304,9 @@ const READ_ELSEWHERE: &[(&str, &str)] = &[
     ("max", "part of `limitRange`, which is printed as a whole"),
     ("maxLimitRequestRatio", "part of `limitRange`, which is printed as a whole"),
     ("min", "part of `limitRange`, which is printed as a whole"),
+    ("names", "part of `allow`"),
+    ("roles", "part of `allow`"),
+    ("secrets", "part of `allow`"),
     ("skip", "`lint` reads it"),
     ("tag", "part of `ref`, which is printed as a whole"),
     ("tenancy", "`lint` reads it"),
