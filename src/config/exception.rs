@@ -29,12 +29,12 @@ pub struct Exception {
     #[serde(default)]
     #[schemars(schema_with = "globs_schema", example = serde_json::json!(["tenants/db/**"]))]
     pub paths: Vec<String>,
-    /// Whether the exception may match no finding, since it is one of a layout: not every fleet has the finding.
-    #[schemars(skip)]
-    pub is_optional: bool,
     /// The place of the rule id.
     #[schemars(skip)]
     pub at: Span,
+    /// Whether a layout defines the exception. Such an exception may match no finding, since not every fleet has it.
+    #[schemars(skip)]
+    pub of_layout: bool,
     /// The base of the paths.
     #[schemars(skip)]
     pub bearings: Arc<Bearings>,
@@ -51,8 +51,8 @@ impl Exception {
             reason: Some(reason).filter(|reason| !reason.trim().is_empty())?,
             objects: list("objects")?,
             paths: list("paths")?,
-            is_optional: false,
             at: rule.span().clone(),
+            of_layout: false,
             bearings: Arc::default(),
         })
     }
