@@ -29,6 +29,9 @@ pub struct Exception {
     #[serde(default)]
     #[schemars(schema_with = "globs_schema", example = serde_json::json!(["tenants/db/**"]))]
     pub paths: Vec<String>,
+    /// Whether the exception may match no finding, since it is one of a layout: not every fleet has the finding.
+    #[schemars(skip)]
+    pub is_optional: bool,
     /// The place of the rule id.
     #[schemars(skip)]
     pub at: Span,
@@ -48,6 +51,7 @@ impl Exception {
             reason: Some(reason).filter(|reason| !reason.trim().is_empty())?,
             objects: list("objects")?,
             paths: list("paths")?,
+            is_optional: false,
             at: rule.span().clone(),
             bearings: Arc::default(),
         })

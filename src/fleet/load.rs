@@ -126,7 +126,9 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let (fleet, draft) = if failed { (None, resolved.map(Fleet::without_repetitions)) } else { (resolved, None) };
     crate::base::group_findings::sort(&mut findings);
     let lint = input.root.get("lint").map_or_else(Lint::default, Lint::read);
-    let lint = lint.over(of_layout.map_or_else(Lint::default, Lint::read));
+    let mut of_layout = of_layout.map_or_else(Lint::default, Lint::read);
+    of_layout.exceptions.iter_mut().for_each(|exception| exception.is_optional = true);
+    let lint = lint.over(of_layout);
     let (root, included) = (Some(input.root.clone()), input.included.clone());
     Loaded { fleet, layout, lint, findings, inputs, draft, root, included, merged: Some(merged), crossings }
 }

@@ -19,7 +19,9 @@ pub(super) fn kept(file: &File, documents: &[&Node], misplaced: &mut Vec<Misplac
         return comments;
     }
     let mut places = Places::default();
-    documents.iter().for_each(|node| places.add(node));
+    for node in documents {
+        places.add(node);
+    }
     places.lines.sort_unstable();
     let mut start = 0;
     for line in text.split_inclusive('\n') {

@@ -64,12 +64,11 @@ pub(super) fn with(record: &Value, key: &str, value: Value) -> Value {
     let Some(record) = record.downcast_object_ref::<Record>() else { return record.clone() };
     let mut entries = record.entries.clone();
     let mut index = record.index.clone();
-    match record.index.get(key).and_then(|at| entries.get_mut(*at)) {
-        Some((_, old)) => *old = value,
-        None => {
-            index.insert(Arc::from(key), entries.len());
-            entries.push((Arc::from(key), value));
-        }
+    if let Some((_, old)) = record.index.get(key).and_then(|at| entries.get_mut(*at)) {
+        *old = value;
+    } else {
+        index.insert(Arc::from(key), entries.len());
+        entries.push((Arc::from(key), value));
     }
     Value::from_object(Record { entries, index, field_names: record.field_names.clone() })
 }

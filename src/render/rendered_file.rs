@@ -117,7 +117,9 @@ pub(super) fn make(path: &str, rendered: &str) -> RenderedFile {
             .map(|MisplacedValue { span, message }| Fault { message: message.into(), line: line_of(&span) }),
     );
     let nodes: Vec<Node> = nodes.iter().map(conventional_order).collect();
-    nodes.iter().for_each(|node| made.add(node));
+    for node in &nodes {
+        made.add(node);
+    }
     if !nodes.is_empty() && made.faults.is_empty() {
         made.text = format!("{HEADER}\n{}", print_with(&nodes, comments));
     }
