@@ -336,11 +336,10 @@ fn without_expressions(node: &Node) -> Option<Node> {
     Some(Node { value, origin: node.origin.clone() })
 }
 
-/// Returns a confined tenant's namespaces, then its components' namespaces, merged over the tenant's settings.
+/// Returns the namespaces of a tenant, then those of a confined tenant's components, merged over the tenant's settings.
 fn namespaces(tenant: &Node, merged: &Node, components: &[MergedComponent]) -> Vec<Node> {
-    if merged.get("role").and_then(Node::text) == Some("platform") {
-        return Vec::new();
-    }
+    let is_platform = merged.get("role").and_then(Node::text) == Some("platform");
+    let components = if is_platform { &[] } else { components };
     let common = only(merged, &NAMESPACE);
     let listed = tenant.get("namespaces").map(Node::items).unwrap_or_default();
     let mut seen: Index<String, ()> = Index::default();
