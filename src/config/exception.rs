@@ -32,7 +32,7 @@ pub struct Exception {
     /// The place of the rule id.
     #[schemars(skip)]
     pub at: Span,
-    /// Whether a layout defines the exception. Such an exception may match no finding, since not every fleet has it.
+    /// Whether a layout defines the exception. Such an exception may match no finding.
     #[schemars(skip)]
     pub of_layout: bool,
     /// The base of the paths.

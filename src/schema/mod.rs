@@ -249,7 +249,7 @@ impl Checker {
         let finding = Finding::error(self.rule, place.span(), message);
         let text = place.node.text().filter(|_| wanted.contains(&type_name("array")));
         findings.push(match text {
-            Some(text) => finding.help(format!("write it as a list: `[{text}]`")),
+            Some(text) => finding.help(format!("write the value as a list: `[{text}]`")),
             None => finding,
         });
     }
@@ -365,7 +365,7 @@ fn wrong_type(place: &Instance<'_>, wanted: &TypeKind, invalid: impl Fn(String) 
         return finding.help("put `- ` before each item");
     }
     if wants("array") && !text.is_empty() {
-        return finding.help(format!("write it as a list: `[{text}]`"));
+        return finding.help(format!("write the value as a list: `[{text}]`"));
     }
     if wants("boolean") && matches!(text, "yes" | "on" | "no" | "off") {
         let meant = if matches!(text, "yes" | "on") { "true" } else { "false" };

@@ -125,7 +125,7 @@ fn chosen<'a>(set: &Object, from: &[Node], providers: &'a [Object]) -> Result<Ve
 fn exported(provider: &Object, reference: &ObjectRef) -> Result<Vec<InputSet>, Missing> {
     let annotation = provider.text_at(&["metadata", "annotations", RECONCILE]);
     if annotation.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
-        return Err(Missing::Unknown(format!("{reference} is disabled by annotation")));
+        return Err(Missing::Unknown(format!("an annotation disables {reference}")));
     }
     match provider.text_at(&["spec", "type"]) {
         Some("Static") => {

@@ -115,7 +115,7 @@ impl<'a> Generator<'a> {
         let is_disabled = object.text_at(&["metadata", "annotations", RECONCILE]);
         if is_disabled.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
             return Err(Stop::Unknown(
-                "its ArtifactGenerator is disabled by annotation and keeps its last artifacts".into(),
+                "an annotation disables its ArtifactGenerator, which keeps its last artifacts".into(),
             ));
         }
         if let Some(refused) = &names.refused {
