@@ -8,6 +8,8 @@ const ASIDE: &[&str] = &[
     "archived",
     "archives",
     "attic",
+    "backup",
+    "bak",
     "deprecated",
     "disabled",
     "doc",
@@ -17,6 +19,7 @@ const ASIDE: &[&str] = &[
     "examples",
     "fixture",
     "fixtures",
+    "graveyard",
     "sample",
     "samples",
     "test",
@@ -55,6 +58,26 @@ pub fn is_set_aside(path: &str, is_reached: impl Fn(&str) -> bool) -> bool {
             || has_one_of(TEMPLATES)
             || (has_one_of(ASIDE) && !is_reached(directory))
     })
+}
+
+/// The words in the names of directories with former versions of a repository.
+const FORMER: &[&str] = &[
+    "archive",
+    "archived",
+    "archives",
+    "attic",
+    "backup",
+    "bak",
+    "deprecated",
+    "graveyard",
+    "legacy",
+    "old",
+    "unused",
+];
+
+/// Returns whether a path contains a directory with former versions of a repository, according to its name.
+pub fn is_former(path: &str) -> bool {
+    path.split('/').any(|name| has_word(name, FORMER))
 }
 
 /// Returns whether a path contains a directory that users copy for each new cluster, according to its name.

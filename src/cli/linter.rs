@@ -112,7 +112,7 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
 
 /// Warns about exceptions that match no finding: the fault is fixed, or the exception never worked.
 pub(super) fn warn_unused_exceptions(exceptions: &[Exception], streams: &mut Streams) {
-    for exception in exceptions {
+    for exception in exceptions.iter().filter(|exception| !exception.of_layout) {
         let id = printable(&exception.rule);
         let narrowed: Vec<String> =
             exception.objects.iter().chain(&exception.paths).map(|text| format!("`{}`", printable(text))).collect();

@@ -32,6 +32,9 @@ pub struct Exception {
     /// The place of the rule id.
     #[schemars(skip)]
     pub at: Span,
+    /// Whether a layout defines the exception. Such an exception may match no finding, since not every fleet has it.
+    #[schemars(skip)]
+    pub of_layout: bool,
     /// The base of the paths.
     #[schemars(skip)]
     pub bearings: Arc<Bearings>,
@@ -49,6 +52,7 @@ impl Exception {
             objects: list("objects")?,
             paths: list("paths")?,
             at: rule.span().clone(),
+            of_layout: false,
             bearings: Arc::default(),
         })
     }

@@ -91,6 +91,13 @@ impl Lint {
         }
     }
 
+    /// Marks the exceptions as those of a layout.
+    #[must_use]
+    pub fn of_layout(mut self) -> Self {
+        self.exceptions.iter_mut().for_each(|exception| exception.of_layout = true);
+        self
+    }
+
     /// Sets the base of the paths.
     #[must_use]
     pub fn seen_from(mut self, bearings: Bearings) -> Self {

@@ -27,7 +27,7 @@ pub(super) const REPOSITORY_PATH: &str = "repository-path";
 pub(super) const SOURCE_URL: &str = "source-url";
 
 /// The patterns and formats of fleet.yaml.
-pub(super) const WORDS: &[TextFormat] = &[
+pub(crate) const WORDS: &[TextFormat] = &[
     TextFormat { keyword: DNS_LABEL, check: dns_label },
     TextFormat { keyword: DURATION, check: duration },
     TextFormat { keyword: VARIABLE, check: variable },

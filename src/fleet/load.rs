@@ -76,8 +76,7 @@ impl Loaded {
 
     /// Returns the objects that the layout declares on every cluster, for the linter.
     pub fn external_objects(&self) -> Vec<Declared> {
-        let objects = self.layout.as_ref().and_then(|layout| layout.manifest.get("externalObjects"));
-        let objects = objects.map(Node::items).unwrap_or_default().iter();
+        let objects = self.merged.iter().flat_map(|merged| &merged.external);
         let declared = objects.filter_map(|node| {
             let external = crate::yaml::decode(node, Reader::Core).ok()?;
             Some(Declared { external, node: node.clone() })
@@ -126,7 +125,7 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let (fleet, draft) = if failed { (None, resolved.map(Fleet::without_repetitions)) } else { (resolved, None) };
     crate::base::group_findings::sort(&mut findings);
     let lint = input.root.get("lint").map_or_else(Lint::default, Lint::read);
-    let lint = lint.over(of_layout.map_or_else(Lint::default, Lint::read));
+    let lint = lint.over(of_layout.map_or_else(Lint::default, Lint::read).of_layout());
     let (root, included) = (Some(input.root.clone()), input.included.clone());
     Loaded { fleet, layout, lint, findings, inputs, draft, root, included, merged: Some(merged), crossings }
 }

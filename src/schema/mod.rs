@@ -42,6 +42,8 @@ pub struct Checker {
     schema: Value,
     rule: &'static str,
     formats: &'static [TextFormat],
+    /// Whether the schema is that of a user, whose descriptions explain patterns.
+    is_of_user: bool,
 }
 
 impl Checker {
@@ -53,9 +55,10 @@ impl Checker {
     /// Compiles a schema of a user; the error is a message. References to other documents are errors.
     ///
     /// Objects with `properties` accept no other properties, unless the schema sets `additionalProperties`.
-    pub fn of_user(mut schema: Value, rule: &'static str) -> Result<Self, String> {
+    pub fn of_user(mut schema: Value, rule: &'static str, formats: &'static [TextFormat]) -> Result<Self, String> {
         publish::close_objects(&mut schema);
-        Self::compile(schema, rule, &[]).map_err(|error| error.to_string())
+        let checker = Self::compile(schema, rule, formats).map_err(|error| error.to_string())?;
+        Ok(Self { is_of_user: true, ..checker })
     }
 
     fn compile(
@@ -72,7 +75,7 @@ impl Checker {
             options = options.with_format(format.keyword, move |text: &str| fault(text).is_none());
         }
         let validator = options.build(&schema)?;
-        Ok(Self { validator, schema, rule, formats })
+        Ok(Self { validator, schema, rule, formats, is_of_user: false })
     }
 
     /// The findings of a document. An entry with a null value counts as absent.
@@ -91,6 +94,7 @@ impl Checker {
         let text = place.node.text().unwrap_or_default();
         let invalid = |message: String| Finding::error(self.rule, place.span(), message);
         let field = &place.field;
+        let first = findings.len();
         match error.kind() {
             ValidationErrorKind::AdditionalProperties { unexpected } => {
                 for name in unexpected {
@@ -160,7 +164,22 @@ impl Checker {
                 );
             }
             ValidationErrorKind::AnyOf { context } => self.explain_any_of(document, context, &place, findings),
+            ValidationErrorKind::MaxProperties { limit } => {
+                let count = place.node.entries().len();
+                findings.push(invalid(format!("{field} has {count} fields; at most {limit} are allowed")));
+            }
             other => findings.push(invalid(format!("{field} is not valid here ({})", other.keyword()))),
+        }
+        let description = self.parent(error.schema_path()).and_then(|schema| schema.get("description")?.as_str());
+        let constrained = !matches!(
+            error.kind(),
+            ValidationErrorKind::AdditionalProperties { .. } | ValidationErrorKind::Required { .. }
+        );
+        if let (true, Some(description), Some(finding)) = (constrained, description, findings.get_mut(first))
+            && self.is_of_user
+            && finding.help.is_none()
+        {
+            finding.help = Some(as_help(description));
         }
     }
 
@@ -244,6 +263,16 @@ impl Checker {
         let property = self.parent(keyword)?.get("properties")?.get(property)?;
         let example = property.get("examples")?.get(0)?;
         (example.is_string() || example.is_number()).then(|| plain(example))
+    }
+}
+
+/// Returns a description as a help: in lower case, without the full stop of a single sentence.
+fn as_help(description: &str) -> String {
+    let text = description.strip_suffix('.').filter(|text| !text.contains(". ")).unwrap_or(description);
+    let mut characters = text.chars();
+    match (characters.next(), characters.clone().next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => first.to_lowercase().chain(characters).collect(),
+        _ => text.to_owned(),
     }
 }
 

@@ -22,7 +22,8 @@ pub(super) fn check(input: &Input, merged: &Merged, findings: &mut Vec<Finding>)
     );
     let defined = objects.iter().filter(|object| object.get("kind").and_then(Node::text) == Some("ClusterRole"));
     let defined = defined.filter_map(|object| object.at_keys(&["metadata", "name"])?.text());
-    let mut known: Vec<&str> = BUILT_IN.into_iter().chain(defined).collect();
+    let of_layout = merged.roles.iter().filter_map(Node::text);
+    let mut known: Vec<&str> = BUILT_IN.into_iter().chain(defined).chain(of_layout).collect();
     known.sort_unstable();
     known.dedup();
     let mut reported: Index<(String, u32), ()> = Index::default();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::base::finding::Finding;
+use crate::fleet::formats;
 use crate::fleet::input::layout::Layout;
 use crate::fleet::merge::crossing::Crossings;
 use crate::fleet::merge::levels::Merged;
@@ -66,7 +67,7 @@ impl Checked<'_> {
         if let Some(object) = compiled.as_object_mut() {
             object.entry("type").or_insert_with(|| json!("object"));
         }
-        let checker = match Checker::of_user(compiled, INVALID_FLEET) {
+        let checker = match Checker::of_user(compiled, INVALID_FLEET, formats::WORDS) {
             Ok(checker) => checker,
             Err(error) => {
                 let message = format!("`values.{level}` is not a valid JSON Schema: {error}");

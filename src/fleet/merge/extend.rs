@@ -11,7 +11,7 @@ use crate::yaml::{Node, Value};
 /// The maximum number of layouts that extend each other.
 const MAX_DEPTH: usize = 8;
 /// The lists of layout.yaml that add to the lists of the extended layout.
-const ADDED: [&str; 4] = ["verbatim", "shared", "external", "externalObjects"];
+const ADDED: [&str; 5] = ["clusterRoles", "verbatim", "shared", "external", "externalObjects"];
 
 /// Loads a layout as [`Layout::load`] does, over the layout that it extends.
 pub(crate) fn load(name: &str, at: &Span, folder: &str, tree: &Tree) -> (Option<Layout>, Vec<Finding>) {

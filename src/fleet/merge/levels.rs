@@ -27,6 +27,8 @@
 //! Stages do not inherit the `path` of their component: two stages would apply the same directory. The layout may
 //! derive the paths of stages from the path of the component.
 
+use std::collections::BTreeMap;
+
 use super::expression::Expressions;
 use super::repositories::Repositories;
 use crate::base::finding::{Finding, Severity};
@@ -34,7 +36,7 @@ use crate::fleet::input::files::Input;
 use crate::fleet::input::includes::Restriction;
 use crate::fleet::input::layout::Layout;
 use crate::text::Index;
-use crate::yaml::{Entry, Node, Origin, Style, Value};
+use crate::yaml::{Entry, Node, Origin, Reader, Style, Value, to_json};
 
 /// The list fields whose items are added across levels.
 const ADDED: [&str; 2] = ["patches", "objects"];
@@ -58,6 +60,10 @@ pub(crate) struct Merged {
     pub clusters: Vec<Node>,
     /// The root of each cluster, if the layout sets it.
     pub roots: Vec<Option<Node>>,
+    /// The names of the ClusterRoles that the layout defines.
+    pub roles: Vec<Node>,
+    /// The objects that the layout declares on clusters, without repetitions.
+    pub external: Vec<Node>,
     pub tenants: Vec<MergedTenant>,
 }
 
@@ -171,6 +177,15 @@ impl Merged {
             root.map(|root| expressions.fill(root, &known))
         });
         let roots = roots.collect();
+        let roles = manifest.get("clusterRoles").map(|list| expressions.fill(list, &[("fleet", &merger.head)]));
+        let roles = roles.map(|list| list.items().to_vec()).unwrap_or_default();
+        let declared = manifest.get("externalObjects").map(Node::items).unwrap_or_default();
+        let mut external: BTreeMap<String, Node> = BTreeMap::new();
+        for (cluster, object) in clusters.iter().flat_map(|cluster| declared.iter().map(move |it| (cluster, it))) {
+            let object = expressions.fill(object, &[("cluster", cluster), ("fleet", &merger.head)]);
+            external.insert(to_json(&object, Reader::Core).to_string(), object);
+        }
+        let external = external.into_values().collect();
         let tenants = input.tenants.iter().zip(&input.restrictions);
         let tenants = tenants.map(|(tenant, restrictions)| {
             let maximum = maximum_quota(tenant, restrictions);
@@ -182,7 +197,7 @@ impl Merged {
         let mistakes = expressions.finish().into_iter();
         findings
             .extend(mistakes.filter(|mistake| !failed || !layout.is_some_and(|layout| layout.sets(&mistake.at.span))));
-        Self { fleet, repositories, flux, environments, clusters, roots, tenants }
+        Self { fleet, repositories, flux, environments, clusters, roots, roles, external, tenants }
     }
 }
 
@@ -321,11 +336,10 @@ fn without_expressions(node: &Node) -> Option<Node> {
     Some(Node { value, origin: node.origin.clone() })
 }
 
-/// Returns a confined tenant's namespaces, then its components' namespaces, merged over the tenant's settings.
+/// Returns the namespaces of a tenant, then those of a confined tenant's components, merged over the tenant's settings.
 fn namespaces(tenant: &Node, merged: &Node, components: &[MergedComponent]) -> Vec<Node> {
-    if merged.get("role").and_then(Node::text) == Some("platform") {
-        return Vec::new();
-    }
+    let is_platform = merged.get("role").and_then(Node::text) == Some("platform");
+    let components = if is_platform { &[] } else { components };
     let common = only(merged, &NAMESPACE);
     let listed = tenant.get("namespaces").map(Node::items).unwrap_or_default();
     let mut seen: Index<String, ()> = Index::default();

@@ -53,10 +53,14 @@ pub struct LayoutFile {
     #[serde(default)]
     #[schemars(example = serde_json::json!(["**/gotk-components.yaml"]))]
     pub external: Vec<String>,
-    /// The objects that exist on every cluster although no manifest defines them.
+    /// The objects that exist on every cluster although no manifest defines them. Strings can be expressions for each cluster.
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"kind": "ConfigMap", "namespace": "flux-system", "name": "shoot-info", "keys": ["SHOOT_INFO_NAME"]}]))]
     pub external_objects: Vec<External>,
+    /// The ClusterRoles that the templates define, and that `access` can use. Strings can be expressions for the fleet.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!(["developer"]))]
+    pub cluster_roles: Vec<String>,
     /// The configuration of the linter for repositories of the layout. The section of fleet.yaml overrides it.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"tenancy": {"mode": "multi"}}))]

@@ -192,7 +192,7 @@ pub struct Tenant {
     pub sources: Vec<Source>,
     /// The components, in the order of the file.
     pub components: Vec<Component>,
-    /// The namespaces: first those of the tenant's list, then those of its components. Empty for a platform tenant.
+    /// The namespaces: first those of the tenant's list, then those of its components. A platform tenant has only those of its list.
     pub namespaces: Vec<Namespace>,
     /// Whether another tenant depends on this tenant.
     pub depended_on: bool,
@@ -390,9 +390,8 @@ impl Fleet {
 
     /// Returns the confined tenant of each namespace, by namespace.
     pub fn tenant_namespaces(&self) -> BTreeMap<String, String> {
-        let pairs = self
-            .tenants
-            .iter()
+        let confined = self.tenants.iter().filter(|tenant| tenant.role == Role::Tenant);
+        let pairs = confined
             .flat_map(|tenant| tenant.namespaces.iter().map(|namespace| (namespace.name.clone(), tenant.name.clone())));
         pairs.collect()
     }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplyMode};
-use crate::kube::{ObjectId, groups};
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::presence::missing::MissingSearch;
@@ -193,7 +193,7 @@ fn missing_key(view: &View<'_>, applied: &Applied<'_>, reference: &ValuesReferen
     let ObjectId { kind, namespace, name, .. } = reference.target;
     let received = view.get(reference.target)?;
     // Another program may add keys.
-    if received.apply_mode() != ApplyMode::Applied {
+    if received.apply_mode() != ApplyMode::Applied || is_filled(received.object) {
         return None;
     }
     let known = |kind: &str, namespace: &str, name: &str| view.config_object(kind, namespace, name);
@@ -222,6 +222,15 @@ fn missing_key(view: &View<'_>, applied: &Applied<'_>, reference: &ValuesReferen
     };
     let finding = Finding::error(RULE.id, place, message).help(help).about(by);
     Some(finding.related(received.by.place(received.object.span()), "the key is missing here"))
+}
+
+/// The annotations with which a controller adds keys to an object.
+const FILLS: [&str; 2] = ["secret-generator.v1.mittwald.de/autogenerate", "replicator.v1.mittwald.de/replicate-from"];
+
+/// Returns whether a controller adds keys to an object.
+fn is_filled(object: &Object) -> bool {
+    let annotations = object.node.at_keys(&["metadata", "annotations"]);
+    annotations.is_some_and(|annotations| FILLS.iter().any(|name| annotations.get(name).is_some()))
 }
 
 fn on_cluster(view: &View<'_>, mut finding: Finding) -> Finding {

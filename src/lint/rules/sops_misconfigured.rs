@@ -1,6 +1,8 @@
+use std::collections::BTreeSet;
+
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{AppliedSet, ApplierKind, State};
-use crate::kube::Object;
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -121,17 +123,29 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
+    let is_decrypting = |object: &Object| object.node.at_keys(&["spec", "decryption", "provider"]).is_some();
+    // Another definition of the Kustomization decrypts the objects. `object-owned-twice` reports the two definitions.
+    let duplicates = view.duplicates().filter(|(first, second)| {
+        first.object.is(groups::KUSTOMIZE, "Kustomization")
+            && (is_decrypting(first.object) || is_decrypting(second.object))
+    });
+    let decrypted_elsewhere: BTreeSet<ObjectId<'_>> = duplicates.map(|(first, _)| ObjectId::of(first.object)).collect();
     // A decrypted object no longer has the field `sops`.
     for applied in view.encrypted() {
         let (object, applier) = (applied.object, applied.by);
-        if stays_encrypted(object) {
+        let is_decrypted = |by: &Object| decrypted_elsewhere.contains(&ObjectId::of(by));
+        if stays_encrypted(object) || applier.object.as_ref().is_some_and(is_decrypted) {
             continue;
         }
         if applier.kind == ApplierKind::Folder {
             found.unchecked("the decryption of encrypted objects in a repository without a root");
             continue;
         }
-        let message = format!("{} is encrypted, and {} does not decrypt it", object.reference(), applier.reference);
+        let message = if object.name().starts_with("ENC[") {
+            format!("{} contains an encrypted object, and does not decrypt it", applier.reference)
+        } else {
+            format!("{} is encrypted, and {} does not decrypt it", object.reference(), applier.reference)
+        };
         let place = object.node.entry("sops").map_or_else(|| object.span().clone(), Entry::key_span);
         let decrypts = applier.kind == ApplierKind::Kustomization;
         let help = if !decrypts {

@@ -34,9 +34,10 @@ impl<'a> Exceptions<'a> {
         found.map(|matcher| matcher.used += 1).is_some()
     }
 
-    /// The exceptions for rules of the run that did not accept a finding.
+    /// The exceptions for rules of the run that did not accept a finding, without those of layouts.
     pub(crate) fn unused(&self, ran: impl Fn(&str) -> bool) -> Vec<Exception> {
-        let unused = self.list.iter().filter(|matcher| matcher.used == 0 && ran(&matcher.exception.rule));
+        let own = self.list.iter().filter(|matcher| !matcher.exception.of_layout);
+        let unused = own.filter(|matcher| matcher.used == 0 && ran(&matcher.exception.rule));
         unused.map(|matcher| matcher.exception.clone()).collect()
     }
 }

@@ -18,6 +18,7 @@ use crate::flux::install::includers::Includers;
 use crate::flux::install::installation::{COMPONENTS_FILE, SYNC_FILE};
 use crate::flux::install::kustomizations::KustomizationFile;
 use crate::flux::object::kustomization_path::{below, clamp};
+use crate::kube::groups;
 use crate::kustomize::Builder;
 use crate::text::{Tree, folder_of, is_inside};
 use crate::yaml::Name;
@@ -37,6 +38,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let includers = Includers::new(tree, kustomizations);
     let mut candidates = written(builder, &includers);
     let mut coverage = Coverage::new(files, &includers);
+    remove_unprepared(&coverage, &mut candidates);
     remove_samples(&mut candidates);
     remove_left_over(tree, &mut candidates);
     remove_unused(tree, &mut candidates);
@@ -57,6 +59,20 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     folders.retain(|folder| !has_other(folder));
     candidates.extend(folders);
     Roots { roots: settle(tree, candidates), overlaps }
+}
+
+/// Removes the roots that `flux bootstrap` will write, if their directory has no Kustomization yet.
+///
+/// The usual name of the directory of a bootstrap is sufficient evidence. A directory with another name may only be a
+/// left-over copy.
+fn remove_unprepared(coverage: &Coverage<'_>, candidates: &mut Vec<RootCandidate>) {
+    candidates.retain(|one| {
+        let home = folder_of(one.file.path());
+        let is_usual = home.rsplit('/').next() == Some(groups::FLUX_NAMESPACE);
+        let has_sync =
+            || coverage.syncs.iter().any(|sync| is_inside(&sync.file, &one.path) && !is_inside(&sync.file, home));
+        one.kind != CandidateKind::ToCome || is_usual || has_sync()
+    });
 }
 
 /// Removes the FluxInstances in directories of examples and tests that sync other repositories, if there are other

@@ -6,7 +6,7 @@ use super::candidate::{CandidateKind, RootCandidate};
 use super::names::{CLUSTERS, is_generic, is_placeholder};
 use super::repository::repository;
 use crate::base::finding::{Finding, Severity};
-use crate::base::set_aside::{is_set_aside, is_template};
+use crate::base::set_aside::{is_former, is_set_aside, is_template};
 use crate::flux::install::includers::Includers;
 use crate::text::{Tree, folder_of, is_inside};
 
@@ -26,7 +26,9 @@ pub(crate) struct Overlap {
 /// Removes the candidates that no cluster uses: templates, examples beside real clusters, and files of `flux bootstrap`
 /// beside a FluxInstance.
 pub(super) fn remove_unused(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
-    candidates.retain(|one| one.kind == CandidateKind::Declared || !is_unfilled(tree, one));
+    // A tree that was moved into such a directory has a path that is relative to the former root of the repository.
+    let is_moved = |one: &RootCandidate| one.prefix(tree).is_some_and(|prefix| is_former(&prefix));
+    candidates.retain(|one| one.kind == CandidateKind::Declared || !(is_unfilled(tree, one) || is_moved(one)));
     // The directory of a cluster may have any name.
     let is_cluster =
         |folder: &str| folder.split('/').any(|segment| segment == CLUSTERS) || folder_of(folder).is_empty();

@@ -27,7 +27,8 @@ pub(super) fn self_applied(builder: &Builder, includers: &Includers, coverage: &
     for sync in &coverage.syncs {
         if sync.is_loose {
             candidates.extend(in_file(builder, includers, coverage, sync));
-        } else {
+        } else if !sync.units.iter().any(|unit| coverage.covers(unit)) {
+            // Otherwise, Flux applies the Kustomization with another directory.
             tops.extend(sync.units.iter().map(String::as_str));
         }
     }

@@ -14,7 +14,12 @@ pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
         return Vec::new();
     }
     let entries = |field: &str| object.node.get(field).map(Node::entries).unwrap_or_default();
-    let plain = entries("stringData").iter().flat_map(|entry| in_entry(entry, entry.node.text()));
+    // `key` is often a name beside the secret, such as the name of a client.
+    let is_name = |entry: &Entry, text: Option<&str>| {
+        text.is_some_and(|text| &*entry.key == "key" && object.name().split(['-', '.']).any(|word| word == text.trim()))
+    };
+    let plain = entries("stringData").iter().filter(|entry| !is_name(entry, entry.node.text()));
+    let plain = plain.flat_map(|entry| in_entry(entry, entry.node.text()));
     let encoded = entries("data").iter().flat_map(|entry| {
         // A placeholder for a later value is not encoded.
         if entry.node.text().is_some_and(|text| text.is_empty() || shape::is_placeholder(text)) {

@@ -214,6 +214,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         "not-a-secret",
         "empty",
         "string",
+        "value",
         "sk-no-key-required",
     ];
     let starts =

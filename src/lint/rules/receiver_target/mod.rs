@@ -147,7 +147,13 @@ fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node, found: &mut 
     };
     let by = receiver.object.reference();
     let message = format!("{by} references {kind} `{namespace}/{name}`, which the cluster does not receive");
-    Some(error("name", message).help(help))
+    // The request fails because of any missing object, so that the Receiver is the cause.
+    let before = format!("{by} references ");
+    Some(error("name", message).help(help).caused_by(
+        by.to_string(),
+        before,
+        " objects that the cluster does not receive",
+    ))
 }
 
 fn unknown_event(receiver: &Applied<'_>, sender: &str, event: &Node) -> Option<Finding> {
