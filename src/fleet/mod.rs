@@ -16,7 +16,7 @@ mod input_guard;
 pub use explain::{Explained, Provenance, explain};
 pub use input::layout::Layout;
 pub use input::schema::{cluster_schema, layout_schema, schema, tenant_schema};
-pub use input::value_schema::with_values;
+pub use input::value_schema::{value_schemas, with_values};
 pub use load::{Loaded, load};
 pub use merge::extend::layout_in;
 pub use model::{DEFAULT_LAYOUT, EXAMPLE, MANIFEST};

@@ -34,7 +34,7 @@ pub(super) struct Job {
 
 /// Renders a layout; the jobs are sorted by path.
 pub(super) fn render(fleet: &Fleet, layout: &Layout, manifest: &Manifest, findings: &mut Vec<Finding>) -> Vec<Job> {
-    let values = Values::new(fleet);
+    let values = Values::new(fleet, layout);
     let mut templates = Templates::compile(layout, &manifest.verbatim, values.fleet.clone(), findings);
     for (index, folder) in manifest.folders().iter().enumerate() {
         if let Err(error) = templates.add(&folder_template(index), &folder.output) {

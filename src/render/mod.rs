@@ -11,6 +11,7 @@ mod manifest;
 mod splice;
 mod comment;
 mod rendered_file;
+mod types;
 mod record;
 mod on_cluster;
 mod value;

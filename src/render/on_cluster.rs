@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use minijinja::Value;
 
-use super::record::{FieldNames, TenantValues, convert, items, with};
+use super::record::{TenantValues, convert, items, with};
+use super::types::Types;
 use crate::fleet::Fleet;
 use crate::fleet::resolve::fleet::{Cluster, ClusterComponent, Component, Override, Source, Tenant};
 use crate::text::Index;
@@ -14,18 +15,18 @@ use crate::text::Index;
 pub(super) type OnClusters = Vec<BTreeMap<usize, Arc<TenantValues>>>;
 
 /// Returns `components` of each cluster.
-pub(super) fn components(fleet: &Fleet, field_names: &FieldNames) -> Vec<Value> {
+pub(super) fn components(fleet: &Fleet, types: &Arc<Types>) -> Vec<Value> {
     let mut known: Index<*const ClusterComponent, Value> = Index::default();
     let mut convert_once = |component: &Arc<ClusterComponent>| {
         let json = || serde_json::to_value(&**component).expect("settings consist of scalars, lists and mappings");
-        known.entry_or(Arc::as_ptr(component), || convert(json(), field_names)).clone()
+        known.entry_or(Arc::as_ptr(component), || convert(json(), types, types.cluster_component)).clone()
     };
     let clusters = fleet.clusters.iter();
     clusters.map(|cluster| cluster.components.iter().map(&mut convert_once).collect()).collect()
 }
 
 /// Returns the changed tenants of each cluster.
-pub(super) fn tenants(fleet: &Fleet, values: &[TenantValues], field_names: &FieldNames) -> OnClusters {
+pub(super) fn tenants(fleet: &Fleet, values: &[TenantValues], types: &Arc<Types>) -> OnClusters {
     let by_name: Index<&str, usize> =
         fleet.tenants.iter().enumerate().map(|(at, tenant)| (tenant.name.as_str(), at)).collect();
     let mut known: Index<(usize, Vec<usize>, String), Arc<TenantValues>> = Index::default();
@@ -44,7 +45,7 @@ pub(super) fn tenants(fleet: &Fleet, values: &[TenantValues], field_names: &Fiel
             let (tenant, base) = (fleet.tenants.get(at)?, values.get(at)?);
             let components = change.components.iter().map(|component| Arc::as_ptr(component) as usize).collect();
             let sources = serde_json::to_string(&change.sources).unwrap_or_default();
-            let values = known.entry_or((at, components, sources), || Arc::new(change.of(tenant, base, field_names)));
+            let values = known.entry_or((at, components, sources), || Arc::new(change.of(tenant, base, types)));
             Some((at, values.clone()))
         });
         all.push(here.collect());
@@ -60,14 +61,14 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    fn of(&self, tenant: &Tenant, base: &TenantValues, field_names: &FieldNames) -> TenantValues {
+    fn of(&self, tenant: &Tenant, base: &TenantValues, types: &Arc<Types>) -> TenantValues {
         let components = tenant.components.iter().zip(&base.components);
         let components: Vec<(Value, Vec<Value>)> = components
             .map(|(component, (value, stages))| match self.component(component) {
                 Some(changed) => {
                     let json =
                         serde_json::to_value(changed).expect("a component consists of scalars, lists and mappings");
-                    let changed = derived(convert(json, field_names), value);
+                    let changed = derived(convert(json, types, types.component), value);
                     let stages = items(&changed, "stages");
                     (changed, stages)
                 }
@@ -76,7 +77,7 @@ impl Change<'_> {
             .collect();
         let source = |source: &Source| {
             let json = serde_json::to_value(self.source(source)).expect("a source consists of scalars and mappings");
-            convert(json, field_names)
+            convert(json, types, types.source)
         };
         let list: Value = components.iter().map(|(component, _)| component.clone()).collect();
         let mut value = with(&base.tenant, "components", list);

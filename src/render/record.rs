@@ -1,14 +1,12 @@
 //! Parts of a fleet as values of templates.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
-use minijinja::Value;
 use minijinja::value::{Enumerator, Object, ObjectExt, ObjectRepr};
+use minijinja::{Error, ErrorKind, Value};
 
-/// The names of all fields of fleet.yaml. In a template, a field that is not set is `none`. Other names are undefined,
-/// which is an error.
-pub(super) type FieldNames = Arc<BTreeSet<String>>;
+use super::types::{FREE, TypeId, Types, Unset};
 
 /// The values of a tenant.
 #[derive(Debug)]
@@ -30,33 +28,10 @@ pub(super) fn items(value: &Value, key: &str) -> Vec<Value> {
     value.get_attr(key).and_then(|list| list.try_iter()).map(Iterator::collect).unwrap_or_default()
 }
 
-/// Returns the names of all fields in the schema of fleet.yaml.
-pub(super) fn field_names() -> FieldNames {
-    fn collect(schema: &serde_json::Value, field_names: &mut BTreeSet<String>) {
-        match schema {
-            serde_json::Value::Object(fields) => {
-                if let Some(serde_json::Value::Object(properties)) = fields.get("properties") {
-                    field_names.extend(properties.keys().cloned());
-                }
-                fields.values().for_each(|field| collect(field, field_names));
-            }
-            serde_json::Value::Array(items) => items.iter().for_each(|item| collect(item, field_names)),
-            _ => {}
-        }
-    }
-    let mut field_names = BTreeSet::new();
-    collect(schemars::schema_for!(crate::fleet::model::Fleet).as_value(), &mut field_names);
-    Arc::new(field_names)
-}
-
 /// Converts a value that is not part of the fleet.
 pub(super) fn of(json: serde_json::Value) -> Value {
-    value(json, &FieldNames::default())
-}
-
-/// Converts a part of the fleet.
-pub(super) fn convert(json: serde_json::Value, field_names: &FieldNames) -> Value {
-    value(json, field_names)
+    static NO_TYPES: LazyLock<Arc<Types>> = LazyLock::new(|| Arc::new(Types::free()));
+    convert(json, &NO_TYPES, FREE)
 }
 
 /// Returns a mapping of the fleet with a key set; the other values are shared.
@@ -70,10 +45,11 @@ pub(super) fn with(record: &Value, key: &str, value: Value) -> Value {
         index.insert(Arc::from(key), entries.len());
         entries.push((Arc::from(key), value));
     }
-    Value::from_object(Record { entries, index, field_names: record.field_names.clone() })
+    Value::from_object(Record { entries, index, types: record.types.clone(), id: record.id })
 }
 
-fn value(json: serde_json::Value, field_names: &FieldNames) -> Value {
+/// Converts a value of a type.
+pub(super) fn convert(json: serde_json::Value, types: &Arc<Types>, id: TypeId) -> Value {
     match json {
         serde_json::Value::Null => Value::from(()),
         serde_json::Value::Bool(bool) => Value::from(bool),
@@ -83,22 +59,45 @@ fn value(json: serde_json::Value, field_names: &FieldNames) -> Value {
             (None, None) => Value::from(number.as_f64().unwrap_or_default()),
         },
         serde_json::Value::String(text) => Value::from(text),
-        serde_json::Value::Array(items) => items.into_iter().map(|item| value(item, field_names)).collect(),
+        serde_json::Value::Array(items) => {
+            let of_items = types.items(id);
+            items.into_iter().map(|item| convert(item, types, of_items)).collect()
+        }
         serde_json::Value::Object(fields) => {
-            let entries: Vec<(Arc<str>, Value)> =
-                fields.into_iter().map(|(key, field)| (Arc::from(key), value(field, field_names))).collect();
-            let index = entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
-            Value::from_object(Record { entries, index, field_names: field_names.clone() })
+            let entries = fields.into_iter().map(|(key, field)| {
+                let field = convert(field, types, types.entry(id, &key));
+                (Arc::from(key), field)
+            });
+            Value::from_object(Record::new(entries.collect(), types.clone(), id))
         }
     }
 }
 
-/// A mapping: its entries in order, and `none` for a field of fleet.yaml that is not set.
+/// A mapping: its entries in order, and its type, which determines the other names.
 #[derive(Debug)]
 struct Record {
     entries: Vec<(Arc<str>, Value)>,
     index: BTreeMap<Arc<str>, usize>,
-    field_names: FieldNames,
+    types: Arc<Types>,
+    id: TypeId,
+}
+
+impl Record {
+    fn new(entries: Vec<(Arc<str>, Value)>, types: Arc<Types>, id: TypeId) -> Self {
+        let index = entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
+        Self { entries, index, types, id }
+    }
+
+    fn entry(&self, key: &str) -> Option<Value> {
+        self.index.get(key).and_then(|at| self.entries.get(*at)).map(|(_, value)| value.clone())
+    }
+
+    fn unset(&self, unset: &Unset) -> Value {
+        match unset {
+            Unset::None => Value::from(()),
+            Unset::Mapping(id) => Value::from_object(Self::new(Vec::new(), self.types.clone(), *id)),
+        }
+    }
 }
 
 impl Object for Record {
@@ -106,15 +105,22 @@ impl Object for Record {
         ObjectRepr::Map
     }
 
+    /// Implements `mapping[key]` and `key in mapping`. A name that is neither set nor declared is undefined.
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        self.get_value_by_str(key.as_str()?)
+        let key = key.as_str()?;
+        self.entry(key).or_else(|| self.types.unset(self.id, key).map(|unset| self.unset(&unset)))
     }
 
+    /// Implements `mapping.key`.
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
-        match self.index.get(key) {
-            Some(at) => self.entries.get(*at).map(|(_, value)| value.clone()),
-            None => self.field_names.contains(key).then(|| Value::from(())),
-        }
+        let missing = || match self.types.missing(self.id, key, self.entries.iter().map(|(key, _)| &**key)) {
+            Ok(unset) => self.unset(&unset),
+            Err(unknown) => {
+                let error = Error::new(ErrorKind::UndefinedError, unknown.to_string());
+                Value::from(error.with_source(unknown))
+            }
+        };
+        Some(self.entry(key).unwrap_or_else(missing))
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {

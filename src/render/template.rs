@@ -2,11 +2,12 @@
 
 use globset::GlobSet;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Value, ValueKind};
+use minijinja::value::{Rest, Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::rule_ids::INVALID_TEMPLATE;
 use super::splice;
+use super::types::UnknownField;
 use crate::base::finding::Finding;
 use crate::fleet::{EXAMPLE, Layout, MANIFEST};
 use crate::text::{Entry, File, Span, Tree};
@@ -54,6 +55,11 @@ impl Templates {
         environment.add_filter("parse", from_yaml);
         environment.add_filter("merge", merge);
         environment.add_filter("in_order", in_order);
+        // A field that is not set is `none`, which counts as not defined.
+        environment.add_test("defined", |value: &Value| !value.is_undefined() && !value.is_none());
+        environment.add_test("undefined", |value: &Value| value.is_undefined() || value.is_none());
+        environment.add_filter("default", default);
+        environment.add_filter("d", default);
         environment.add_function("fail", fail);
         let mut templates = Self { environment, files: layout.files.clone() };
         for (path, entry) in layout.files.entries() {
@@ -103,6 +109,9 @@ impl Templates {
             if let Some(refusal) = inner.downcast_ref::<Refusal>() {
                 return self.refusal(refusal, innermost, name, asked);
             }
+            if let Some(unknown) = inner.downcast_ref::<UnknownField>() {
+                return self.invalid(innermost, name, asked, unknown.to_string()).help(unknown.help.clone());
+            }
             if let Some(inner) = inner.downcast_ref::<Error>() {
                 innermost = inner;
             }
@@ -112,15 +121,21 @@ impl Templates {
             Some(detail) => format!("{}: {detail}", innermost.kind()),
             None => innermost.kind().to_string(),
         };
-        let mut finding = Finding::error(INVALID_TEMPLATE, self.place(innermost, name, asked), message);
-        if let Some(asked) = asked {
-            finding = finding.related(asked.clone(), "rendered for this item");
-        }
+        let finding = self.invalid(innermost, name, asked, message);
         match innermost.kind() {
-            ErrorKind::UndefinedError => finding
-                .help("use a field of fleet.yaml; a field that is not set is `none`, any other name is undefined"),
+            ErrorKind::UndefinedError => {
+                finding.help("use a field of fleet.yaml; a field that is not set is `none`, which has no fields")
+            }
             ErrorKind::OutOfFuel => finding.help(format!("simplify the template; the limit is {FUEL} steps")),
             _ => finding,
+        }
+    }
+
+    fn invalid(&self, error: &Error, name: &str, asked: Option<&Span>, message: String) -> Finding {
+        let finding = Finding::error(INVALID_TEMPLATE, self.place(error, name, asked), message);
+        match asked {
+            Some(asked) => finding.related(asked.clone(), "rendered for this item"),
+            None => finding,
         }
     }
 
@@ -172,6 +187,13 @@ fn from_yaml(value: &Value) -> Value {
         Some(node) if misplaced.is_empty() => super::record::of(to_json(&node, Reader::Kubernetes)),
         _ => Value::from(()),
     }
+}
+
+/// Implements `value | default(other)`: `other` if the value is not set, or, with `true` as second argument, if it is empty.
+fn default(value: &Value, others: Rest<Value>) -> Value {
+    let or_empty = others.get(1).is_some_and(Value::is_true);
+    let is_unset = value.is_undefined() || value.is_none() || (or_empty && !value.is_true());
+    if is_unset { others.first().cloned().unwrap_or_else(|| Value::from("")) } else { value.clone() }
 }
 
 /// Implements `a | merge(b)`: the entries of `a`, overridden by entries of `b`. The value `none` is an empty mapping.

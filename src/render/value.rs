@@ -8,8 +8,9 @@ use minijinja::value::Object;
 
 use super::on_cluster::{self, OnClusters};
 use super::place::Scope;
-use super::record::{DERIVED, TenantValues, convert, field_names, items, with};
-use crate::fleet::Fleet;
+use super::record::{DERIVED, TenantValues, convert, items, with};
+use super::types::Types;
+use crate::fleet::{Fleet, Layout};
 
 /// The fleet, converted once. The values of clusters and tenants are shared parts of it.
 #[derive(Debug)]
@@ -24,13 +25,13 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Converts a fleet.
-    pub(super) fn new(fleet: &Fleet) -> Self {
+    /// Converts a fleet for the templates of a layout.
+    pub(super) fn new(fleet: &Fleet, layout: &Layout) -> Self {
         let mut json = serde_json::to_value(fleet).expect("a fleet consists of scalars, lists and mappings");
         derive(&mut json, fleet);
-        let field_names = field_names();
-        let fleet_value = convert(json, &field_names);
-        let changed = on_cluster::components(fleet, &field_names);
+        let types = Arc::new(Types::new(layout));
+        let fleet_value = convert(json, &types, types.fleet);
+        let changed = on_cluster::components(fleet, &types);
         let clusters: Vec<Value> = items(&fleet_value, "clusters")
             .iter()
             .zip(changed)
@@ -48,7 +49,7 @@ impl Values {
             TenantValues { sources: items(&tenant, "sources"), tenant, components, namespaces }
         });
         let tenants: Vec<TenantValues> = tenants.collect();
-        let on_clusters = on_cluster::tenants(fleet, &tenants, &field_names);
+        let on_clusters = on_cluster::tenants(fleet, &tenants, &types);
         Self { environments, clusters, tenants, on_clusters, fleet: fleet_value }
     }
 

@@ -443,9 +443,8 @@ fn the_example_of_every_built_in_layout_renders_and_lints_clean() {
     let names: Vec<&str> = layouts.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(names.contains(&"d1"), "{layouts}");
     for name in names {
-        for arguments in
-            [&["init", "--layout", name, name][..], &["render", "-f", &format!("{name}/fleet.yaml")], &["lint", name]]
-        {
+        let (fleet, lint) = (format!("{name}/fleet.yaml"), ["lint", "--pedantic", name]);
+        for arguments in [&["init", "--layout", name, name][..], &["render", "-f", &fleet], &lint] {
             let output = fleetwright(folder.path(), arguments);
             let (code, out) = (output.status.code(), text(&output.stdout) + &text(&output.stderr));
             assert_eq!(code, Some(0), "{arguments:?}: {out}");

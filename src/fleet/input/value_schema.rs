@@ -9,6 +9,7 @@ use crate::yaml::{Reader, to_json};
 /// The levels of the layout's value schemas, by definition.
 const VALUES: &[(&str, &str)] = &[
     ("fleet.yaml", "fleet"),
+    ("Fleet", "fleet"),
     ("ClusterSettings", "cluster"),
     ("Cluster", "cluster"),
     ("TenantSettings", "tenant"),
@@ -20,17 +21,24 @@ const VALUES: &[(&str, &str)] = &[
     ("Stage", "component"),
 ];
 
+/// Returns the schemas of a layout's `values`, by the definition with the field; empty if the layout has no schemas.
+pub fn value_schemas(layout: &Layout) -> Vec<(&'static str, Value)> {
+    let Some(levels) = layout.manifest.get("values").filter(|levels| levels.is_map()) else { return Vec::new() };
+    let schemas = VALUES.iter().map(|(definition, level)| {
+        let own = levels.get(level).filter(|own| own.is_map()).map(|own| to_json(own, Reader::Core));
+        (*definition, own.unwrap_or_else(|| json!({"maxProperties": 0, "properties": {}})))
+    });
+    schemas.collect()
+}
+
 /// Adds the schemas of a layout's `values` to the schema of fleet.yaml or of an included file.
 pub fn with_values(mut schema: Value, layout: &Layout) -> Value {
-    let Some(levels) = layout.manifest.get("values").filter(|levels| levels.is_map()) else { return schema };
     let title = schema.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
-    for (definition, level) in VALUES {
-        let own = levels.get(level).filter(|own| own.is_map()).map(|own| to_json(own, Reader::Core));
-        let mut own = own.unwrap_or_else(|| json!({"maxProperties": 0, "properties": {}}));
+    for (definition, mut own) in value_schemas(layout) {
         // The levels merge, so a required value can be set at another level.
         without_required(&mut own);
         close_objects(&mut own);
-        let root = (title == *definition).then(String::new);
+        let root = (title == definition).then(String::new);
         for place in root.into_iter().chain([format!("/definitions/{definition}")]) {
             let Some(values) = schema.pointer_mut(&format!("{place}/properties/values")) else { continue };
             let (Some(values), Some(own)) = (values.as_object_mut(), own.as_object()) else { continue };

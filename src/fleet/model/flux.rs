@@ -122,6 +122,18 @@ pub enum ClusterType {
     Gcp,
 }
 
+/// Whether Flux corrects changes of the objects of a HelmRelease on the cluster.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum DriftDetection {
+    /// Flux corrects changes.
+    Enabled,
+    /// Flux reports changes.
+    Warn,
+    /// Flux ignores changes.
+    Disabled,
+}
+
 /// The size of a FluxInstance.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -156,6 +168,10 @@ pub struct Operator {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"RetryOnFailure")]
     pub failure_strategy: Option<FailureStrategy>,
+    /// Whether Flux corrects changes of the operator's objects on the cluster. If not set, helm-controller ignores them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"enabled")]
+    pub drift_detection: Option<DriftDetection>,
 }
 
 /// The strategy after a failed install or upgrade of a chart, with the values of a HelmRelease.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 use crate::fleet::model::{
@@ -13,7 +14,7 @@ use crate::fleet::scalar::{Duration, Raw, Text};
 use crate::text::{Index, Span};
 
 /// A fleet with merged settings, resolved references and default values.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Fleet {
     /// The name.
@@ -41,7 +42,7 @@ pub struct Fleet {
 }
 
 /// An environment with the defaults merged in.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Environment {
     /// The name.
@@ -50,6 +51,7 @@ pub struct Environment {
     pub clusters: Vec<String>,
     /// The settings that its clusters share.
     #[serde(flatten)]
+    #[schemars(schema_with = "included::<ClusterSettings>")]
     pub settings: ClusterSettings,
     /// The span of the name.
     #[serde(skip)]
@@ -57,7 +59,7 @@ pub struct Environment {
 }
 
 /// A repository with its name.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Repository {
     /// The name.
@@ -91,7 +93,7 @@ impl Repository {
 }
 
 /// A cluster with its environment and the defaults merged in.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cluster {
     /// The name.
@@ -121,6 +123,7 @@ pub struct Cluster {
     pub components: Vec<Arc<ClusterComponent>>,
     /// The other settings, without `repository`, `path`, `branch`, `flux`, `tenants`, `withoutComponents` and `components`.
     #[serde(flatten)]
+    #[schemars(schema_with = "included::<ClusterSettings>")]
     pub settings: ClusterSettings,
     /// The span of `name`.
     #[serde(skip)]
@@ -128,7 +131,7 @@ pub struct Cluster {
 }
 
 /// The name of a component, with its tenant.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComponentName {
     /// The tenant.
@@ -138,7 +141,7 @@ pub struct ComponentName {
 }
 
 /// The settings of a component or stage that differ on a cluster.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterComponent {
     /// The tenant.
@@ -155,7 +158,7 @@ pub struct ClusterComponent {
 }
 
 /// The overrides of a source for an environment or a cluster. Clusters apply them as patches.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Override {
     /// The tenant of the source.
@@ -173,7 +176,7 @@ pub struct Override {
 }
 
 /// A tenant with the defaults merged in.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Tenant {
     /// The name.
@@ -197,6 +200,7 @@ pub struct Tenant {
     pub runtime_info: BTreeMap<String, Variable>,
     /// The other settings, without `dependsOn` and `defaults`.
     #[serde(flatten)]
+    #[schemars(schema_with = "included::<TenantSettings>")]
     pub settings: TenantSettings,
     /// The span of `name`.
     #[serde(skip)]
@@ -204,7 +208,7 @@ pub struct Tenant {
 }
 
 /// The properties of a runtime-info variable on the clusters that run a tenant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Variable {
     /// Whether every cluster defines the variable.
@@ -214,7 +218,7 @@ pub struct Variable {
 }
 
 /// The kind of a source object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum SourceKind {
     /// A Git repository.
     GitRepository,
@@ -223,7 +227,7 @@ pub enum SourceKind {
 }
 
 /// A source with its name, kind and revision resolved.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Source {
     /// The name of the object.
@@ -265,7 +269,7 @@ pub struct Source {
 }
 
 /// A component with its tenant's defaults merged in.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Component {
     /// The name.
@@ -288,6 +292,7 @@ pub struct Component {
     pub depends_on: Vec<Dependency>,
     /// The settings of the Kustomization, without `dependsOn`.
     #[serde(flatten)]
+    #[schemars(schema_with = "included::<Reconcile>")]
     pub reconcile: Reconcile,
     /// The span of `name`.
     #[serde(skip)]
@@ -295,7 +300,7 @@ pub struct Component {
 }
 
 /// A stage with its component's settings merged in.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Stage {
     /// The name.
@@ -306,6 +311,7 @@ pub struct Stage {
     pub depends_on: Vec<Dependency>,
     /// The settings of the Kustomization, without `dependsOn`.
     #[serde(flatten)]
+    #[schemars(schema_with = "included::<Reconcile>")]
     pub reconcile: Reconcile,
     /// The span of `name`.
     #[serde(skip)]
@@ -313,7 +319,7 @@ pub struct Stage {
 }
 
 /// A dependency. The stage is set if the component has stages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Dependency {
     /// The tenant.
@@ -329,7 +335,7 @@ pub struct Dependency {
 }
 
 /// A namespace of a confined tenant with the tenant's settings merged in.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Namespace {
     /// The name.
@@ -356,6 +362,11 @@ pub struct Namespace {
     /// The span of the name.
     #[serde(skip)]
     pub span: Span,
+}
+
+/// Refers to the schema of settings that a type includes. The fields of the type replace those of the same name.
+fn included<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "allOf": [generator.subschema_for::<T>()] })
 }
 
 impl Fleet {
