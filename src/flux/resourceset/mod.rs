@@ -47,7 +47,10 @@ pub fn is_input_provider(object: &Object) -> bool {
 /// Expands a ResourceSet of a cluster with the input providers of the cluster.
 pub fn expand(set: &Object, providers: &[Object]) -> Expansion {
     if annotation(set, RECONCILE).is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
-        return Expansion { not_expanded: Some("an annotation disables the ResourceSet".into()), ..Expansion::default() };
+        return Expansion {
+            not_expanded: Some("an annotation disables the ResourceSet".into()),
+            ..Expansion::default()
+        };
     }
     let sets = match inputs(set, providers) {
         Ok(Some(sets)) if sets.is_empty() => return Expansion::default(),
