@@ -190,6 +190,7 @@ fn from_yaml(value: &Value) -> Value {
 }
 
 /// Implements `value | default(other)`: `other` if the value is not set, or, with `true` as second argument, if it is empty.
+#[expect(clippy::needless_pass_by_value, reason = "minijinja passes the arguments by value")]
 fn default(value: &Value, others: Rest<Value>) -> Value {
     let or_empty = others.get(1).is_some_and(Value::is_true);
     let is_unset = value.is_undefined() || value.is_none() || (or_empty && !value.is_true());
