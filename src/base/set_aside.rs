@@ -4,29 +4,13 @@
 ///
 /// For example, a cluster may have the name `test`.
 const ASIDE: &[&str] = &[
-    "archive",
-    "archived",
-    "archives",
-    "attic",
-    "backup",
-    "bak",
-    "deprecated",
-    "disabled",
-    "doc",
-    "docs",
-    "e2e",
-    "example",
-    "examples",
-    "fixture",
-    "fixtures",
-    "graveyard",
-    "sample",
-    "samples",
-    "test",
-    "testdata",
-    "tests",
-    "unused",
+    "disabled", "doc", "docs", "e2e", "example", "examples", "fixture", "fixtures", "sample", "samples", "test",
+    "testdata", "tests",
 ];
+
+/// The words in the names of directories with former files, which clusters do not apply either.
+const FORMER: &[&str] =
+    &["archive", "archived", "archives", "attic", "backup", "bak", "deprecated", "graveyard", "unused"];
 
 /// The words in the names of directories that users copy for each new cluster.
 const TEMPLATES: &[&str] = &[
@@ -56,28 +40,15 @@ pub fn is_set_aside(path: &str, is_reached: impl Fn(&str) -> bool) -> bool {
         name.starts_with('.')
             || has_one_of(BUILDING_BLOCKS)
             || has_one_of(TEMPLATES)
-            || (has_one_of(ASIDE) && !is_reached(directory))
+            || ((has_one_of(ASIDE) || has_one_of(FORMER)) && !is_reached(directory))
     })
 }
 
-/// The words in the names of directories with former versions of a repository.
-const FORMER: &[&str] = &[
-    "archive",
-    "archived",
-    "archives",
-    "attic",
-    "backup",
-    "bak",
-    "deprecated",
-    "graveyard",
-    "legacy",
-    "old",
-    "unused",
-];
-
 /// Returns whether a path contains a directory with former versions of a repository, according to its name.
 pub fn is_former(path: &str) -> bool {
-    path.split('/').any(|name| has_word(name, FORMER))
+    // Clusters often apply a directory with one of these words in its name, but not a whole repository in it.
+    const AMBIGUOUS: &[&str] = &["legacy", "old"];
+    path.split('/').any(|name| has_word(name, FORMER) || has_word(name, AMBIGUOUS))
 }
 
 /// Returns whether a path contains a directory that users copy for each new cluster, according to its name.

@@ -1,8 +1,9 @@
 //! The restrictions of included files that teams own.
 //!
-//! Whoever can change such a file must not gain rights beyond the namespaces of its tenant. Therefore a file can contain
-//! only the settings that are listed here, and those that fleet.yaml allows. A new setting is forbidden by default. A
-//! setting without a value counts, too, since it removes the value that the fleet sets for all tenants.
+//! A user who can change such a file must not gain rights beyond the namespaces of the tenant. Therefore, a file can
+//! contain only the settings that are listed here, and the settings that fleet.yaml allows. A new setting is forbidden
+//! by default. The check includes settings without a value, since they remove the value that the fleet sets for all
+//! tenants.
 
 use globset::{GlobBuilder, GlobMatcher};
 
