@@ -1,0 +1,3 @@
+//! The APIs of a cluster: the schemas of its kinds, and where they come from.
+
+pub mod schema;
