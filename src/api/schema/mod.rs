@@ -5,5 +5,5 @@
 mod model;
 mod read;
 
-pub use model::{Additional, Bound, Constraints, Layout, Link, Range, Rule, Schema, Type};
-pub use read::{Mistake, read};
+pub use model::{Additional, Bound, Constraints, Layout, Link, Numbered, Range, Rule, Schema, Type};
+pub use read::{Mistake, read, read_with};

@@ -1,5 +1,6 @@
 //! The model of a schema. Schemas are shared: a link to a child is an `Arc`.
 
+use std::fmt::Debug;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -56,7 +57,20 @@ pub enum Type {
 
 /// A link to the schema of a field, an item or an alternative.
 #[derive(Debug, Clone)]
-pub struct Link(Arc<Schema>);
+pub struct Link(Target);
+
+#[derive(Debug, Clone)]
+enum Target {
+    Owned(Arc<Schema>),
+    /// The number of a schema in a collection that decodes it on demand. Only such schemas can be recursive.
+    Numbered(&'static dyn Numbered, u32),
+}
+
+/// A collection of numbered schemas.
+pub trait Numbered: Debug + Sync {
+    /// The schema with a number.
+    fn schema(&'static self, number: u32) -> &'static Schema;
+}
 
 /// `additionalProperties`: the fields of an object that `properties` does not declare.
 #[derive(Debug, Clone, Default)]
@@ -183,12 +197,25 @@ impl Schema {
 impl Link {
     /// Creates a link to a schema.
     pub fn new(schema: Schema) -> Self {
-        Self(Arc::new(schema))
+        Self(Target::Owned(Arc::new(schema)))
+    }
+
+    /// Creates a link to a schema of a collection.
+    pub fn numbered(collection: &'static dyn Numbered, number: u32) -> Self {
+        Self(Target::Numbered(collection, number))
+    }
+
+    /// The number of the schema in its collection, if it has one.
+    pub fn number(&self) -> Option<u32> {
+        match self.0 {
+            Target::Owned(_) => None,
+            Target::Numbered(_, number) => Some(number),
+        }
     }
 
     /// A key that is equal for links to the same schema.
     pub fn identity(&self) -> usize {
-        Arc::as_ptr(&self.0).addr()
+        std::ptr::from_ref::<Schema>(self).addr()
     }
 }
 
@@ -197,6 +224,9 @@ impl Deref for Link {
 
     #[inline]
     fn deref(&self) -> &Schema {
-        &self.0
+        match &self.0 {
+            Target::Owned(schema) => schema,
+            Target::Numbered(collection, number) => collection.schema(*number),
+        }
     }
 }

@@ -22,17 +22,28 @@ pub struct Mistake {
 
 /// Reads a schema, with its mistakes. A schema with mistakes accepts more than the API server.
 pub fn read(node: &Node) -> (Schema, Vec<Mistake>) {
-    let mut reading = Reading { schemas: 0, mistakes: Vec::new() };
+    read_with(node, &|_| None)
+}
+
+/// Reads a schema in which `$ref` has a meaning: the link that `refer` returns.
+pub fn read_with(node: &Node, refer: &dyn Fn(&str) -> Option<Link>) -> (Schema, Vec<Mistake>) {
+    let mut reading = Reading { refer, schemas: 0, mistakes: Vec::new() };
     let schema = reading.schema(node, 0);
     (schema, reading.mistakes)
 }
 
-struct Reading {
+struct Reading<'a> {
+    refer: &'a dyn Fn(&str) -> Option<Link>,
     schemas: usize,
     mistakes: Vec<Mistake>,
 }
 
-impl Reading {
+impl Reading<'_> {
+    fn link(&mut self, node: &Node, depth: usize) -> Link {
+        let reference = node.get("$ref").and_then(Node::text).and_then(self.refer);
+        reference.unwrap_or_else(|| Link::new(self.schema(node, depth)))
+    }
+
     fn schema(&mut self, node: &Node, depth: usize) -> Schema {
         let mut schema = Schema::default();
         self.schemas += 1;
@@ -79,7 +90,7 @@ impl Reading {
             "properties" => {
                 let mut properties: Vec<(Box<str>, Link)> = Vec::with_capacity(node.entries().len());
                 for field in node.entries() {
-                    properties.push((field.json_key().into(), Link::new(self.schema(&field.node, depth + 1))));
+                    properties.push((field.json_key().into(), self.link(&field.node, depth + 1)));
                 }
                 properties.sort_by(|(a, _), (b, _)| a.cmp(b));
                 properties.dedup_by(|(a, _), (b, _)| a == b);
@@ -89,10 +100,10 @@ impl Reading {
                 schema.additional = match node.resolve(Reader::Kubernetes) {
                     Some(Scalar::Bool(true)) => Additional::Any,
                     Some(_) => Additional::None,
-                    None => Additional::Each(Link::new(self.schema(node, depth + 1))),
+                    None => Additional::Each(self.link(node, depth + 1)),
                 };
             }
-            "items" => schema.items = Some(Link::new(self.schema(node, depth + 1))),
+            "items" => schema.items = Some(self.link(node, depth + 1)),
             "required" => schema.required = texts(node),
             "default" => schema.default = Some(Box::new(to_json(node, Reader::Kubernetes))),
             "x-kubernetes-preserve-unknown-fields" => schema.preserves_unknown = is_true(node),
@@ -145,14 +156,14 @@ impl Reading {
             "allOf" => constraints.all_of = self.each(node, depth),
             "anyOf" => constraints.any_of = self.each(node, depth),
             "oneOf" => constraints.one_of = self.each(node, depth),
-            "not" => constraints.not = Some(Link::new(self.schema(node, depth + 1))),
+            "not" => constraints.not = Some(self.link(node, depth + 1)),
             _ => return false,
         }
         true
     }
 
     fn each(&mut self, node: &Node, depth: usize) -> Box<[Link]> {
-        node.items().iter().map(|item| Link::new(self.schema(item, depth + 1))).collect()
+        node.items().iter().map(|item| self.link(item, depth + 1)).collect()
     }
 
     fn mistake(&mut self, at: &Span, message: String) {
