@@ -72,6 +72,15 @@ impl Definition {
         }))
     }
 
+    /// Returns whether another definition has the same served versions with equal schemas.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        let served = |of: &Self| {
+            let versions = of.versions.iter().filter(|version| version.served);
+            versions.map(|version| (version.name.clone(), version.schema.clone())).collect::<Vec<_>>()
+        };
+        std::ptr::eq(self, other) || (self.scope == other.scope && served(self) == served(other))
+    }
+
     /// The served version with a name.
     pub fn served(&self, name: &str) -> Option<&Version> {
         self.versions.iter().find(|version| version.served && &*version.name == name)

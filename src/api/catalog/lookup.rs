@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::built_in::{BuiltIn, Releases, built_in};
-use super::definition::Definition;
+use super::built_in::{self, BuiltIn, Product, Releases, built_in};
+use super::definition::{Definition, Version};
 use crate::api::schema::Link;
 use crate::kube::{Object, Scope};
 use crate::text::Index;
@@ -28,6 +28,8 @@ pub enum Lookup {
     Found(Found),
     /// The cluster receives a definition that does not serve the version.
     NotServed(Arc<Definition>),
+    /// The cluster does not receive a definition, and different definitions exist elsewhere. This is one of them.
+    Ambiguous(Arc<Definition>),
     /// No source has a schema.
     Unknown,
 }
@@ -57,28 +59,56 @@ pub enum Origin {
 /// The definitions that a cluster may have without receiving them from the repository.
 #[derive(Debug, Default)]
 pub struct Elsewhere {
-    /// The definitions of each kind, the preferred ones first.
-    by_kind: BTreeMap<Kind, Vec<Arc<Definition>>>,
+    by_kind: BTreeMap<Kind, Candidates>,
+}
+
+/// The definitions of a kind.
+#[derive(Debug, Default)]
+struct Candidates {
+    /// The definition in a configured directory.
+    configured: Option<Arc<Definition>>,
+    /// The first definition in the repository or in a copy.
+    written: Option<Arc<Definition>>,
+    /// Whether another definition in the repository or in a copy differs from the first.
+    is_ambiguous: bool,
 }
 
 impl Elsewhere {
-    /// Collects definitions, the preferred ones first.
-    pub fn new(definitions: impl Iterator<Item = Arc<Definition>>) -> Self {
-        let mut by_kind: BTreeMap<Kind, Vec<Arc<Definition>>> = BTreeMap::new();
-        for definition in definitions {
-            by_kind.entry((definition.group.clone(), definition.kind.clone())).or_default().push(definition);
+    /// Collects the definitions of configured directories, and those of the repository and of copies.
+    pub fn new(
+        configured: impl IntoIterator<Item = Arc<Definition>>,
+        written: impl IntoIterator<Item = Arc<Definition>>,
+    ) -> Self {
+        let mut by_kind: BTreeMap<Kind, Candidates> = BTreeMap::new();
+        let id = |definition: &Definition| (definition.group.clone(), definition.kind.clone());
+        for definition in configured {
+            by_kind.entry(id(&definition)).or_default().configured.get_or_insert(definition);
+        }
+        for definition in written {
+            let candidates = by_kind.entry(id(&definition)).or_default();
+            let first = candidates.written.get_or_insert_with(|| definition.clone());
+            candidates.is_ambiguous |= !first.is_alike(&definition);
         }
         Self { by_kind }
     }
 
-    /// The definitions of a kind, the preferred ones first.
-    pub fn of_kind(&self, group: &str, kind: &str) -> &[Arc<Definition>] {
-        self.by_kind.get(&(Name::from(group), Name::from(kind))).map_or(&[], Vec::as_slice)
+    /// The definition of a kind; `None` if several definitions differ.
+    pub fn find(&self, group: &str, kind: &str) -> Option<&Arc<Definition>> {
+        let candidates = self.of(group, kind)?;
+        let written = candidates.written.as_ref().filter(|_| !candidates.is_ambiguous);
+        candidates.configured.as_ref().or(written)
     }
 
-    /// All definitions, by group and kind.
+    /// All definitions without an ambiguity, by group and kind.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Definition>> {
-        self.by_kind.values().flatten()
+        self.by_kind.keys().filter_map(|(group, kind)| self.find(group, kind))
+    }
+
+    fn of(&self, group: &str, kind: &str) -> Option<&Candidates> {
+        if self.by_kind.is_empty() {
+            return None;
+        }
+        self.by_kind.get(&(Name::from(group), Name::from(kind)))
     }
 }
 
@@ -102,19 +132,23 @@ impl Catalog {
             let origin = Origin::Received(definition.clone());
             return Lookup::Found(Found { schema: schema.clone(), scope: definition.scope, origin });
         }
-        for definition in self.elsewhere.of_kind(group, kind) {
-            if let Some(schema) = definition.served(version).and_then(|served| served.schema()) {
-                let origin = Origin::Elsewhere(definition.clone());
-                return Lookup::Found(Found { schema: schema.clone(), scope: definition.scope, origin });
+        if let Some(candidates) = self.elsewhere.of(group, kind) {
+            // The kinds of a known release are those of the binary, not those of another cluster.
+            let is_released = Product::of_group(group) == Some(Product::Flux) && self.releases.flux.is_some();
+            let written = candidates.written.as_ref().filter(|_| !is_released);
+            if let Some(definition) = candidates.configured.as_ref().or(written) {
+                if candidates.configured.is_none() && candidates.is_ambiguous {
+                    return Lookup::Ambiguous(definition.clone());
+                }
+                if let Some(schema) = definition.served(version).and_then(Version::schema) {
+                    let origin = Origin::Elsewhere(definition.clone());
+                    return Lookup::Found(Found { schema: schema.clone(), scope: definition.scope, origin });
+                }
             }
         }
-        match built_in(group, version, kind, &self.releases) {
-            Some(found) => {
-                let (schema, scope) = (found.schema.clone(), found.scope);
-                Lookup::Found(Found { schema, scope, origin: Origin::BuiltIn(found) })
-            }
-            None => Lookup::Unknown,
-        }
+        let Some(found) = built_in(group, version, kind, &self.releases) else { return Lookup::Unknown };
+        let (schema, scope) = (found.schema.clone(), found.scope);
+        Lookup::Found(Found { schema, scope, origin: Origin::BuiltIn(found) })
     }
 
     /// The definition of a kind that the cluster receives.
@@ -130,8 +164,8 @@ impl Catalog {
         if let Some(definition) = self.received(group, kind) {
             return definition.scope;
         }
-        match super::built_in::scope_of(group, kind) {
-            Scope::Unknown => self.elsewhere.of_kind(group, kind).first().map_or(Scope::Unknown, |first| first.scope),
+        match built_in::scope_of(group, kind) {
+            Scope::Unknown => self.elsewhere.find(group, kind).map_or(Scope::Unknown, |found| found.scope),
             known => known,
         }
     }
