@@ -34,6 +34,11 @@ impl<'a> Path<'a> {
         Self { parent: Some(self), step: Step::Item(index, node), depth: self.depth + 1 }
     }
 
+    /// Returns whether this is an item of a list.
+    pub(super) fn is_item(&self) -> bool {
+        matches!(self.step, Step::Item(..))
+    }
+
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
