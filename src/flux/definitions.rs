@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::api::catalog::{Definition, Definitions, Elsewhere, definitions_in};
+use crate::api::catalog::{Catalog, Definition, Definitions, Elsewhere, Releases, definitions_in};
+use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::repo::Repo;
 use crate::flux::settings::Settings;
 
@@ -15,4 +16,12 @@ pub fn definitions_elsewhere(repo: &Repo, settings: &Settings, definitions: &Def
     let copies = settings.copies.iter().filter_map(|copy| copy.outside()).flat_map(definitions_in);
     let copies: Vec<Arc<Definition>> = copies.filter_map(|object| Definition::read(&object)).collect();
     Elsewhere::new(configured, written.into_iter().chain(copies))
+}
+
+/// The kinds of a cluster, for single questions. The linter has a catalog of each cluster.
+pub fn catalog_of(cluster: &Cluster, repo: &Repo, settings: &Settings) -> Catalog {
+    let definitions = Definitions::default();
+    let elsewhere = definitions_elsewhere(repo, settings, &definitions);
+    let received = cluster.objects().filter_map(|applied| definitions.of(applied.object));
+    Catalog::new(received, Arc::new(elsewhere), Releases::default())
 }

@@ -26,8 +26,10 @@ struct KnownKind {
     version: String,
     kind: String,
     plural: String,
-    /// The source of the schema, for users.
+    /// The source of the kind, for users.
     origin: String,
+    /// The source of the schema, for users.
+    schema_origin: String,
     schema: Link,
 }
 
@@ -62,7 +64,7 @@ impl Known {
     }
 
     fn add(&mut self, definition: &Definition, note: &str) {
-        let (file, line) = (definition.at.file().path(), definition.at.position().line);
+        let place = shown_place(definition);
         for version in definition.versions.iter().filter(|version| version.served) {
             let Some(schema) = version.schema() else { continue };
             self.0.push(KnownKind {
@@ -70,7 +72,8 @@ impl Known {
                 version: version.name.to_string(),
                 kind: definition.kind.to_string(),
                 plural: definition.plural.to_string(),
-                origin: format!("{file}:{line}{note}"),
+                origin: format!("{place}{note}"),
+                schema_origin: place.clone(),
                 schema: schema.clone(),
             });
         }
@@ -92,6 +95,7 @@ impl Known {
                     kind: kind.kind.to_string(),
                     plural: kind.plural.to_string(),
                     origin: format!("built in: {}", origin.trim_end()),
+                    schema_origin: format!("built in: {} {}", product.name(), found.release).trim_end().to_string(),
                     schema: found.schema,
                 });
             }
@@ -130,7 +134,7 @@ impl Known {
         if let Value::Object(fields) = &mut schema {
             let id = json!([{ "group": known.group, "version": known.version, "kind": known.kind }]);
             fields.shift_insert(0, "x-kubernetes-group-version-kind".into(), id);
-            fields.shift_insert(0, "$comment".into(), known.origin.clone().into());
+            fields.shift_insert(0, "$comment".into(), known.schema_origin.clone().into());
         }
         Ok(schema)
     }
@@ -144,6 +148,15 @@ impl Known {
                 .to_string(),
         };
         Error::with_help(format!("there is no file and no known kind `{name}`"), help)
+    }
+}
+
+/// The file and line of a definition, as a user would type the path.
+fn shown_place(definition: &Definition) -> String {
+    let (file, line) = (definition.at.file(), definition.at.position().line);
+    match file.root() {
+        Some(root) => format!("{root}/{}:{line}", file.path()),
+        None => format!("{}:{line}", file.path()),
     }
 }
 
