@@ -6,10 +6,11 @@
 mod kubernetes;
 mod definitions;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fleetwright::api::catalog::pack::Packer;
+use fleetwright::api::catalog::pack::{Kind, Pack, Packer};
 
 type Error = Box<dyn std::error::Error>;
 
@@ -34,7 +35,20 @@ fn main() -> Result<(), Error> {
     let mut packer = Packer::default();
     packer.release("");
     definitions::add(&own.join("flux-operator"), &mut packer)?;
-    write(&own.join("flux-operator.pack"), packer)
+    write(&own.join("flux-operator.pack"), packer)?;
+    Ok(fs::write(own.join("kinds.txt"), kinds(&own)?)?)
+}
+
+/// The group, kind, resource and scope of each kind, one line each.
+fn kinds(own: &Path) -> Result<String, Error> {
+    let mut lines = BTreeSet::new();
+    for name in ["kubernetes", "flux", "flux-operator"] {
+        let pack = Pack::open(&fs::read(own.join(format!("{name}.pack")))?);
+        for Kind { group, kind, plural, scope, .. } in &pack.kinds {
+            lines.insert(format!("{group} {kind} {plural} {scope:?}\n"));
+        }
+    }
+    Ok(lines.into_iter().collect())
 }
 
 fn write(path: &Path, packer: Packer) -> Result<(), Error> {

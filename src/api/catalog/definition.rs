@@ -42,7 +42,8 @@ pub struct Version {
 impl Definition {
     /// Reads a `CustomResourceDefinition`; `None` for other objects and for definitions that the API server rejects.
     pub fn read(object: &Object) -> Option<Arc<Self>> {
-        if !object.is("apiextensions.k8s.io", "CustomResourceDefinition") {
+        // Only this version of a definition has been served since Kubernetes 1.22.
+        if object.api_version() != "apiextensions.k8s.io/v1" || object.kind() != "CustomResourceDefinition" {
             return None;
         }
         let spec = object.node.get("spec")?;

@@ -4,7 +4,9 @@ pub mod pack;
 mod built_in;
 mod definition;
 mod lookup;
+mod collect;
 
 pub use built_in::{BuiltIn, Product, Releases, built_in, scope_of};
+pub use collect::definitions_in;
 pub use definition::{Definition, Version};
 pub use lookup::{Catalog, Definitions, Elsewhere, Found, Lookup, Origin};

@@ -4,6 +4,8 @@
 
 mod model;
 mod read;
+mod write;
 
 pub use model::{Additional, Bound, Constraints, Layout, Link, Numbered, Range, Rule, Schema, Type};
 pub use read::{Mistake, read, read_with};
+pub use write::to_json;

@@ -12,6 +12,9 @@ use crate::base::go_regexp::Regexp;
 use crate::kube::quantity::Quantity;
 use crate::yaml::{Node, Scalar, Value};
 
+/// The format of the built-in schema of quantities.
+const QUANTITY: &str = "quantity";
+
 /// The maximum number of listed values of an enumeration.
 const MAX_SHOWN: usize = 12;
 
@@ -21,7 +24,7 @@ pub(super) fn check_constraints(node: &Node, schema: &Schema, path: &Path<'_>, w
     if is_unknown(node) || !walk.step() {
         return;
     }
-    if walk.is_typed() && is_quantity(schema) {
+    if constraints.format.as_deref() == Some(QUANTITY) && walk.is_typed() {
         check_quantity(node, path, walk);
         return;
     }
@@ -96,13 +99,6 @@ fn satisfies(node: &Node, schema: &Schema, budget: &mut usize) -> bool {
         && (constraints.one_of.is_empty()
             || constraints.one_of.iter().filter(|link| satisfies(node, link, budget)).count() == 1)
         && constraints.not.as_ref().is_none_or(|link| !satisfies(node, link, budget))
-}
-
-/// Returns whether a schema of Kubernetes is that of a quantity.
-fn is_quantity(schema: &Schema) -> bool {
-    let alternatives = schema.constraints.as_ref().map_or(&[][..], |constraints| &constraints.one_of);
-    let has = |expected: Type| alternatives.iter().any(|link| link.value_type == Some(expected));
-    alternatives.len() == 2 && has(Type::String) && has(Type::Number)
 }
 
 fn check_quantity(node: &Node, path: &Path<'_>, walk: &mut Walk) {

@@ -182,10 +182,7 @@ impl Walk {
     /// Reports the required fields that are missing.
     fn required(&mut self, node: &Node, schema: &Schema, path: &Path<'_>, root: &[&str]) {
         let enforced = |name: &&str| !root.contains(name) && !(self.is_typed && NOT_ENFORCED.contains(name));
-        let has_default = |name: &&str| {
-            let default = schema.property(name).and_then(|schema| schema.default.as_deref());
-            default.is_some_and(|default| !self.is_typed || !is_zero(default))
-        };
+        let has_default = |name: &&str| schema.property(name).is_some_and(|schema| schema.default.is_some());
         let names = schema.required.iter().map(|name| &**name).filter(enforced).filter(|name| !has_default(name));
         let names: Vec<&str> = names.collect();
         self.missing(node, names.into_iter(), path);
@@ -200,17 +197,5 @@ impl Walk {
             let (at, message) = (path.key_span(), "is missing".to_owned());
             self.add(Mismatch { fault: Fault::Missing, path: path.text_of(name), at, message, help: None });
         }
-    }
-}
-
-/// Returns whether a default is the empty value of its type, which a Go type has without a default.
-fn is_zero(value: &serde_json::Value) -> bool {
-    match value {
-        serde_json::Value::Null => true,
-        serde_json::Value::Bool(value) => !value,
-        serde_json::Value::Number(number) => number.as_f64() == Some(0.0),
-        serde_json::Value::String(text) => text.is_empty(),
-        serde_json::Value::Array(items) => items.is_empty(),
-        serde_json::Value::Object(fields) => fields.is_empty(),
     }
 }

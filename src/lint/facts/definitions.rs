@@ -3,19 +3,20 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::api::catalog::{self, Definition, Elsewhere};
-use crate::flux::Repo;
+use crate::flux::{Repo, Settings, definitions_elsewhere};
 use crate::kube::Object;
 
 /// The definitions of a repository.
 pub(crate) struct Definitions<'a> {
     repo: &'a Repo,
+    settings: &'a Settings,
     read: catalog::Definitions,
     elsewhere: OnceLock<Arc<Elsewhere>>,
 }
 
 impl<'a> Definitions<'a> {
-    pub(crate) fn of_repository(repo: &'a Repo) -> Self {
-        Self { repo, read: catalog::Definitions::default(), elsewhere: OnceLock::new() }
+    pub(crate) fn of_repository(repo: &'a Repo, settings: &'a Settings) -> Self {
+        Self { repo, settings, read: catalog::Definitions::default(), elsewhere: OnceLock::new() }
     }
 
     /// The definition of a `CustomResourceDefinition` that a cluster receives.
@@ -25,10 +26,8 @@ impl<'a> Definitions<'a> {
 
     /// The definitions that a cluster may have without receiving them.
     pub(crate) fn elsewhere(&self) -> Arc<Elsewhere> {
-        let elsewhere = self.elsewhere.get_or_init(|| {
-            let written = self.repo.objects.iter().map(|built| &built.object).chain(&self.repo.aside);
-            Arc::new(Elsewhere::new([], written.filter_map(|object| self.read.of(object))))
-        });
+        let elsewhere =
+            self.elsewhere.get_or_init(|| Arc::new(definitions_elsewhere(self.repo, self.settings, &self.read)));
         elsewhere.clone()
     }
 }

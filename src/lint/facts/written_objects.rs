@@ -7,7 +7,7 @@ use super::definitions::Definitions;
 use super::distinct::written_position;
 use super::reached::ReachedFiles;
 use crate::base::set_aside::is_set_aside;
-use crate::flux::Repo;
+use crate::flux::{Repo, Settings};
 use crate::kube::{Object, ObjectId, groups};
 use crate::text::{folder_of, is_inside, normalize};
 
@@ -22,8 +22,13 @@ pub(crate) struct WrittenObjects<'a> {
 }
 
 impl<'a> WrittenObjects<'a> {
-    pub(crate) fn of(repo: &'a Repo) -> Self {
-        Self { repo, by_id: OnceLock::new(), reached: OnceLock::new(), definitions: Definitions::of_repository(repo) }
+    pub(crate) fn of(repo: &'a Repo, settings: &'a Settings) -> Self {
+        Self {
+            repo,
+            by_id: OnceLock::new(),
+            reached: OnceLock::new(),
+            definitions: Definitions::of_repository(repo, settings),
+        }
     }
 
     /// The object with an id, if a single directory defines it and no cluster reaches it.
