@@ -228,5 +228,6 @@ fn fault_of_number(number: f64, constraints: &Constraints) -> Option<(String, Op
     }
     let factor = constraints.multiple_of.filter(|factor| *factor > 0.0)?;
     let quotient = number / factor;
-    ((quotient - quotient.round()).abs() > 1e-9).then(|| (format!("is `{number}`, but must be a multiple of {factor}"), None))
+    ((quotient - quotient.round()).abs() > 1e-9)
+        .then(|| (format!("is `{number}`, but must be a multiple of {factor}"), None))
 }

@@ -67,7 +67,8 @@ fn is_date_time(text: &str) -> bool {
     let is_clock = in_range(hours, 24) && in_range(minutes, 60) && in_range(seconds, 60);
     let is_zone = matches!(zone, "" | "Z" | "z")
         || zone.get(1..).is_some_and(|zone| {
-            let (hours, minutes) = zone.split_once(':').unwrap_or_else(|| zone.split_at_checked(2).unwrap_or((zone, "")));
+            let (hours, minutes) =
+                zone.split_once(':').unwrap_or_else(|| zone.split_at_checked(2).unwrap_or((zone, "")));
             in_range(hours, 24) && in_range(minutes, 60)
         });
     is_clock && !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit()) && is_zone

@@ -89,7 +89,13 @@ fn check_text(entry: &Entry, path: &Path<'_>, walk: &mut Walk, fault: impl Fn(&s
         }
         _ => {
             let message = format!("is {} instead of a string", type_of(&entry.node));
-            walk.add_at(Fault::Type, &entry.node, path, message, retyped(&entry.node, crate::api::schema::Type::String));
+            walk.add_at(
+                Fault::Type,
+                &entry.node,
+                path,
+                message,
+                retyped(&entry.node, crate::api::schema::Type::String),
+            );
         }
     }
 }
@@ -104,10 +110,9 @@ fn fault_of_name(object: &Object, name: &str) -> Option<String> {
         (groups::RBAC, _) => says(is_path_segment(name), "no `/` and no `%`"),
         ("", "Namespace") => says(is_dns_label(name), "at most 63 lower-case letters, digits and `-`"),
         // Kubernetes 1.34 may allow a digit at the start.
-        ("", "Service") => says(
-            is_dns_label(name) || is_dns_1035_label(name),
-            "at most 63 lower-case letters, digits and `-`",
-        ),
+        ("", "Service") => {
+            says(is_dns_label(name) || is_dns_1035_label(name), "at most 63 lower-case letters, digits and `-`")
+        }
         // The names of these kinds have other characters.
         ("apiregistration.k8s.io" | "certificates.k8s.io" | "metrics.k8s.io", _) | ("", "Event") => None,
         _ => says(is_dns_subdomain(name), "at most 253 lower-case letters, digits, `-` and `.`"),

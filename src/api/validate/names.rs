@@ -54,7 +54,9 @@ mod tests {
         assert!(is_dns_subdomain("a.b-c.1") && !is_dns_subdomain("a..b") && !is_dns_subdomain("A"));
         assert!(is_dns_1035_label("a1") && !is_dns_1035_label("1a"));
         assert!(is_path_segment("system:node") && !is_path_segment("a/b"));
-        assert!(is_qualified_name("app.kubernetes.io/Name_1") && !is_qualified_name("a/b/c") && !is_qualified_name("/a"));
+        assert!(
+            is_qualified_name("app.kubernetes.io/Name_1") && !is_qualified_name("a/b/c") && !is_qualified_name("/a")
+        );
         assert!(is_label_value("") && is_label_value("A_b.c") && !is_label_value("a ") && !is_label_value("a:b"));
     }
 }

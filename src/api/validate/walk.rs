@@ -163,7 +163,8 @@ impl Walk {
             Some(meant) => format!("did you mean `{meant}`?"),
             None if schema.properties.is_empty() => "remove it: the field has no fields".to_owned(),
             None => {
-                let known: Vec<String> = schema.properties.iter().take(12).map(|(name, _)| format!("`{name}`")).collect();
+                let known: Vec<String> =
+                    schema.properties.iter().take(12).map(|(name, _)| format!("`{name}`")).collect();
                 let more = schema.properties.len() - known.len();
                 let more = if more == 0 { String::new() } else { format!(" and {more} more") };
                 format!("remove it, or use one of the known fields: {}{more}", known.join(", "))

@@ -5,8 +5,8 @@ use crate::api::catalog::{Found, Lookup, Origin, Product};
 use crate::api::validate::{Fault, Mismatch, validate};
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplyMode};
-use crate::kube::{Object, groups};
 use crate::kube::version::Version;
+use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
@@ -100,7 +100,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                 let Some(kind) = kinds.of(&applied, found) else { continue };
                 let key = (memory_address(applied.object), kind.found.schema.identity());
                 let mismatches = known.entry_or(key, || {
-                    let is_typed = matches!(&kind.found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
+                    let is_typed =
+                        matches!(&kind.found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
                     validate(applied.object, &kind.found.schema, kind.found.scope, is_typed).into()
                 });
                 for (at, mismatch) in mismatches.iter().enumerate() {
@@ -156,7 +157,11 @@ impl Kinds<'_, '_> {
                 }
                 Lookup::NotServed(_) | Lookup::Ambiguous(_) => None,
                 Lookup::Unknown => {
-                    found.unchecked(format!("objects of {} {}, since its schema is unknown", object.api_version(), object.kind()));
+                    found.unchecked(format!(
+                        "objects of {} {}, since its schema is unknown",
+                        object.api_version(),
+                        object.kind()
+                    ));
                     None
                 }
             }
