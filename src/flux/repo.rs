@@ -14,7 +14,7 @@ use super::settings::Settings;
 use super::source;
 use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::base::group_findings::sort;
-use crate::base::set_aside::is_test_data;
+use crate::base::set_aside::{is_set_aside, is_test_data};
 use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::cluster::lookups::Lookups;
@@ -268,7 +268,9 @@ impl Repo {
                 let template = is_template(parsed);
                 let is_copied_template = template && is_data && !is_kustomization && !mentioned;
                 let is_judged = spoken_for && !is_copied_template && !is_of_scaffold(parsed);
-                if is_judged {
+                if is_judged && is_set_aside(path, |_| false) {
+                    loose.extend(parsed.findings.iter().cloned());
+                } else if is_judged {
                     // The builds report duplicate keys of patches, because the objects determine the consequences.
                     let is_patch = !is_kustomization && !named.included.contains(path) && named.others.contains(path);
                     let told = parsed.findings.iter().filter(|finding| !is_patch || finding.rule != DUPLICATE_KEY);
