@@ -27,8 +27,8 @@ declare! {
     /// prefix, a URL with a password, or the URL of a webhook. It is also error for a value of a Secret with a key such
     /// as `password`, and for a password in a file of a Secret. It is warning if only the name or a random text
     /// indicates that a value is private: a password in a ConfigMap, in chart values or in an environment variable, a
-    /// URL with an API key, and a random value in a Secret. It is pedantic for a well-known password such as `changeme`. Such a value does not
-    /// disclose a secret, but without a replacement, it is the password.
+    /// URL with an API key, and a random value in a Secret. It is pedantic for a well-known password such as
+    /// `changeme`. Such a value does not disclose a secret, but without a replacement, it is the password.
     ///
     /// These values are not private: public keys, certificates, addresses, user names, identifiers, empty values,
     /// variables, templates, references to a vault, SOPS-encrypted values, and placeholders such as `<token>` and
