@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-
 use super::error::Error;
 use super::exit::Exit;
 use super::linter;
+use super::output::{self, Output};
 use super::repository::{DECLARE, NO_CLUSTER, Options};
 use super::source::{self, FLEET, Source, folder_of, or_current};
 use super::streams::Streams;
@@ -15,7 +14,7 @@ use crate::disk;
 use crate::flux::{MISSING_PATH, Receiver, Repo};
 use crate::kustomize::is_yaml;
 use crate::lint::{self, RULES};
-use crate::report::{FORMATS, Format, Report, SummaryLine};
+use crate::report::Report;
 use crate::text::{Entry, LoadError, Tree, join};
 
 /// Lints a Flux repository and the objects that its clusters receive.
@@ -41,9 +40,12 @@ pub(super) struct Args {
     /// The directory, or a single file.
     #[arg(default_value = ".")]
     dir: PathBuf,
-    /// The output format.
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = formats())]
-    format: &'static Format,
+    /// The output format; `FORMAT=FILE` writes it to a file, and may be repeated.
+    ///
+    /// The formats: text (source lines for terminals), concise (one line per finding), json, sarif, github, gitlab,
+    /// junit and markdown.
+    #[arg(long, value_name = "FORMAT[=FILE]", default_value = "text", value_parser = Output::parse)]
+    format: Vec<Output>,
     /// Runs only this rule; may be repeated.
     #[arg(long, value_name = "RULE")]
     only: Vec<String>,
@@ -73,17 +75,12 @@ enum FailOn {
     Never,
 }
 
-fn formats() -> impl TypedValueParser<Value = &'static Format> {
-    let known = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.about));
-    PossibleValuesParser::new(known)
-        .try_map(|name| FORMATS.iter().find(|format| format.name == name).ok_or("a possible value is not a format"))
-}
-
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     check_rules(&args.only)?;
     let mut tree = disk::read(&args.dir)?;
     let folder = if disk::is_file(&args.dir) { folder_of(&args.dir) } else { args.dir.clone() };
-    let prefix = display_prefix(&folder, args.format);
+    output::check(&args.format)?;
+    let prefix = display_prefix(&folder, &args.format);
     let source = governing_fleet(args.fleet.as_deref(), &args.dir, &tree, &folder)?;
     if let Some(source) = &source {
         if source.loaded.fleet.is_none() {
@@ -112,16 +109,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     linter::warn_unused_exceptions(&outcome.unused, streams);
     let not_built = outcome.not_built.clone();
     let report = linter::report(outcome, &tree, &prefix);
-    let is_read = streams.write(|out| {
-        (args.format.write)(&report, out)?;
-        match args.format.summary {
-            SummaryLine::Stdout => writeln!(out, "{}", report.summary),
-            SummaryLine::Stderr => Ok(()),
-        }
-    })?;
-    if is_read && matches!(args.format.summary, SummaryLine::Stderr) {
-        streams.message(&report.summary);
-    }
+    output::write(&args.format, &report, streams)?;
     linter::warn_not_built(&not_built, streams);
     if args.verbose {
         linter::print_skipped(&report.summary.coverage, streams);
@@ -156,8 +144,8 @@ pub(super) fn unknown_rule(id: &str) -> Error {
 }
 
 /// Returns the prefix of displayed paths: the directory as it was typed, or relative to the checkout for GitHub.
-fn display_prefix(folder: &Path, format: &Format) -> String {
-    if format.name == "github"
+fn display_prefix(folder: &Path, formats: &[Output]) -> String {
+    if formats.iter().any(|output| output.format.name == "github")
         && let Some(checkout) = std::env::var_os("GITHUB_WORKSPACE")
         && let Some(relative) = disk::relative(folder, Path::new(&checkout))
     {

@@ -10,6 +10,7 @@ mod schema;
 mod source;
 mod init;
 mod linter;
+mod output;
 mod kustomize;
 mod repository;
 mod build;

@@ -76,6 +76,31 @@ pub fn create(path: &Path, text: &str) -> Result<(), DiskError> {
     file.write_all(text.as_bytes()).map_err(&refused)
 }
 
+/// Writes a file that the user names, in one step: the file has its old or its new content. Its directory must exist.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
+    let refused = DiskError::refused("write", path);
+    // A device or a pipe, such as `/dev/stderr`, cannot be replaced.
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return fs::OpenOptions::new()
+            .write(true)
+            .open(path)
+            .and_then(|mut file| file.write_all(bytes))
+            .map_err(&refused);
+    }
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut staged = tempfile::NamedTempFile::new_in(folder).map_err(&refused)?;
+    staged.write_all(bytes).map_err(&refused)?;
+    let mode = fs::metadata(&target).map(|metadata| metadata.permissions()).ok();
+    #[cfg(unix)]
+    let mode = mode.unwrap_or_else(|| std::os::unix::fs::PermissionsExt::from_mode(0o644)).into();
+    if let Some(mode) = mode {
+        fs::set_permissions(staged.path(), mode).map_err(&refused)?;
+    }
+    staged.persist(&target).map_err(|error| refused(error.error))?;
+    Ok(())
+}
+
 /// The kind of the next step, before which a test can interrupt the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {

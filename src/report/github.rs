@@ -6,17 +6,27 @@ use std::io::{self, Write};
 use super::places::Shown;
 use super::printable::printable;
 use super::result::Report;
+use super::summary::counted;
 use crate::base::finding::{Finding, Severity};
 
-/// Writes one workflow command per finding.
+/// The number of annotations of each level that GitHub shows for a step.
+const MAX_SHOWN: usize = 10;
+
+/// Writes one workflow command per finding. If a level has more findings than GitHub shows, the last shown annotation
+/// has the number of the others.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    for finding in &report.findings {
-        writeln!(out, "{}", command(report, finding))?;
+    for severity in [Severity::Error, Severity::Warning, Severity::Pedantic] {
+        let findings: Vec<&Finding> = report.findings.iter().filter(|finding| finding.severity == severity).collect();
+        let omitted = findings.len().saturating_sub(MAX_SHOWN);
+        for (at, finding) in findings.iter().enumerate() {
+            let more = if at + 1 == MAX_SHOWN { omitted } else { 0 };
+            writeln!(out, "{}", command(report, finding, more))?;
+        }
     }
     Ok(())
 }
 
-fn command(report: &Report, finding: &Finding) -> String {
+fn command(report: &Report, finding: &Finding, more: usize) -> String {
     let level = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -31,6 +41,10 @@ fn command(report: &Report, finding: &Finding) -> String {
     }
     if let Some(help) = &finding.help {
         let _ = write!(message, "\nhelp: {help}");
+    }
+    if more > 0 {
+        let others = counted(more, &format!("further {}", finding.severity));
+        let _ = write!(message, "\nGitHub does not show {others}; the job summary and the log have all of them");
     }
     let mut properties = format!(
         "file={},line={},endLine={}",
@@ -67,7 +81,7 @@ mod tests {
         let finding = Finding::error("some-rule", file.span(6..7), "100% wrong\n::error::no").help("fix, it");
         let report = Report::new(vec![finding], Coverage::default(), "");
         assert_eq!(
-            command(&report, &report.findings[0]),
+            command(&report, &report.findings[0], 0),
             "::error file=a%2Cb.yaml,line=1,endLine=1,col=7,endColumn=8,title=some-rule::100%25 wrong%0A::error::no%0Ahelp: fix, it"
         );
     }

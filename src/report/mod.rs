@@ -2,6 +2,7 @@
 
 mod places;
 mod printable;
+mod one_line;
 pub mod mask;
 pub mod diff;
 mod provenance;
@@ -9,9 +10,15 @@ pub mod build;
 pub mod graph;
 mod summary;
 mod result;
+mod fingerprint;
 pub mod access;
+mod concise;
 mod github;
+mod gitlab;
 pub mod json;
+mod junit;
+mod markdown;
+mod sarif;
 mod text;
 pub mod trace;
 
@@ -47,5 +54,10 @@ pub enum SummaryLine {
 pub const FORMATS: &[Format] = &[
     Format { name: "text", about: "source lines for terminals", write: text::write, summary: SummaryLine::Stdout },
     Format { name: "json", about: "JSON for programs", write: json::write, summary: SummaryLine::Stderr },
+    Format { name: "concise", about: "one line per finding", write: concise::write, summary: SummaryLine::Stdout },
     Format { name: "github", about: "annotations on GitHub", write: github::write, summary: SummaryLine::Stderr },
+    Format { name: "gitlab", about: "code quality on GitLab", write: gitlab::write, summary: SummaryLine::Stderr },
+    Format { name: "junit", about: "JUnit XML for CI systems", write: junit::write, summary: SummaryLine::Stderr },
+    Format { name: "markdown", about: "Markdown for comments", write: markdown::write, summary: SummaryLine::Stderr },
+    Format { name: "sarif", about: "SARIF 2.1.0 for code scanning", write: sarif::write, summary: SummaryLine::Stderr },
 ];

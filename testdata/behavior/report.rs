@@ -93,6 +93,15 @@ fn github_output_has_one_command_per_finding() {
 }
 
 #[test]
+fn every_other_format_shows_each_finding() {
+    assert_data_eq!(written("concise").into_data().raw(), snapbox::file!["../report/all.concise"].raw());
+    assert_data_eq!(written("markdown").into_data().raw(), snapbox::file!["../report/all.md"].raw());
+    assert_data_eq!(Data::text(written("gitlab")).raw(), snapbox::file!["../report/all.gitlab.json": Text].raw());
+    assert_data_eq!(Data::text(written("junit")).raw(), snapbox::file!["../report/all.junit.xml": Text].raw());
+    assert_data_eq!(Data::text(written("sarif")).raw(), snapbox::file!["../report/all.sarif": Text].raw());
+}
+
+#[test]
 fn json_output_matches_its_schema() {
     let json = written("json");
     let schema = jsonschema::draft202012::new(&json::schema()).unwrap();

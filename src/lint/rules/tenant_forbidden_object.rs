@@ -229,7 +229,12 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, exists: impl
     if applied.apply_mode() == ApplyMode::Created && exists() {
         return;
     }
-    let namespace = if kind.is_namespaced() { applied.namespace().unwrap_or("default") } else { "" };
+    let namespace = match applied.namespace() {
+        _ if !kind.is_namespaced() => "",
+        Some(namespace) => namespace,
+        // Flux rejects the object before it asks the API server; `default-namespace` reports it.
+        None => return,
+    };
     // The API server authorizes a request for a Namespace in that namespace, so a RoleBinding there is sufficient.
     let own = if object.is("", "Namespace") { object.name() } else { namespace };
     let mut missing = Vec::new();
@@ -252,15 +257,8 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, exists: impl
             namespace => format!("`{}` in namespace `{namespace}`", kind.plural),
         };
         let why = format!("the account is not allowed to {} {place}", verbs.join(" or "));
-        let help = if kind.is_namespaced() && applied.namespace().is_none() {
-            // Flux rejects an object without a namespace. The account does not have the permissions in `default`.
-            format!(
-                "set a namespace of the tenant in the object or in `spec.targetNamespace`: Flux rejects an object \
-                 without a namespace, and {why}"
-            )
-        } else {
-            format!("move the object to the platform, or bind `{account}` to a role that allows the object: {why}")
-        };
+        let help =
+            format!("move the object to the platform, or bind `{account}` to a role that allows the object: {why}");
         found.push(finding(actor, applied, namespace, "", &help));
         return;
     }

@@ -1,0 +1,78 @@
+//! The outputs of `lint`: a format on standard output, and formats in files.
+
+use std::path::PathBuf;
+
+use super::error::Error;
+use super::streams::Streams;
+use crate::base::finding::did_you_mean;
+use crate::disk;
+use crate::report::{FORMATS, Format, Report, SummaryLine};
+
+/// A format and its destination.
+#[derive(Debug, Clone)]
+pub(super) struct Output {
+    /// The format.
+    pub format: &'static Format,
+    /// The file; `None` for standard output.
+    file: Option<PathBuf>,
+}
+
+impl Output {
+    /// Parses `FORMAT` or `FORMAT=FILE`.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
+        if file == Some("") {
+            return Err(format!("a file is missing: write `{name}=FILE`, or `{name}` for standard output"));
+        }
+        let format = FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
+            let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            let meant = did_you_mean(name, names.iter().copied());
+            let meant = meant.map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
+            format!("there is no format `{name}`{meant} (formats: {})", names.join(", "))
+        })?;
+        Ok(Self { format, file: file.map(PathBuf::from) })
+    }
+}
+
+/// Returns an error if two outputs have the same destination.
+pub(super) fn check(outputs: &[Output]) -> Result<(), Error> {
+    for (at, output) in outputs.iter().enumerate() {
+        if outputs.iter().take(at).any(|earlier| earlier.file == output.file) {
+            let place =
+                output.file.as_ref().map_or("standard output".to_owned(), |file| format!("`{}`", file.display()));
+            let message = format!("two formats have the same destination: {place}");
+            return Err(Error::with_help(message, "write `--format FORMAT=FILE` for all formats but one"));
+        }
+    }
+    Ok(())
+}
+
+/// Writes a report in all formats. The format on standard output comes last, so that a file that cannot be written is an
+/// error before any output.
+pub(super) fn write(outputs: &[Output], report: &Report, streams: &mut Streams) -> Result<(), Error> {
+    for output in outputs {
+        let Some(file) = &output.file else { continue };
+        let mut bytes = Vec::new();
+        (output.format.write)(report, &mut bytes)?;
+        if output.format.summary == SummaryLine::Stdout {
+            bytes.extend_from_slice(format!("{}\n", report.summary).as_bytes());
+        }
+        let text = anstream::adapter::strip_bytes(&bytes).into_vec();
+        disk::replace(file, &text)?;
+    }
+    let Some(output) = outputs.iter().find(|output| output.file.is_none()) else {
+        streams.message(&report.summary);
+        return Ok(());
+    };
+    let is_read = streams.write(|out| {
+        (output.format.write)(report, out)?;
+        match output.format.summary {
+            SummaryLine::Stdout => writeln!(out, "{}", report.summary),
+            SummaryLine::Stderr => Ok(()),
+        }
+    })?;
+    if is_read && output.format.summary == SummaryLine::Stderr {
+        streams.message(&report.summary);
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! Fingerprints of findings, which stay the same if lines move.
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+use super::result::Report;
+use crate::base::finding::Finding;
+
+/// The number of hexadecimal digits of a fingerprint.
+const DIGITS: usize = 32;
+
+/// Returns the fingerprint of each finding of a report.
+///
+/// A fingerprint depends on the rule, the file, the object and the fault, but not on the position or the clusters.
+/// Findings that are equal in all of these are numbered in the order of their positions.
+pub(super) fn fingerprints(report: &Report) -> Vec<String> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let of = |finding: &Finding| {
+        let base = fingerprint(finding);
+        let count = seen.entry(base.clone()).or_default();
+        *count += 1;
+        if *count == 1 { base } else { digest(&[&base, &count.to_string()]) }
+    };
+    report.findings.iter().map(of).collect()
+}
+
+fn fingerprint(finding: &Finding) -> String {
+    let file = finding.at.span.file();
+    let object = finding.object.as_ref();
+    let namespace = object.and_then(|object| object.namespace.as_deref()).unwrap_or_default();
+    let fault = match &finding.cause {
+        Some(cause) => cause.key.clone(),
+        None => without_numbers(&finding.message),
+    };
+    digest(&[
+        finding.rule,
+        file.root().map_or("", |root| root),
+        file.path(),
+        object.map_or("", crate::base::finding::ObjectRef::group),
+        object.map_or("", |object| &object.kind),
+        namespace,
+        object.map_or("", |object| &object.name),
+        &fault,
+    ])
+}
+
+/// Replaces the numbers of a message, which may count places or name a line.
+fn without_numbers(message: &str) -> String {
+    let mut text = String::with_capacity(message.len());
+    for c in message.chars() {
+        match c.is_ascii_digit() {
+            false => text.push(c),
+            true if text.ends_with('#') => {}
+            true => text.push('#'),
+        }
+    }
+    text
+}
+
+fn digest(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    }
+    let mut text = data_encoding::HEXLOWER.encode(&hash.finalize());
+    text.truncate(DIGITS);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Coverage;
+    use crate::text::File;
+
+    fn fingerprints_of(text: &str, messages: &[&str]) -> Vec<String> {
+        let file = File::new("a.yaml", text);
+        let at = text.find("kind").unwrap_or_default();
+        let findings = messages.iter().map(|message| Finding::error("rule", file.span(at..at + 4), *message)).collect();
+        fingerprints(&Report::new(findings, Coverage::default(), ""))
+    }
+
+    #[test]
+    fn a_moved_line_keeps_the_fingerprint() {
+        let before = fingerprints_of("kind: x\n", &["wrong in 3 places"]);
+        assert_eq!(before, fingerprints_of("# a comment\n\nkind: x\n", &["wrong in 12 places"]));
+        assert_ne!(before, fingerprints_of("kind: x\n", &["another fault"]));
+    }
+
+    #[test]
+    fn equal_findings_have_different_fingerprints() {
+        let two = fingerprints_of("kind: x\n", &["wrong", "wrong"]);
+        assert_eq!(two.len(), 2);
+        assert_ne!(two[0], two[1]);
+    }
+}

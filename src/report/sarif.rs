@@ -1,0 +1,254 @@
+//! SARIF 2.1.0, for code scanning on GitHub and other viewers.
+//!
+//! Source: <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>. GitHub shows `shortDescription`, `help` and
+//! `partialFingerprints`, and rejects a file with more than 25,000 results.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::fingerprint::fingerprints;
+use super::printable::printable;
+use super::result::Report;
+use crate::base::finding::{Finding, Label, Severity};
+use crate::lint;
+
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// The maximum number of results that GitHub accepts, without those that it drops.
+const MAX_RESULTS: usize = 5_000;
+/// The maximum number of related locations of one result.
+const MAX_RELATED: usize = 100;
+
+#[derive(Serialize)]
+struct Log {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run {
+    tool: Tool,
+    column_kind: &'static str,
+    results: Vec<Outcome>,
+}
+
+#[derive(Serialize)]
+struct Tool {
+    driver: Driver,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Driver {
+    name: &'static str,
+    semantic_version: &'static str,
+    rules: Vec<Descriptor>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Descriptor {
+    id: String,
+    short_description: Text,
+    help: Help,
+    default_configuration: Configuration,
+    properties: Properties,
+}
+
+#[derive(Serialize)]
+struct Text {
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Help {
+    text: String,
+    markdown: String,
+}
+
+#[derive(Serialize)]
+struct Configuration {
+    level: &'static str,
+}
+
+#[derive(Serialize)]
+struct Properties {
+    tags: [&'static str; 2],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Outcome {
+    rule_id: String,
+    rule_index: usize,
+    level: &'static str,
+    message: Text,
+    locations: [Location; 1],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    related_locations: Vec<Location>,
+    partial_fingerprints: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Clusters::is_empty")]
+    properties: Clusters,
+}
+
+#[derive(Serialize)]
+struct Clusters {
+    clusters: Vec<String>,
+}
+
+impl Clusters {
+    fn is_empty(&self) -> bool {
+        self.clusters.is_empty()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<usize>,
+    physical_location: PhysicalLocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Text>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    artifact_location: Artifact,
+    region: Region,
+}
+
+#[derive(Serialize)]
+struct Artifact {
+    uri: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: u32,
+    start_column: u32,
+    end_line: u32,
+    end_column: u32,
+}
+
+/// Writes the log.
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    // Viewers cut the end of a long list, so errors come first.
+    let mut order: Vec<(&Finding, String)> = report.findings.iter().zip(fingerprints(report)).collect();
+    order.sort_by_key(|(finding, _)| std::cmp::Reverse(finding.severity));
+    order.truncate(MAX_RESULTS);
+    let mut ids: Vec<&'static str> = order.iter().map(|(finding, _)| finding.rule).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let results = order.into_iter().map(|(finding, fingerprint)| {
+        let index = ids.binary_search(&finding.rule).unwrap_or_default();
+        outcome(report, finding, index, fingerprint)
+    });
+    let results = results.collect();
+    let driver = Driver {
+        name: env!("CARGO_PKG_NAME"),
+        semantic_version: env!("CARGO_PKG_VERSION"),
+        rules: ids.iter().map(|id| descriptor(id)).collect(),
+    };
+    let run = Run { tool: Tool { driver }, column_kind: "unicodeCodePoints", results };
+    serde_json::to_writer_pretty(&mut *out, &Log { schema: SCHEMA, version: "2.1.0", runs: [run] })?;
+    writeln!(out)
+}
+
+/// Describes a rule. Findings of files that are not valid have an id without a page.
+fn descriptor(id: &str) -> Descriptor {
+    let rule = lint::rule(id);
+    let summary = rule.map_or_else(|| id.replace('-', " "), |rule| rule.summary.to_owned());
+    let markdown = rule.map_or_else(|| summary.clone(), lint::Rule::page);
+    Descriptor {
+        id: id.to_owned(),
+        short_description: Text { text: summary.clone() },
+        help: Help { text: format!("{summary}; `fleetwright rule {id}` prints the reason and the fix"), markdown },
+        default_configuration: Configuration { level: level(rule.map_or(Severity::Error, |rule| rule.severity)) },
+        properties: Properties { tags: ["gitops", "kubernetes"] },
+    }
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Pedantic => "note",
+    }
+}
+
+fn outcome(report: &Report, finding: &Finding, rule_index: usize, fingerprint: String) -> Outcome {
+    let help = finding.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
+    let related = finding.all_related().take(MAX_RELATED).enumerate();
+    Outcome {
+        rule_id: finding.rule.to_owned(),
+        rule_index,
+        level: level(finding.severity),
+        message: Text { text: plain(&format!("{}{help}", finding.message)) },
+        locations: [location(report, &finding.at, None)],
+        related_locations: related.map(|(id, label)| location(report, label, Some(id))).collect(),
+        partial_fingerprints: BTreeMap::from([
+            ("fleetwright/v1", fingerprint.clone()),
+            ("primaryLocationLineHash", format!("{fingerprint}:1")),
+        ]),
+        properties: Clusters { clusters: finding.clusters.iter().map(ToString::to_string).collect() },
+    }
+}
+
+/// Escapes brackets, which start a link in the messages of SARIF.
+fn plain(text: &str) -> String {
+    printable(text).replace('\\', r"\\").replace('[', r"\[").replace(']', r"\]").replace('{', "{{").replace('}', "}}")
+}
+
+fn location(report: &Report, label: &Label, id: Option<usize>) -> Location {
+    let (start, end) = (label.span.position(), label.span.end_position());
+    let is_empty = (start.line, start.column) == (end.line, end.column);
+    Location {
+        id,
+        physical_location: PhysicalLocation {
+            artifact_location: Artifact { uri: uri(&report.display_path(label.span.file())) },
+            region: Region {
+                start_line: start.line,
+                start_column: start.column,
+                end_line: end.line,
+                end_column: end.column + u32::from(is_empty),
+            },
+        },
+        message: (!label.message.is_empty()).then(|| Text { text: plain(&label.message) }),
+    }
+}
+
+/// Returns a path as a relative URI.
+fn uri(path: &str) -> String {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(byte.into()),
+            _ => uri += &format!("%{byte:02X}"),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_valid_uri() {
+        assert_eq!(uri("./a b/[x]: ü.yaml"), "a%20b/%5Bx%5D%3A%20%C3%BC.yaml");
+    }
+
+    #[test]
+    fn a_message_contains_no_link() {
+        assert_eq!(plain("a [b](c) {0}"), r"a \[b\](c) {{0}}");
+    }
+}
