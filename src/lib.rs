@@ -24,6 +24,9 @@ pub mod yaml;
 /// Kubernetes objects as written, and notations that several modules parse.
 pub mod kube;
 
+/// CEL: the expressions of validation rules and admission policies.
+pub mod cel;
+
 /// URLs of sources, and the locations of their local copies.
 pub mod address;
 
