@@ -4,7 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::budget::Budget;
+use super::check::check;
+use super::evaluate::evaluate;
 use super::failure::Failure;
+use super::syntax::{Expr, parse};
 use super::types::Type;
 use super::value::{Read, Value};
 
@@ -27,6 +30,7 @@ pub struct CompileError {
 /// An expression that compiles.
 #[derive(Debug, Clone)]
 pub struct Program {
+    expr: Arc<Expr>,
     result_type: Type,
 }
 
@@ -55,8 +59,11 @@ impl Environment {
 
     /// Compiles an expression.
     pub fn compile(&self, text: &str) -> Result<Program, Vec<CompileError>> {
-        let _ = (text, &self.variables, self.minor);
-        Ok(Program { result_type: Type::Dyn })
+        let fail = |at, message| CompileError { at, message };
+        let mut expr = parse(text).map_err(|error| vec![fail(error.at, error.message)])?;
+        let result_type = check(&mut expr, &self.variables, self.minor)
+            .map_err(|errors| errors.into_iter().map(|error| fail(error.at, error.message)).collect::<Vec<_>>())?;
+        Ok(Program { expr: Arc::new(expr), result_type })
     }
 }
 
@@ -68,7 +75,7 @@ impl Program {
 
     /// Evaluates the expression. A variable without a value is unknown.
     pub fn evaluate(&self, variables: &[(&str, Value)], budget: &mut Budget) -> Evaluation {
-        let _ = (variables, budget);
-        Evaluation { result: Err(Failure::Unknown), reads: Vec::new() }
+        let (result, reads) = evaluate(&self.expr, variables, budget);
+        Evaluation { result, reads }
     }
 }

@@ -1,1 +1,7 @@
-//! To come.
+//! The type checker: finds the function of each call, and reports references, fields and types that cannot be right.
+
+mod unify;
+mod literals;
+mod checker;
+
+pub(super) use checker::check;

@@ -1,1 +1,8 @@
-//! To come.
+//! The evaluator.
+
+mod scope;
+mod evaluator;
+mod select;
+mod fold;
+
+pub(super) use evaluator::evaluate;

@@ -33,6 +33,12 @@ impl Url {
         Self::read(without_fragment, false).map(|url| Self { text: text.into(), ..url }).map_err(fail)
     }
 
+    /// Returns whether a text is a URL or an absolute path. A fragment counts as a part of the path.
+    pub fn is_valid(text: &str) -> bool {
+        let has_control = text.bytes().any(|byte| byte < 0x20 || byte == 0x7f);
+        !has_control && !text.is_empty() && Self::read(text, true).is_ok()
+    }
+
     /// Reads a URL without a fragment. A `strict` reading rejects a relative path.
     fn read(text: &str, strict: bool) -> Result<Self, &'static str> {
         let (scheme, rest) = split_scheme(text)?;

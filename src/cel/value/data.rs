@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use super::lazy::Lazy;
 use super::record::Record;
-use crate::cel::notation::{Cidr, Duration, Semver, Timestamp, Url};
+use crate::cel::notation::{Amount, Cidr, Duration, Semver, Timestamp, Url};
 use crate::cel::types::{Merge, Type};
-use crate::kube::quantity::Quantity;
 use crate::yaml::Node;
 
 /// A value. Clones are cheap: collections and texts are shared.
@@ -43,7 +42,7 @@ pub enum Value {
     /// An object with computed fields, such as `variables`.
     Record(Arc<Record>),
     /// A quantity of Kubernetes.
-    Quantity(Quantity),
+    Quantity(Amount),
     /// A URL.
     Url(Arc<Url>),
     /// An address of a host.
@@ -132,6 +131,11 @@ impl Value {
     /// Creates an optional value.
     pub fn some(value: Self) -> Self {
         Self::Optional(Some(Arc::new(value)))
+    }
+
+    /// Returns whether the value is unknown.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, Self::Unknown)
     }
 
     /// The boolean, if this is one.

@@ -10,6 +10,5 @@ mod escape;
 pub use data::{List, Map, MapKey, Value};
 pub(super) use compare::{compare, contains, has_same_keys, is_equal, lookup_steps, number_key};
 pub(super) use escape::unescape;
-pub(super) use lazy::Lazy;
 pub use record::{Field, Record};
 pub use trail::Read;
