@@ -16,7 +16,7 @@ const MAX_ERRORS: usize = 20;
 
 /// A fault of an expression that parses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TypeError {
+pub(crate) struct TypeError {
     /// The range of the fault, in bytes.
     pub at: Range<usize>,
     /// The reason, as the API server words it.
@@ -30,7 +30,7 @@ const TYPES: [&str; 17] = [
 ];
 
 /// Checks an expression and completes it: qualified names become single names, and calls get their functions.
-pub fn check(
+pub(crate) fn check(
     expr: &mut Expr,
     variables: &[(Arc<str>, Type)],
     minor: Option<u32>,

@@ -6,7 +6,7 @@ use crate::cel::syntax::{Expr, Kind};
 use crate::cel::value::Value;
 
 /// The position of the faulty argument and the fault.
-pub fn fault<'a>(name: &str, arguments: &'a [Expr]) -> Option<(&'a Expr, String)> {
+pub(crate) fn fault<'a>(name: &str, arguments: &'a [Expr]) -> Option<(&'a Expr, String)> {
     let at = if matches!(name, "matches" | "find" | "findAll") { 1 } else { 0 };
     let argument = arguments.get(at)?;
     let Kind::Literal(Value::String(text)) = &argument.kind else { return None };

@@ -6,11 +6,11 @@ use crate::cel::types::{Merge, Type};
 
 /// The types that parameters of a signature stand for.
 #[derive(Debug, Default)]
-pub struct Bindings(Vec<(char, Type)>);
+pub(crate) struct Bindings(Vec<(char, Type)>);
 
 impl Bindings {
     /// Returns whether an argument of a type can be passed for a parameter.
-    pub fn accept(&mut self, actual: &Type, formal: &Type) -> bool {
+    pub(crate) fn accept(&mut self, actual: &Type, formal: &Type) -> bool {
         match (actual, formal) {
             (_, Type::Parameter(name)) => match self.0.iter_mut().find(|(own, _)| own == name) {
                 Some((_, bound)) if is_compatible(actual, bound) => {
@@ -33,7 +33,7 @@ impl Bindings {
     }
 
     /// The type with its parameters replaced. A parameter without a binding can be any type.
-    pub fn apply(&self, formal: &Type) -> Type {
+    pub(crate) fn apply(&self, formal: &Type) -> Type {
         match formal {
             Type::Parameter(name) => {
                 self.0.iter().find(|(own, _)| own == name).map_or(Type::Dyn, |(_, bound)| bound.clone())
@@ -47,7 +47,7 @@ impl Bindings {
 }
 
 /// Returns whether a value of one type can be used as the other.
-pub fn is_compatible(one: &Type, other: &Type) -> bool {
+pub(crate) fn is_compatible(one: &Type, other: &Type) -> bool {
     match (one, other) {
         (Type::Dyn | Type::Parameter(_), _) | (_, Type::Dyn | Type::Parameter(_)) => true,
         (Type::Null, Type::Null)
@@ -76,7 +76,7 @@ pub fn is_compatible(one: &Type, other: &Type) -> bool {
 }
 
 /// The type that values of both compatible types have.
-pub fn more_general(one: &Type, other: &Type) -> Type {
+pub(crate) fn more_general(one: &Type, other: &Type) -> Type {
     match (one, other) {
         (Type::Dyn, _) | (_, Type::Dyn) => Type::Dyn,
         (Type::Null, other) => other.clone(),
@@ -92,6 +92,6 @@ pub fn more_general(one: &Type, other: &Type) -> Type {
 }
 
 /// Returns whether two types are the same.
-pub fn is_same(one: &Type, other: &Type) -> bool {
+pub(crate) fn is_same(one: &Type, other: &Type) -> bool {
     one.to_string() == other.to_string()
 }

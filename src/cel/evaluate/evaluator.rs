@@ -14,10 +14,10 @@ use crate::cel::syntax::{Argument, Expr, Kind, Pair, Selection};
 use crate::cel::value::{Read, Value};
 
 /// The result of an evaluation, or the reason why there is none.
-pub type Evaluated = Result<Value, Failure>;
+pub(crate) type Evaluated = Result<Value, Failure>;
 
 /// Evaluates an expression that was checked. Also returns the fields that it read.
-pub fn evaluate(expr: &Expr, variables: &[(&str, Value)], budget: &mut Budget) -> (Evaluated, Vec<Read>) {
+pub(crate) fn evaluate(expr: &Expr, variables: &[(&str, Value)], budget: &mut Budget) -> (Evaluated, Vec<Read>) {
     let mut scope = Scope::new(variables, budget);
     let result = value(expr, &mut scope).and_then(known);
     (result, scope.into_reads())

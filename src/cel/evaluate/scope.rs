@@ -11,7 +11,7 @@ use crate::cel::value::{Read, Value};
 const MAX_READS: usize = 200;
 
 /// The variables, the budget and the fields that were read.
-pub struct Scope<'a> {
+pub(crate) struct Scope<'a> {
     variables: &'a [(&'a str, Value)],
     locals: Vec<(Arc<str>, Value)>,
     pub(super) budget: &'a mut Budget,

@@ -5,7 +5,7 @@ use crate::cel::failure::Failure;
 use crate::cel::value::{List, Value};
 
 /// The text at a position of the arguments. Reading it costs steps.
-pub fn text<'a>(arguments: &'a [Value], at: usize, budget: &mut Budget) -> Result<&'a str, Failure> {
+pub(crate) fn text<'a>(arguments: &'a [Value], at: usize, budget: &mut Budget) -> Result<&'a str, Failure> {
     match arguments.get(at) {
         Some(Value::String(text)) => {
             budget.spend_text(text.len())?;
@@ -16,7 +16,7 @@ pub fn text<'a>(arguments: &'a [Value], at: usize, budget: &mut Budget) -> Resul
 }
 
 /// The integer at a position of the arguments.
-pub fn int(arguments: &[Value], at: usize) -> Result<i64, Failure> {
+pub(crate) fn int(arguments: &[Value], at: usize) -> Result<i64, Failure> {
     match arguments.get(at) {
         Some(Value::Int(value)) => Ok(*value),
         _ => Err(Failure::no_overload()),
@@ -24,7 +24,7 @@ pub fn int(arguments: &[Value], at: usize) -> Result<i64, Failure> {
 }
 
 /// The list at a position of the arguments. Reading it costs a step for each item.
-pub fn list<'a>(arguments: &'a [Value], at: usize, budget: &mut Budget) -> Result<&'a List, Failure> {
+pub(crate) fn list<'a>(arguments: &'a [Value], at: usize, budget: &mut Budget) -> Result<&'a List, Failure> {
     match arguments.get(at) {
         Some(Value::List(list)) => {
             budget.spend(list.len())?;

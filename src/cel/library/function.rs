@@ -7,7 +7,7 @@ use crate::cel::value::Value;
 
 /// A function with all its overloads.
 #[derive(Debug)]
-pub struct Function {
+pub(crate) struct Function {
     /// The name, which may be qualified.
     pub name: &'static str,
     /// The minor version of Kubernetes 1 that introduced the function.
@@ -23,7 +23,7 @@ pub(super) type Run = fn(&[Value], &mut Budget) -> Result<Value, Failure>;
 
 /// The signature of an overload.
 #[derive(Debug)]
-pub struct Signature {
+pub(crate) struct Signature {
     /// Whether the first parameter is a receiver.
     pub is_member: bool,
     /// The types of the receiver and the parameters.
@@ -47,13 +47,13 @@ impl Function {
     }
 
     /// The signatures of the overloads.
-    pub fn signatures(&self) -> impl Iterator<Item = Signature> {
+    pub(crate) fn signatures(&self) -> impl Iterator<Item = Signature> {
         self.signatures.iter().map(|text| Signature::parse(text))
     }
 }
 
 /// The function of a name.
-pub fn find(name: &str) -> Option<&'static Function> {
+pub(crate) fn find(name: &str) -> Option<&'static Function> {
     let tables: [&'static [Function]; 18] = [
         super::operators::FUNCTIONS,
         super::conversions::FUNCTIONS,

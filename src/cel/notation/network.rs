@@ -4,7 +4,7 @@ use core::net::IpAddr;
 use std::fmt;
 
 /// Reads an address as the API server does; the error states why it rejects the text.
-pub fn parse_ip(text: &str) -> Result<IpAddr, String> {
+pub(crate) fn parse_ip(text: &str) -> Result<IpAddr, String> {
     if let Some((address, _)) = text.split_once('%')
         && address.contains(':')
     {

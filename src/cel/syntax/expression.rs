@@ -8,11 +8,11 @@ use crate::cel::value::Value;
 
 /// The maximum height of an expression, which bounds the recursion of the checker and the evaluator. The API server has
 /// the same limit.
-pub const MAX_HEIGHT: u16 = 250;
+pub(crate) const MAX_HEIGHT: u16 = 250;
 
 /// An expression with its position.
 #[derive(Debug, Clone)]
-pub struct Expr {
+pub(crate) struct Expr {
     /// The range of the expression in the text, in bytes.
     pub at: Range<usize>,
     /// The expression.
@@ -21,7 +21,7 @@ pub struct Expr {
 
 /// The kinds of expressions.
 #[derive(Debug, Clone)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A literal.
     Literal(Value),
     /// A name: a variable, or the first part of a qualified name.
@@ -59,7 +59,7 @@ pub enum Kind {
 
 /// How a field or an item is selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Selection {
+pub(crate) enum Selection {
     /// The value; it is an error if it does not exist.
     Value,
     /// Whether the field exists: `has(a.b)`.
@@ -70,7 +70,7 @@ pub enum Selection {
 
 /// An item of a list.
 #[derive(Debug, Clone)]
-pub struct Argument {
+pub(crate) struct Argument {
     /// Whether an optional value without a content is left out: `[?a]`.
     pub is_optional: bool,
     /// The value.
@@ -79,7 +79,7 @@ pub struct Argument {
 
 /// An entry of a map.
 #[derive(Debug, Clone)]
-pub struct Pair {
+pub(crate) struct Pair {
     /// Whether an optional value without a content is left out: `{?a: b}`.
     pub is_optional: bool,
     /// The key.
@@ -90,7 +90,7 @@ pub struct Pair {
 
 /// A macro that evaluates expressions for each item of a range, or for the content of an optional value.
 #[derive(Debug, Clone)]
-pub struct Fold {
+pub(crate) struct Fold {
     /// The macro.
     pub kind: FoldKind,
     /// The list, the map, or the optional value.
@@ -105,7 +105,7 @@ pub struct Fold {
 
 /// The macros that bind variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FoldKind {
+pub(crate) enum FoldKind {
     /// `all`
     All,
     /// `exists`

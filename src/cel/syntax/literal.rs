@@ -13,7 +13,7 @@ enum Part {
 }
 
 /// Reads the content of a text literal.
-pub fn read_text(body: &str, is_raw: bool) -> Result<String, String> {
+pub(crate) fn read_text(body: &str, is_raw: bool) -> Result<String, String> {
     let body = body.replace("\r\n", "\n").replace('\r', "\n");
     if is_raw {
         return Ok(body);
@@ -27,7 +27,7 @@ pub fn read_text(body: &str, is_raw: bool) -> Result<String, String> {
 }
 
 /// Reads the content of a bytes literal.
-pub fn read_bytes(body: &str, is_raw: bool) -> Result<Vec<u8>, String> {
+pub(crate) fn read_bytes(body: &str, is_raw: bool) -> Result<Vec<u8>, String> {
     let body = body.replace("\r\n", "\n").replace('\r', "\n");
     if is_raw {
         return Ok(body.into_bytes());
@@ -91,7 +91,7 @@ fn code(first: char, chars: &mut std::str::Chars<'_>) -> Option<u32> {
 }
 
 /// Reads a number. A minus sign before a literal belongs to it, so that the smallest integer can be written.
-pub fn read_number(text: &str, is_negative: bool) -> Result<Value, &'static str> {
+pub(crate) fn read_number(text: &str, is_negative: bool) -> Result<Value, &'static str> {
     let sign = if is_negative { "-" } else { "" };
     if let Some(digits) = text.strip_suffix(['u', 'U']) {
         let value = digits.strip_prefix("0x").map_or_else(|| digits.parse(), |hex| u64::from_str_radix(hex, 16));

@@ -28,7 +28,7 @@ fn macro_of(name: &str, arguments: usize) -> Option<(FoldKind, usize)> {
 }
 
 /// Creates the expression of a member call: a macro or a call.
-pub fn member_call(receiver: Expr, name: &str, mut arguments: Vec<Expr>) -> Result<Kind, SyntaxError> {
+pub(crate) fn member_call(receiver: Expr, name: &str, mut arguments: Vec<Expr>) -> Result<Kind, SyntaxError> {
     if let Some((kind, count)) = macro_of(name, arguments.len()) {
         let variables = variables(name, arguments.iter().take(count))?;
         let mut rest = arguments.into_iter().skip(count);
@@ -76,7 +76,7 @@ fn variables<'a>(name: &str, arguments: impl Iterator<Item = &'a Expr>) -> Resul
 }
 
 /// Creates the expression of a call without a receiver: `has` or a function.
-pub fn global_call(name: &str, mut arguments: Vec<Expr>, at: &Range<usize>) -> Result<Kind, SyntaxError> {
+pub(crate) fn global_call(name: &str, mut arguments: Vec<Expr>, at: &Range<usize>) -> Result<Kind, SyntaxError> {
     if name != "has" || arguments.len() != 1 {
         return Ok(Kind::Call { name: name.into(), arguments, is_member: false, function: None });
     }

@@ -17,16 +17,29 @@ const RESERVED: [&str; 17] = [
     "return", "var", "void", "while",
 ];
 
-/// The binary operators by precedence, with the names of their functions.
-const OPERATORS: [&[(&str, &str)]; 3] = [
-    &[("==", "_==_"), ("!=", "_!=_"), ("<", "_<_"), ("<=", "_<=_"), (">", "_>_"), (">=", "_>=_"), ("in", "@in")],
-    &[("+", "_+_"), ("-", "_-_")],
-    &[("*", "_*_"), ("/", "_/_"), ("%", "_%_")],
+/// The binary operators with their precedence and the names of their functions.
+const OPERATORS: [(&str, u8, &str); 14] = [
+    ("||", 1, "_||_"),
+    ("&&", 2, "_&&_"),
+    ("==", 3, "_==_"),
+    ("!=", 3, "_!=_"),
+    ("<", 3, "_<_"),
+    ("<=", 3, "_<=_"),
+    (">", 3, "_>_"),
+    (">=", 3, "_>=_"),
+    ("in", 3, "@in"),
+    ("+", 4, "_+_"),
+    ("-", 4, "_-_"),
+    ("*", 5, "_*_"),
+    ("/", 5, "_/_"),
+    ("%", 5, "_%_"),
 ];
+/// The height of a macro: its evaluation needs more stack than that of an operator.
+const FOLD_HEIGHT: u16 = 5;
 
 /// A fault of the syntax.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SyntaxError {
+pub(crate) struct SyntaxError {
     /// The range of the fault, in bytes.
     pub at: Range<usize>,
     /// The reason.
@@ -34,7 +47,7 @@ pub struct SyntaxError {
 }
 
 /// Parses an expression.
-pub fn parse(text: &str) -> Result<Expr, SyntaxError> {
+pub(crate) fn parse(text: &str) -> Result<Expr, SyntaxError> {
     let length = text.chars().count();
     if length > MAX_LENGTH {
         let message = format!("expression code point size exceeds limit: size: {length}, limit {MAX_LENGTH}");
@@ -105,7 +118,8 @@ impl<'a> Parser<'a> {
 
     /// Creates an expression that starts at `start` and ends with the last token.
     fn node(&self, start: usize, kind: Kind, parts: &[u16]) -> Parsed {
-        let height = parts.iter().max().map_or(1, |tallest| tallest + 1);
+        let own = if matches!(kind, Kind::Fold(_)) { FOLD_HEIGHT } else { 1 };
+        let height = parts.iter().max().map_or(own, |tallest| tallest + own);
         let at = start..self.end();
         if height > MAX_HEIGHT {
             return Err(too_deep(at));
@@ -119,10 +133,10 @@ impl<'a> Parser<'a> {
         if self.depth > MAX_HEIGHT {
             return Err(too_deep(self.at()));
         }
-        let condition = self.logical("||")?;
+        let condition = self.binary(1)?;
         let parsed = if self.accept("?") {
             let start = condition.expr.at.start;
-            let one = self.logical("||")?;
+            let one = self.binary(1)?;
             self.expect(":")?;
             let other = self.expression()?;
             let heights = [condition.height, one.height, other.height];
@@ -134,35 +148,29 @@ impl<'a> Parser<'a> {
         Ok(parsed)
     }
 
-    /// `a || b || c`, or `a && b && c`.
-    fn logical(&mut self, operator: &str) -> Parsed {
-        let operand = |parser: &mut Self| if operator == "||" { parser.logical("&&") } else { parser.binary(0) };
-        let first = operand(self)?;
-        if !matches!(self.peek(), Token::Symbol(own) if *own == operator) {
-            return Ok(first);
-        }
-        let start = first.expr.at.start;
-        let (mut operands, mut heights) = (vec![first.expr], vec![first.height]);
-        while self.accept(operator) {
-            let next = operand(self)?;
-            operands.push(next.expr);
-            heights.push(next.height);
-        }
-        let kind = if operator == "||" { Kind::Or(operands) } else { Kind::And(operands) };
-        self.node(start, kind, &heights)
-    }
-
-    /// The binary operators of a precedence, and of those above it.
-    fn binary(&mut self, precedence: usize) -> Parsed {
-        let Some(operators) = OPERATORS.get(precedence) else { return self.unary() };
-        let mut left = self.binary(precedence + 1)?;
+    /// Binary operators of at least a precedence. The recursion is as shallow as possible, since its depth is limited.
+    fn binary(&mut self, precedence: u8) -> Parsed {
+        let mut left = self.unary()?;
         while let Token::Symbol(symbol) = *self.peek()
-            && let Some((_, name)) = operators.iter().find(|(own, _)| *own == symbol)
+            && let Some((_, own, name)) = OPERATORS.iter().find(|(own, ..)| *own == symbol)
+            && *own >= precedence
         {
             self.next += 1;
-            let right = self.binary(precedence + 1)?;
+            let right = self.binary(own + 1)?;
             let (start, heights) = (left.expr.at.start, [left.height, right.height]);
-            left = self.node(start, call(name, vec![left.expr, right.expr]), &heights)?;
+            if *own > 2 {
+                left = self.node(start, call(name, vec![left.expr, right.expr]), &heights)?;
+                continue;
+            }
+            // A chain of one logical operator is one expression.
+            let (mut operands, mut tallest) = (vec![left.expr, right.expr], heights[0].max(heights[1]));
+            while self.accept(symbol) {
+                let next = self.binary(own + 1)?;
+                operands.push(next.expr);
+                tallest = tallest.max(next.height);
+            }
+            let kind = if symbol == "||" { Kind::Or(operands) } else { Kind::And(operands) };
+            left = self.node(start, kind, &[tallest])?;
         }
         Ok(left)
     }

@@ -7,7 +7,7 @@ use super::parser::SyntaxError;
 
 /// A token.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Token<'a> {
+pub(crate) enum Token<'a> {
     /// A name.
     Name(&'a str),
     /// A number as written.
@@ -29,7 +29,7 @@ const SYMBOLS: [&str; 24] = [
 ];
 
 /// Divides a text into tokens with their ranges. The last token is [`Token::End`].
-pub fn tokens(text: &str) -> Result<Vec<(Token<'_>, Range<usize>)>, SyntaxError> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<(Token<'_>, Range<usize>)>, SyntaxError> {
     let mut tokens = Vec::new();
     let mut rest = text;
     loop {

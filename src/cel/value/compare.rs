@@ -13,7 +13,7 @@ const ABOVE_INT: f64 = 9_223_372_036_854_775_808.0;
 const ABOVE_UINT: f64 = 18_446_744_073_709_551_616.0;
 
 /// Returns whether two values are equal. Numbers of different types are equal if they have the same value.
-pub fn is_equal(one: &Value, other: &Value, budget: &mut Budget) -> Result<bool, Failure> {
+pub(crate) fn is_equal(one: &Value, other: &Value, budget: &mut Budget) -> Result<bool, Failure> {
     budget.spend(1)?;
     Ok(match (one, other) {
         (Value::Unknown, _) | (_, Value::Unknown) => return Err(Failure::Unknown),
@@ -66,7 +66,7 @@ fn lists_equal(one: &List, other: &List, budget: &mut Budget) -> Result<bool, Fa
 }
 
 /// Returns whether a list contains a value.
-pub fn contains(list: &List, value: &Value, budget: &mut Budget) -> Result<bool, Failure> {
+pub(crate) fn contains(list: &List, value: &Value, budget: &mut Budget) -> Result<bool, Failure> {
     let mut unknown = false;
     for item in list.iter() {
         match is_equal(&item, value, budget) {
@@ -80,7 +80,7 @@ pub fn contains(list: &List, value: &Value, budget: &mut Budget) -> Result<bool,
 }
 
 /// Returns whether two items of a list of type `map` have the same identity.
-pub fn has_same_keys(
+pub(crate) fn has_same_keys(
     one: &Value,
     other: &Value,
     keys: &[std::sync::Arc<str>],
@@ -108,7 +108,7 @@ fn maps_equal(one: &Map, other: &Map, budget: &mut Budget) -> Result<bool, Failu
 }
 
 /// The steps of a search for a key. The entries of a node are not indexed.
-pub fn lookup_steps(map: &Map) -> usize {
+pub(crate) fn lookup_steps(map: &Map) -> usize {
     match map {
         Map::Values(_) => 1,
         Map::Node(_) => 1 + map.len() / 64,
@@ -130,7 +130,7 @@ fn all<T>(items: impl Iterator<Item = T>, mut holds: impl FnMut(T) -> Result<boo
 }
 
 /// Compares two values that have an order.
-pub fn compare(one: &Value, other: &Value) -> Result<Ordering, Failure> {
+pub(crate) fn compare(one: &Value, other: &Value) -> Result<Ordering, Failure> {
     Ok(match (one, other) {
         (Value::Unknown, _) | (_, Value::Unknown) => return Err(Failure::Unknown),
         (Value::Bool(one), Value::Bool(other)) => one.cmp(other),
@@ -167,7 +167,7 @@ fn compare_numbers(one: &Value, other: &Value) -> Option<Ordering> {
 
 /// The key of a map for a value. A whole double finds the same key as an integer.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
-pub fn number_key(value: &Value) -> Option<MapKey> {
+pub(crate) fn number_key(value: &Value) -> Option<MapKey> {
     match value {
         Value::Double(value) if value.fract() == 0.0 && (-ABOVE_INT..ABOVE_INT).contains(value) => {
             Some(MapKey::Int(*value as i64))

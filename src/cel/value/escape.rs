@@ -13,7 +13,7 @@ const SEQUENCES: [(&str, &str); 4] =
     [("__underscores__", "__"), ("__dot__", "."), ("__dash__", "-"), ("__slash__", "/")];
 
 /// The name in YAML of a field that an expression names.
-pub fn unescape(name: &str) -> Cow<'_, str> {
+pub(crate) fn unescape(name: &str) -> Cow<'_, str> {
     if !name.contains("__") {
         return name.into();
     }
