@@ -24,6 +24,9 @@ pub mod yaml;
 /// Kubernetes objects as written, and notations that several modules parse.
 pub mod kube;
 
+/// CEL: the expressions of validation rules and admission policies.
+pub mod cel;
+
 /// The APIs of a cluster: the schemas of its kinds.
 pub mod api;
 
@@ -56,6 +59,9 @@ pub mod flux;
 
 /// The rights of accounts on a cluster, by RBAC and by Flux's impersonation.
 pub mod rbac;
+
+/// Admission policies, evaluated on the objects that clusters receive.
+pub mod policy;
 
 /// The linter: checks a repository and reports findings.
 pub mod lint;
