@@ -25,8 +25,23 @@ pub(crate) struct TypeError {
 
 /// The names of types, which are values.
 const TYPES: [&str; 17] = [
-    "bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint", "google.protobuf.Duration",
-    "google.protobuf.Timestamp", "net.IP", "net.CIDR", "optional_type", "kubernetes.Quantity", "kubernetes.URL",
+    "bool",
+    "bytes",
+    "double",
+    "int",
+    "list",
+    "map",
+    "null_type",
+    "string",
+    "type",
+    "uint",
+    "google.protobuf.Duration",
+    "google.protobuf.Timestamp",
+    "net.IP",
+    "net.CIDR",
+    "optional_type",
+    "kubernetes.Quantity",
+    "kubernetes.URL",
 ];
 
 /// Checks an expression and completes it: qualified names become single names, and calls get their functions.
@@ -258,7 +273,10 @@ impl Checker {
         match previous {
             None => current,
             // The API server also refuses a list that mixes values of a known and of an unknown type.
-            Some(previous) if is_compatible(&previous, &current) && (self.formats > 0 || previous.is_dyn() == current.is_dyn()) => {
+            Some(previous)
+                if is_compatible(&previous, &current)
+                    && (self.formats > 0 || previous.is_dyn() == current.is_dyn()) =>
+            {
                 more_general(&previous, &current)
             }
             Some(previous) => self.fail(at, format!("expected type '{previous}' but found '{current}'")),
@@ -309,7 +327,10 @@ impl Checker {
             FoldKind::Map => Type::map(item, body),
             FoldKind::MapEntries => match body {
                 Type::Map(..) | Type::Dyn => body,
-                other => self.fail(&fold.body.at, format!("found no matching overload for 'cel.@mapInsert' applied to '(map(dyn, dyn), {other})'")),
+                other => self.fail(
+                    &fold.body.at,
+                    format!("found no matching overload for 'cel.@mapInsert' applied to '(map(dyn, dyn), {other})'"),
+                ),
             },
             FoldKind::SortBy => {
                 let name = "@sortByAssociatedKeys";
