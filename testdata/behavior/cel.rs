@@ -140,7 +140,7 @@ fn render(value: &Value) -> String {
         }
         Value::Map(map) => {
             let mut pairs: Vec<String> =
-                map.iter().map(|(key, value)| format!("{}: {}", render(&key.to_value()), render(&value))).collect();
+                map.pairs().map(|(key, value)| format!("{}: {}", render(&key.to_value()), render(&value))).collect();
             pairs.sort();
             format!("{{{}}}", pairs.join(", "))
         }

@@ -51,8 +51,8 @@ pub(crate) fn check(
     minor: Option<u32>,
 ) -> Result<Type, Vec<TypeError>> {
     let mut checker = Checker { variables: variables.to_vec(), minor, formats: 0, errors: Vec::new() };
-    let checked = checker.expr(expr);
-    if checker.errors.is_empty() { Ok(checked) } else { Err(checker.errors) }
+    let result = checker.expr(expr);
+    if checker.errors.is_empty() { Ok(result) } else { Err(checker.errors) }
 }
 
 struct Checker {

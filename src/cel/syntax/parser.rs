@@ -133,8 +133,7 @@ impl<'a> Parser<'a> {
 
     fn unexpected(&self) -> SyntaxError {
         let found = match self.peek() {
-            Token::Name(text) | Token::Number(text) => format!("unexpected '{text}'"),
-            Token::Symbol(text) => format!("unexpected '{text}'"),
+            Token::Name(text) | Token::Number(text) | Token::Symbol(text) => format!("unexpected '{text}'"),
             Token::Text(_) | Token::Bytes(_) => "unexpected text".into(),
             Token::End => "unexpected end of the expression".into(),
         };
