@@ -43,12 +43,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("getSeconds", ALWAYS, CLOCK, |arguments, budget| {
         clock(arguments, budget, |second| second % 60, 1_000_000_000)
     }),
-    Function::new("getMilliseconds", ALWAYS, CLOCK, |arguments, _| match arguments {
-        [Value::Duration(duration)] => Ok(Value::Int(duration.0 / 1_000_000)),
-        _ => {
-            let (time, zone) = timestamp(arguments)?;
-            Ok(Value::Int(time.date(zone).nanosecond / 1_000_000))
+    Function::new("getMilliseconds", ALWAYS, CLOCK, |arguments, _| {
+        if let [Value::Duration(duration)] = arguments {
+            return Ok(Value::Int(duration.0 / 1_000_000));
         }
+        let (time, zone) = timestamp(arguments)?;
+        Ok(Value::Int(time.date(zone).nanosecond / 1_000_000))
     }),
 ];
 
@@ -81,9 +81,10 @@ fn offset(zone: &str) -> Result<i64, Failure> {
         return Err(if is_name { Failure::Unknown } else { Failure::error(format!("unknown time zone {zone}")) });
     };
     let number = |text: &str| {
-        text.parse::<i64>().ok().filter(|number| number.abs() < 1_000).ok_or_else(|| {
-            Failure::error(format!("unknown time zone {zone}"))
-        })
+        text.parse::<i64>()
+            .ok()
+            .filter(|number| number.abs() < 1_000)
+            .ok_or_else(|| Failure::error(format!("unknown time zone {zone}")))
     };
     let (hours, minutes) = (number(hours)?, number(minutes)?);
     let minutes = if zone.starts_with('-') { hours * 60 - minutes } else { hours * 60 + minutes };

@@ -1,6 +1,7 @@
 //! URLs, as Go's package `net/url` reads them.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 /// A URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +47,13 @@ impl Url {
         if !rest.starts_with('/') {
             if !scheme.is_empty() {
                 // Go calls this an opaque URL.
-                return Ok(Self { scheme, host: String::new(), path: String::new(), query: query.into(), text: text.into() });
+                return Ok(Self {
+                    scheme,
+                    host: String::new(),
+                    path: String::new(),
+                    query: query.into(),
+                    text: text.into(),
+                });
             }
             if strict {
                 return Err("invalid URI for request");
@@ -150,7 +157,8 @@ fn parse_authority(text: &str) -> Result<String, &'static str> {
     }
     // Go decodes only bytes outside ASCII in a host.
     let decoded = decode(host, false).ok_or("invalid URL escape")?;
-    if decoded.len() != host.len() && host.split('%').skip(1).any(|part| part.starts_with(|c| ('0'..'8').contains(&c))) {
+    if decoded.len() != host.len() && host.split('%').skip(1).any(|part| part.starts_with(|c| ('0'..'8').contains(&c)))
+    {
         return Err("invalid URL escape");
     }
     Ok(decoded)
@@ -173,7 +181,7 @@ fn escape_path(path: &str) -> Result<String, &'static str> {
         if byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte) {
             escaped.push(char::from(byte));
         } else {
-            escaped.push_str(&format!("%{byte:02X}"));
+            let _ = write!(escaped, "%{byte:02X}");
         }
     }
     Ok(escaped)

@@ -101,7 +101,7 @@ fn maps_equal(one: &Map, other: &Map, budget: &mut Budget) -> Result<bool, Failu
         return Ok(false);
     }
     let lookup = lookup_steps(other);
-    all(one.iter(), |(key, value)| {
+    all(one.pairs(), |(key, value)| {
         budget.spend(lookup)?;
         other.get(&key).map_or(Ok(false), |other| is_equal(&value, &other, budget))
     })
@@ -139,7 +139,9 @@ pub(crate) fn compare(one: &Value, other: &Value) -> Result<Ordering, Failure> {
         (Value::Duration(one), Value::Duration(other)) => one.cmp(other),
         (Value::Timestamp(one), Value::Timestamp(other)) => one.cmp(other),
         (Value::Double(one), Value::Int(_) | Value::Uint(_) | Value::Double(_)) if one.is_nan() => return Err(nan()),
-        (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Double(other)) if other.is_nan() => return Err(nan()),
+        (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Double(other)) if other.is_nan() => {
+            return Err(nan());
+        }
         (one, other) => compare_numbers(one, other).ok_or_else(Failure::no_overload)?,
     })
 }
