@@ -2,7 +2,7 @@
 //!
 //! Source: `supportedVersionedFormats` of `k8s.io/apiextensions-apiserver`, and `k8s.io/kube-openapi/pkg/validation/strfmt`.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use core::net::{Ipv4Addr, Ipv6Addr};
 
 /// The fault of a string, in words that follow `which is not`; `None` if the string is valid or the format is ignored.
 pub(super) fn fault_of_text(format: &str, text: &str) -> Option<&'static str> {

@@ -7,7 +7,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::streams::Streams;
 use crate::policy::{BUILT_IN, BuiltIn, built_in};
-use crate::yaml::print;
+use crate::yaml::{Node, print};
 
 pub(super) fn run(name: &str, parameters: &[String], streams: &mut Streams) -> Result<Exit, Error> {
     let policy = built_in(name).ok_or_else(|| {
@@ -22,9 +22,8 @@ pub(super) fn run(name: &str, parameters: &[String], streams: &mut Streams) -> R
         write!(streams.out, "{}", policy.file.text())?;
         return Ok(Exit::Clean);
     }
-    for object in policy.objects_with(&values) {
-        write!(streams.out, "{}", print(std::slice::from_ref(&object.node)))?;
-    }
+    let nodes: Vec<Node> = policy.objects_with(&values).into_iter().map(|object| object.node).collect();
+    write!(streams.out, "{}", print(&nodes))?;
     Ok(Exit::Clean)
 }
 
