@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::STAGE;
 use super::error::DiskError;
@@ -13,7 +14,7 @@ use super::place;
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
     /// The files to write, with their text.
-    pub write: BTreeMap<String, String>,
+    pub write: BTreeMap<String, Arc<str>>,
     /// The files to remove. If a file is missing already, only its empty directories are removed.
     pub remove: BTreeSet<String>,
     /// The lock: the file that lists the generated files.
@@ -233,7 +234,7 @@ mod tests {
     const LOCK: &str = ".lock";
 
     fn changes() -> Changes {
-        let file = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+        let file = |path: &str, text: &str| (path.to_owned(), text.into());
         Changes {
             write: [file("a.yaml", "new"), file("new/deep/b.yaml", "new")].into(),
             remove: ["old/deep/c.yaml".to_owned()].into(),
@@ -324,7 +325,7 @@ mod tests {
     #[test]
     fn a_file_and_a_directory_can_replace_each_other() {
         let folder = before();
-        let file = |path: &str| (path.to_owned(), "new".to_owned());
+        let file = |path: &str| (path.to_owned(), "new".into());
         let changes = Changes {
             write: [file("a.yaml/b.yaml"), file("old")].into(),
             remove: ["a.yaml".to_owned(), "old/deep/c.yaml".to_owned()].into(),
@@ -338,7 +339,7 @@ mod tests {
     #[test]
     fn paths_that_lead_out_or_into_git_are_rejected() {
         for path in ["../a", "/a", "a/../../b", ".git/config", "x/.GIT/hooks/a", ""] {
-            let changes = Changes { write: [(path.to_owned(), String::new())].into(), ..changes() };
+            let changes = Changes { write: [(path.to_owned(), "".into())].into(), ..changes() };
             let error = write(before().path(), &changes).unwrap_err();
             assert!(matches!(error, DiskError::Forbidden(_)), "{path}: {error}");
         }

@@ -75,7 +75,7 @@ pub(super) fn convert(json: serde_json::Value, types: &Arc<Types>, id: TypeId) -
 
 /// A mapping: its entries in order, and its type, which determines the other names.
 #[derive(Debug)]
-struct Record {
+pub(super) struct Record {
     entries: Vec<(Arc<str>, Value)>,
     index: BTreeMap<Arc<str>, usize>,
     types: Arc<Types>,
@@ -83,7 +83,7 @@ struct Record {
 }
 
 impl Record {
-    fn new(entries: Vec<(Arc<str>, Value)>, types: Arc<Types>, id: TypeId) -> Self {
+    pub(super) fn new(entries: Vec<(Arc<str>, Value)>, types: Arc<Types>, id: TypeId) -> Self {
         let index = entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
         Self { entries, index, types, id }
     }
