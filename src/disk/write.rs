@@ -117,13 +117,14 @@ enum Step {
 type BeforeStep<'a> = &'a mut dyn FnMut(Step) -> Result<(), DiskError>;
 
 fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Result<(), DiskError> {
-    let mut targets = BTreeMap::new();
+    let (mut targets, mut checked) = (BTreeMap::new(), BTreeSet::new());
     for path in changes.write.keys().chain(&changes.remove).chain([&changes.lock.path]) {
-        targets.insert(path.as_str(), place::target(root, path, &changes.remove)?);
+        targets.insert(path.as_str(), place::target(root, path, &changes.remove, &mut checked)?);
     }
     clean(root)?;
+    let parents: BTreeSet<&Path> = targets.values().filter_map(|target| target.parent()).collect();
     let mut folders: BTreeSet<PathBuf> =
-        targets.values().map(|target| existing_folder(root, target).to_owned()).collect();
+        parents.into_iter().map(|parent| existing_folder(root, parent).to_owned()).collect();
     folders
         .extend(place::emptied(root, &changes.remove).iter().filter_map(|folder| folder.parent().map(Path::to_owned)));
     for folder in &folders {
@@ -154,10 +155,13 @@ fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Res
         before(Step::Remove)?;
         remove(root, targets.get(path).expect("inserted above"), before)?;
     }
+    let mut created: Option<&Path> = None;
     for (staged, target) in files {
         before(Step::Rename)?;
-        if let Some(folder) = target.parent() {
+        let folder = target.parent();
+        if let Some(folder) = folder.filter(|_| folder != created) {
             fs::create_dir_all(folder).map_err(DiskError::refused("create the directory", folder))?;
+            created = Some(folder);
         }
         place::confirm(root, target)?;
         rename(&staged, target)?;
@@ -171,9 +175,9 @@ fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Res
     before(Step::Unstage)
 }
 
-/// Returns the nearest existing directory in the path of a file.
-fn existing_folder<'a>(root: &'a Path, target: &'a Path) -> &'a Path {
-    target.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(root)
+/// Returns the nearest existing directory in the path of a directory.
+fn existing_folder<'a>(root: &'a Path, folder: &'a Path) -> &'a Path {
+    folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(root)
 }
 
 /// Writes a text to a new file in the stage, with a name that is unique even with concurrent runs.
