@@ -112,7 +112,9 @@ impl Lock {
     pub fn union(&self, other: &Self) -> Self {
         let mut all = self.clone();
         for (path, digests) in &other.0 {
-            digests.iter().for_each(|digest| all.add(path, *digest));
+            for digest in digests {
+                all.add(path, *digest);
+            }
         }
         all
     }
