@@ -260,15 +260,15 @@ fn rejectattr(
 
 /// Implements `items | map(attribute="name")`, and reports a name that the items do not have.
 fn map(state: &mut State<'_, '_>, items: Value, others: Rest<ValueOrKwargs>) -> Result<Vec<Value>, Error> {
-    let last = others.last().map(|last| Value::clone(last)).filter(Value::is_kwargs);
-    let attribute = last.and_then(|named| named.get_attr("attribute").ok());
+    let named = others.last().filter(|last| last.is_kwargs());
+    let attribute = named.and_then(|named| named.get_attr("attribute").ok());
     if let Some(attribute) = attribute.as_ref().and_then(Value::as_str) {
         known_attribute(&items, attribute)?;
     }
     filters::map(state, items, others)
 }
 
-/// Returns the error of an attribute that items of the fleet do not have. For the filters of MiniJinja, it is not set.
+/// Returns the error of an attribute that items of the fleet do not have. The built-in filters treat it as not set.
 fn known_attribute(items: &Value, attribute: &str) -> Result<(), Error> {
     if items.kind() != ValueKind::Seq {
         return Ok(());
