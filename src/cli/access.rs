@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::error::Error;
 use super::exit::Exit;
-use super::lint::governing_fleet;
 use super::linter;
 use super::repository::{Options, join_names};
+use super::source::governing_fleet;
 use super::streams::Streams;
 use crate::base::finding::did_you_mean;
 use crate::disk;

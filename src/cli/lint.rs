@@ -15,7 +15,7 @@ use crate::flux::{MISSING_PATH, Receiver, Repo};
 use crate::kustomize::is_yaml;
 use crate::lint::{self, RULES};
 use crate::report::Report;
-use crate::text::{Entry, LoadError, Tree, join};
+use crate::text::{Entry, LoadError, Tree};
 
 /// Lints a Flux repository and the objects that its clusters receive.
 ///
@@ -81,14 +81,14 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let folder = if disk::is_file(&args.dir) { folder_of(&args.dir) } else { args.dir.clone() };
     output::check(&args.format)?;
     let prefix = display_prefix(&folder, &args.format);
-    let source = governing_fleet(args.fleet.as_deref(), &args.dir, &tree, &folder)?;
+    let source = source::governing_fleet(args.fleet.as_deref(), &args.dir, &tree, &folder)?;
     if let Some(source) = &source {
         if source.loaded.fleet.is_none() {
             linter::print_findings(source.loaded.findings.clone(), &source.folder, streams)?;
             let message = format!("nothing was linted: the `{FLEET}` of the repository is invalid");
             return Err(Error::Printed(message));
         }
-        remove_templates(&mut tree, source);
+        source::remove_templates(&mut tree, source);
     }
     let settings = args.options.settings(&tree, &folder, &prefix, streams)?;
     let mut options = linter::options(settings, source.as_ref(), &tree, streams)?;
@@ -152,33 +152,6 @@ fn display_prefix(folder: &Path, formats: &[Output]) -> String {
         return relative;
     }
     source::display_prefix(folder)
-}
-
-/// Returns the fleet.yaml of the directory, unless it is a file of another tool, such as Rancher's Fleet.
-pub(super) fn governing_fleet(
-    fleet: Option<&Path>,
-    dir: &Path,
-    tree: &Tree,
-    folder: &Path,
-) -> Result<Option<Source>, Error> {
-    if let Some(file) = fleet {
-        return source::load(file).map(Some);
-    }
-    let is_ours = !disk::is_file(dir) && tree.file(FLEET).is_ok_and(|file| file.text().contains("fleetwright.dev/"));
-    if !is_ours {
-        return Ok(None);
-    }
-    source::load(&folder.join(FLEET)).map(Some)
-}
-
-/// Removes the templates of a layout in the repository, since they are not manifests.
-fn remove_templates(tree: &mut Tree, source: &Source) {
-    let Some(layout) = source.loaded.layout.as_ref().filter(|layout| layout.name.starts_with("./")) else { return };
-    let Some(folder) = join("", &layout.name) else { return };
-    let templates: Vec<String> = tree.under(&folder).map(str::to_owned).collect();
-    for path in &templates {
-        tree.remove(path);
-    }
 }
 
 /// Reports each glob of skipped paths that matches no file.

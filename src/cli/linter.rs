@@ -58,17 +58,7 @@ pub(super) fn options(
         }
     }
     if let Some(source) = source {
-        settings.config.roots.extend(source.loaded.declared_roots());
-        settings.config.external.extend(source.loaded.external_objects());
-        for (url, folder) in source.loaded.rendered_repositories() {
-            let address = Address::new(&url);
-            // A copy that the user passes precedes the rendered directory.
-            if tree.has_folder(&folder) && !settings.copies.iter().any(|copy| copy.is_of(&address)) {
-                settings
-                    .copies
-                    .push(Copy::inside(&Location { address, reference: None, folder: folder.clone() }, &folder));
-            }
-        }
+        add_fleet(&mut settings, source, tree);
     }
     let base = source.map(|source| source.loaded.lint.clone()).unwrap_or_default();
     let fleet = source.and_then(|source| source.loaded.fleet.as_ref());
@@ -87,6 +77,20 @@ pub(super) fn options(
         policies,
         ..Options::default()
     })
+}
+
+/// Adds what fleet.yaml states about the repository: roots, objects of other programs, and the rendered directories of
+/// other repositories.
+pub(super) fn add_fleet(settings: &mut Settings, source: &Source, tree: &Tree) {
+    settings.config.roots.extend(source.loaded.declared_roots());
+    settings.config.external.extend(source.loaded.external_objects());
+    for (url, folder) in source.loaded.rendered_repositories() {
+        let address = Address::new(&url);
+        // A copy that the user passes precedes the rendered directory.
+        if tree.has_folder(&folder) && !settings.copies.iter().any(|copy| copy.is_of(&address)) {
+            settings.copies.push(Copy::inside(&Location { address, reference: None, folder: folder.clone() }, &folder));
+        }
+    }
 }
 
 /// Returns whether any finding is an error.

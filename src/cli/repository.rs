@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::linter;
-use super::source::{display_prefix, folder_of, or_current};
+use super::source::{display_prefix, folder_of, governing_fleet, or_current, remove_templates};
 use super::streams::Streams;
 use crate::address::{Address, Location, LocationError, short_reference};
 use crate::base::finding::{Finding, did_you_mean};
@@ -83,12 +83,19 @@ impl Options {
         Self { trust, ..Self::default() }
     }
 
-    /// Reads a repository: its files, its configuration and the copies of its sources.
+    /// Reads a repository: its files, its configuration, the copies of its sources, and its fleet.yaml if it is valid.
     pub(super) fn open(&self, dir: &Path, streams: &mut Streams) -> Result<Repository, Error> {
-        let tree = disk::read(dir)?;
+        let mut tree = disk::read(dir)?;
         let folder = if disk::is_file(dir) { folder_of(dir) } else { dir.to_owned() };
         let prefix = display_prefix(&folder);
-        let settings = self.settings(&tree, &folder, &prefix, streams)?;
+        let fleet = governing_fleet(None, dir, &tree, &folder)?.filter(|source| source.loaded.fleet.is_some());
+        if let Some(source) = &fleet {
+            remove_templates(&mut tree, source);
+        }
+        let mut settings = self.settings(&tree, &folder, &prefix, streams)?;
+        if let Some(source) = &fleet {
+            linter::add_fleet(&mut settings, source, &tree);
+        }
         Ok(Repository { tree, prefix, settings })
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::error::Error;
 use crate::disk;
 use crate::fleet::{self, Loaded};
-use crate::text::{File, Tree};
+use crate::text::{File, Tree, join};
 use crate::yaml::{Node, parse};
 
 /// The name of the file that describes a fleet.
@@ -56,6 +56,33 @@ pub(super) fn load(path: &Path) -> Result<Source, Error> {
     // The user requested this file, so it is read even if a .gitignore matches its path.
     tree.insert(file);
     Ok(Source { folder: display_prefix(&folder), loaded: fleet::load(&tree, &name) })
+}
+
+/// Returns the fleet.yaml of the directory, unless it is a file of another tool, such as Rancher's Fleet.
+pub(super) fn governing_fleet(
+    fleet: Option<&Path>,
+    dir: &Path,
+    tree: &Tree,
+    folder: &Path,
+) -> Result<Option<Source>, Error> {
+    if let Some(file) = fleet {
+        return load(file).map(Some);
+    }
+    let is_ours = !disk::is_file(dir) && tree.file(FLEET).is_ok_and(|file| file.text().contains("fleetwright.dev/"));
+    if !is_ours {
+        return Ok(None);
+    }
+    load(&folder.join(FLEET)).map(Some)
+}
+
+/// Removes the templates of a layout in the repository, since they are not manifests.
+pub(super) fn remove_templates(tree: &mut Tree, source: &Source) {
+    let Some(layout) = source.loaded.layout.as_ref().filter(|layout| layout.name.starts_with("./")) else { return };
+    let Some(folder) = join("", &layout.name) else { return };
+    let templates: Vec<String> = tree.under(&folder).map(str::to_owned).collect();
+    for path in &templates {
+        tree.remove(path);
+    }
 }
 
 /// Returns whether a fleet.yaml references other files. Without such references, the directory is not listed, since it

@@ -23,7 +23,7 @@ pub use lazy_tree::{LazyTree, open_copy, open_lazy};
 pub use lock::{DirectoryLock, lock_exclusive, lock_shared};
 pub use nearest::{Nearest, nearest, path_between};
 pub use place::{exists, is_file, relative};
-pub use read::{list, read, read_copy, read_some};
+pub use read::{list, read, read_beside, read_copy, read_some};
 pub use root::Refusal;
 pub use write::{Changes, LockFile, clean, create, replace, write};
 

@@ -86,8 +86,14 @@ pub(super) fn is_git(name: &OsStr) -> bool {
 
 /// Returns the full path of a file to write below the canonical `root`, after a check of every directory in the path.
 ///
-/// A file in `removed` is not an obstacle, since the file is removed first.
-pub(super) fn target(root: &Path, path: &str, removed: &BTreeSet<String>) -> Result<PathBuf, DiskError> {
+/// A file in `removed` is not an obstacle, since the file is removed first. `checked` contains the directories that an
+/// earlier call checked.
+pub(super) fn target(
+    root: &Path,
+    path: &str,
+    removed: &BTreeSet<String>,
+    checked: &mut BTreeSet<String>,
+) -> Result<PathBuf, DiskError> {
     let forbidden = || DiskError::Forbidden(path.to_owned());
     if path.is_empty() || !is_plain(Path::new(path)) {
         return Err(forbidden());
@@ -95,6 +101,9 @@ pub(super) fn target(root: &Path, path: &str, removed: &BTreeSet<String>) -> Res
     let full = root.join(path);
     for (end, _) in path.match_indices('/') {
         let relative = path.get(..end).ok_or_else(forbidden)?;
+        if checked.contains(relative) {
+            continue;
+        }
         let folder = root.join(relative);
         let Ok(metadata) = fs::symlink_metadata(&folder) else { break };
         if metadata.is_symlink() && !fs::canonicalize(&folder).is_ok_and(|target| is_within(&target, root)) {
@@ -106,6 +115,7 @@ pub(super) fn target(root: &Path, path: &str, removed: &BTreeSet<String>) -> Res
             }
             return Err(DiskError::Blocked { path: path.to_owned(), obstacle: "a file", at: display(&folder) });
         }
+        checked.insert(relative.to_owned());
     }
     if fs::symlink_metadata(&full).is_ok_and(|metadata| metadata.is_dir()) && !is_emptied(&full, path, removed) {
         return Err(DiskError::Blocked { path: path.to_owned(), obstacle: "a directory", at: display(&full) });

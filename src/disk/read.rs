@@ -73,6 +73,15 @@ pub fn list(folder: &Path) -> Result<Tree, DiskError> {
 ///
 /// Returns an empty tree if the directory does not exist.
 pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Tree, DiskError> {
+    read_beside(root, paths, &Tree::default())
+}
+
+/// Reads files as [`read_some`] does. A file that equals the file in `expected` is that file, so that it needs no memory.
+pub fn read_beside<'a>(
+    root: &Path,
+    paths: impl IntoIterator<Item = &'a str>,
+    expected: &Tree,
+) -> Result<Tree, DiskError> {
     let mut tree = Tree::default();
     let Ok(metadata) = fs::metadata(root) else { return Ok(tree) };
     if !metadata.is_dir() {
@@ -82,7 +91,9 @@ pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> R
     // The rendered files and the files in the lock are mostly the same.
     let paths: BTreeSet<&str> = paths.into_iter().collect();
     let read = |path: &str| match read_file(path, &root, Path::new(path)) {
-        Ok(file) => Some((path.to_owned(), Entry::Text(file))),
+        Ok(file) => {
+            Some((path.to_owned(), Entry::Text(expected.file(path).ok().filter(|it| *it == file).unwrap_or(file))))
+        }
         Err(LoadError::Decode(error)) => Some((path.to_owned(), Entry::Opaque(error.into()))),
         // The path is a link that may be followed, an obstacle, or missing.
         Err(_) => read_or_obstacle(&root, path),

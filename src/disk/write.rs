@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::STAGE;
 use super::error::DiskError;
@@ -13,7 +14,7 @@ use super::place;
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
     /// The files to write, with their text.
-    pub write: BTreeMap<String, String>,
+    pub write: BTreeMap<String, Arc<str>>,
     /// The files to remove. If a file is missing already, only its empty directories are removed.
     pub remove: BTreeSet<String>,
     /// The lock: the file that lists the generated files.
@@ -116,13 +117,14 @@ enum Step {
 type BeforeStep<'a> = &'a mut dyn FnMut(Step) -> Result<(), DiskError>;
 
 fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Result<(), DiskError> {
-    let mut targets = BTreeMap::new();
+    let (mut targets, mut checked) = (BTreeMap::new(), BTreeSet::new());
     for path in changes.write.keys().chain(&changes.remove).chain([&changes.lock.path]) {
-        targets.insert(path.as_str(), place::target(root, path, &changes.remove)?);
+        targets.insert(path.as_str(), place::target(root, path, &changes.remove, &mut checked)?);
     }
     clean(root)?;
+    let parents: BTreeSet<&Path> = targets.values().filter_map(|target| target.parent()).collect();
     let mut folders: BTreeSet<PathBuf> =
-        targets.values().map(|target| existing_folder(root, target).to_owned()).collect();
+        parents.into_iter().map(|parent| existing_folder(root, parent).to_owned()).collect();
     folders
         .extend(place::emptied(root, &changes.remove).iter().filter_map(|folder| folder.parent().map(Path::to_owned)));
     for folder in &folders {
@@ -153,10 +155,13 @@ fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Res
         before(Step::Remove)?;
         remove(root, targets.get(path).expect("inserted above"), before)?;
     }
+    let mut created: Option<&Path> = None;
     for (staged, target) in files {
         before(Step::Rename)?;
-        if let Some(folder) = target.parent() {
+        let folder = target.parent();
+        if let Some(folder) = folder.filter(|_| folder != created) {
             fs::create_dir_all(folder).map_err(DiskError::refused("create the directory", folder))?;
+            created = Some(folder);
         }
         place::confirm(root, target)?;
         rename(&staged, target)?;
@@ -170,9 +175,9 @@ fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Res
     before(Step::Unstage)
 }
 
-/// Returns the nearest existing directory in the path of a file.
-fn existing_folder<'a>(root: &'a Path, target: &'a Path) -> &'a Path {
-    target.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(root)
+/// Returns the nearest existing directory in the path of a directory.
+fn existing_folder<'a>(root: &'a Path, folder: &'a Path) -> &'a Path {
+    folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(root)
 }
 
 /// Writes a text to a new file in the stage, with a name that is unique even with concurrent runs.
@@ -233,7 +238,7 @@ mod tests {
     const LOCK: &str = ".lock";
 
     fn changes() -> Changes {
-        let file = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+        let file = |path: &str, text: &str| (path.to_owned(), text.into());
         Changes {
             write: [file("a.yaml", "new"), file("new/deep/b.yaml", "new")].into(),
             remove: ["old/deep/c.yaml".to_owned()].into(),
@@ -324,7 +329,7 @@ mod tests {
     #[test]
     fn a_file_and_a_directory_can_replace_each_other() {
         let folder = before();
-        let file = |path: &str| (path.to_owned(), "new".to_owned());
+        let file = |path: &str| (path.to_owned(), "new".into());
         let changes = Changes {
             write: [file("a.yaml/b.yaml"), file("old")].into(),
             remove: ["a.yaml".to_owned(), "old/deep/c.yaml".to_owned()].into(),
@@ -338,7 +343,7 @@ mod tests {
     #[test]
     fn paths_that_lead_out_or_into_git_are_rejected() {
         for path in ["../a", "/a", "a/../../b", ".git/config", "x/.GIT/hooks/a", ""] {
-            let changes = Changes { write: [(path.to_owned(), String::new())].into(), ..changes() };
+            let changes = Changes { write: [(path.to_owned(), "".into())].into(), ..changes() };
             let error = write(before().path(), &changes).unwrap_err();
             assert!(matches!(error, DiskError::Forbidden(_)), "{path}: {error}");
         }

@@ -10,6 +10,7 @@ use super::manifest::Manifest;
 use super::place::{Pattern, Scope, is_partial};
 use super::rendered_file::{Fault, RenderedFile, copy, make};
 use super::rule_ids::{INVALID_TEMPLATE, PATH_OUTSIDE_REPOSITORY};
+use super::sharing::{self, Names, Request};
 use super::splice;
 use super::template::{Templates, line};
 use super::value::Values;
@@ -119,8 +120,12 @@ impl Renderer<'_> {
                 }
             };
             let template: Arc<str> = path.into();
-            let found: Vec<Result<Job, Box<Finding>>> =
-                scopes.into_par_iter().map(|scope| self.job(&template, &pattern, scope, &file)).collect();
+            let folders = self.folders(&template, &scopes);
+            let found: Vec<Result<Job, Box<Finding>>> = scopes
+                .into_par_iter()
+                .zip(folders)
+                .map(|(scope, folder)| self.job(&template, &pattern, scope, folder, &file))
+                .collect();
             for job in found {
                 match job {
                     Ok(job) => jobs.push(job),
@@ -131,20 +136,38 @@ impl Renderer<'_> {
         jobs
     }
 
+    /// Returns the output path of the directory of a template in each scope; `None` if the layout does not set it.
+    fn folders(&self, template: &str, scopes: &[Scope]) -> Vec<Option<Result<Arc<str>, Box<Finding>>>> {
+        let Some(index) = self.manifest.folder_of(template) else { return scopes.iter().map(|_| None).collect() };
+        let template = folder_template(index);
+        let request = |scope: &Scope| Request { template: &template, scope: *scope, siblings: None };
+        let requests: Vec<Request<'_>> = scopes.iter().map(request).collect();
+        let outputs = sharing::render(&self.templates, &self.values, &requests);
+        let outputs = outputs.into_iter().zip(scopes).map(|(output, scope)| {
+            let asked = scope.span(self.fleet);
+            Some(output.map_err(|error| Box::new(self.folder_finding(index, &error, asked))))
+        });
+        outputs.collect()
+    }
+
     fn is_verbatim(&self, template: &str) -> bool {
         self.manifest.verbatim.is_match(template)
     }
 
-    fn job(&self, template: &Arc<str>, pattern: &Pattern, scope: Scope, file: &File) -> Result<Job, Box<Finding>> {
+    fn job(
+        &self,
+        template: &Arc<str>,
+        pattern: &Pattern,
+        scope: Scope,
+        output: Option<Result<Arc<str>, Box<Finding>>>,
+        file: &File,
+    ) -> Result<Job, Box<Finding>> {
         let asked = scope.span(self.fleet);
-        let written = match self.manifest.folder_of(template) {
+        let written = match output.transpose()? {
             None => pattern.path(scope, self.fleet),
-            Some(index) => {
-                let folder = self.manifest.folders().get(index).map_or("", |folder| &folder.path);
-                let context = self.values.context(scope, None);
-                let output = self.templates.render(&folder_template(index), context);
-                let output = output.map_err(|error| Box::new(self.folder_finding(index, &error, asked)))?;
-                let inside = template.strip_prefix(folder).unwrap_or(template);
+            Some(output) => {
+                let folder = self.manifest.folder_of(template).and_then(|index| self.manifest.folders().get(index));
+                let inside = template.strip_prefix(folder.map_or("", |folder| &folder.path)).unwrap_or(template);
                 // The whole path was a valid pattern, so its end is also a valid pattern.
                 let inside = Pattern::new(inside).map_or_else(|_| inside.to_owned(), |p| p.path(scope, self.fleet));
                 format!("{}{inside}", splice::plain(&output))
@@ -171,9 +194,10 @@ impl Renderer<'_> {
 
     /// Renders jobs, and parses each distinct text once.
     fn run(&self, jobs: &mut [Job], siblings: &BTreeMap<String, BTreeSet<String>>, findings: &mut Vec<Finding>) {
-        let texts: Vec<Result<String, Box<Finding>>> = jobs.par_iter().map(|job| self.text(job, siblings)).collect();
+        let texts = self.texts(jobs, siblings);
         // Clusters of one environment render similar files; each distinct text is parsed and printed once.
         let mut known: Index<(&Arc<str>, &str), usize> = Index::default();
+        let mut shared: Index<(*const str, *const str), usize> = Index::default();
         let mut distinct: Vec<(usize, &str)> = Vec::new();
         let mut which: Vec<Option<usize>> = Vec::with_capacity(jobs.len());
         for (at, (job, text)) in jobs.iter().zip(&texts).enumerate() {
@@ -181,10 +205,11 @@ impl Renderer<'_> {
                 which.push(None);
                 continue;
             };
-            let index = known.get(&(&job.template, text.as_str())).copied().unwrap_or_else(|| {
-                known.insert((&job.template, text), distinct.len());
-                distinct.push((at, text));
-                distinct.len() - 1
+            let index = *shared.entry_or((Arc::as_ptr(&job.template), Arc::as_ptr(text)), || {
+                *known.entry_or((&job.template, text), || {
+                    distinct.push((at, text));
+                    distinct.len() - 1
+                })
             });
             which.push(Some(index));
         }
@@ -208,17 +233,42 @@ impl Renderer<'_> {
         findings.extend(texts.into_iter().filter_map(Result::err).map(|finding| *finding));
     }
 
-    fn text(&self, job: &Job, siblings: &BTreeMap<String, BTreeSet<String>>) -> Result<String, Box<Finding>> {
-        if self.is_verbatim(&job.template) {
-            return Ok(self.templates.file(&job.template).map(|file| file.text().to_owned()).unwrap_or_default());
+    /// Returns the text of each job.
+    fn texts(
+        &self,
+        jobs: &[Job],
+        siblings: &BTreeMap<String, BTreeSet<String>>,
+    ) -> Vec<Result<Arc<str>, Box<Finding>>> {
+        let mut known: Index<Vec<String>, usize> = Index::default();
+        let lists: Vec<Option<(usize, Vec<String>)>> = jobs
+            .iter()
+            .map(|job| {
+                let is_last = job.path.rsplit('/').next() == Some(KUSTOMIZATION);
+                let names = siblings.get(folder_of(&job.path)).map(|names| names.iter().cloned().collect::<Vec<_>>());
+                let names = is_last.then(|| names.unwrap_or_default())?;
+                let next = known.len();
+                Some((*known.entry_or(names.clone(), || next), names))
+            })
+            .collect();
+        let (mut copies, mut requests) = (Vec::new(), Vec::new());
+        for (job, names) in jobs.iter().zip(&lists) {
+            if self.is_verbatim(&job.template) {
+                let file = self.templates.file(&job.template);
+                copies.push(Some(file.map(|file| Arc::from(file.text())).unwrap_or_default()));
+                continue;
+            }
+            copies.push(None);
+            let siblings = names.as_ref().map(|(id, names)| Names { id: *id, names });
+            requests.push(Request { template: &job.template, scope: job.scope, siblings });
         }
-        let is_last = job.path.rsplit('/').next() == Some(KUSTOMIZATION);
-        let names = siblings.get(folder_of(&job.path)).map(|names| names.iter().cloned().collect::<Vec<String>>());
-        let names = is_last.then(|| names.unwrap_or_default());
-        let context = self.values.context(job.scope, names.as_deref());
-        let rendered = self.templates.render(&job.template, context);
-        rendered
-            .map_err(|error| Box::new(self.templates.finding(&error, &job.template, Some(job.scope.span(self.fleet)))))
+        let mut rendered = sharing::render(&self.templates, &self.values, &requests).into_iter();
+        let text = |(job, copy): (&Job, Option<Arc<str>>)| match copy {
+            Some(text) => Ok(text),
+            None => rendered.next().unwrap_or_else(|| Ok("".into())).map_err(|error| {
+                Box::new(self.templates.finding(&error, &job.template, Some(job.scope.span(self.fleet))))
+            }),
+        };
+        jobs.iter().zip(copies).map(text).collect()
     }
 
     fn fault(&self, job: &Job, fault: &Fault) -> Finding {

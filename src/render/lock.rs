@@ -4,7 +4,7 @@
 //! The file is not YAML, so that Flux does not apply it. Several lines for a path list several accepted contents.
 //! During a render, the lock lists the old and the new contents, so that the next run can complete an interrupted run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use sha2::{Digest as _, Sha256};
@@ -52,9 +52,9 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// The content of a lock file.
+/// The content of a lock file: the sorted digests of each path. Almost every path has one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lock(BTreeMap<String, BTreeSet<Digest>>);
+pub struct Lock(BTreeMap<String, Vec<Digest>>);
 
 impl Lock {
     /// Reads a lock file. Ignores and reports invalid lines, such as merge conflicts and paths outside of the
@@ -86,7 +86,10 @@ impl Lock {
 
     /// Adds a digest of a path.
     pub fn add(&mut self, path: &str, digest: Digest) {
-        self.0.entry(path.to_owned()).or_default().insert(digest);
+        let digests = self.0.entry(path.to_owned()).or_default();
+        if let Err(at) = digests.binary_search(&digest) {
+            digests.insert(at, digest);
+        }
     }
 
     /// Returns whether the lock lists a path.
@@ -109,7 +112,9 @@ impl Lock {
     pub fn union(&self, other: &Self) -> Self {
         let mut all = self.clone();
         for (path, digests) in &other.0 {
-            all.0.entry(path.clone()).or_default().extend(digests);
+            for digest in digests {
+                all.add(path, *digest);
+            }
         }
         all
     }

@@ -14,8 +14,10 @@ mod rendered_file;
 mod types;
 mod record;
 mod on_cluster;
+mod reading;
 mod value;
 mod template;
+mod sharing;
 mod jobs;
 mod conflict;
 mod removed;
@@ -72,6 +74,6 @@ pub fn render(fleet: &Fleet, layout: &Layout) -> Rendered {
         all.iter().filter(|job| job.made.is_written()).map(|job| (job.path.as_str(), job)).collect();
     let shared = written.keys().filter(|path| manifest.shared.is_match(path)).map(|path| (*path).to_owned()).collect();
     let kept = written.iter().filter(|(path, _)| !manifest.external.is_match(path));
-    let tree = kept.map(|(path, job)| File::new(*path, job.made.text.as_str())).collect();
+    let tree = kept.map(|(path, job)| File::new(*path, job.made.text.clone())).collect();
     Rendered { tree, shared, external: manifest.external, findings }
 }

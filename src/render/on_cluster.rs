@@ -14,15 +14,20 @@ use crate::text::Index;
 /// The values of the changed tenants of each cluster, by their indices.
 pub(super) type OnClusters = Vec<BTreeMap<usize, Arc<TenantValues>>>;
 
-/// Returns `components` of each cluster.
-pub(super) fn components(fleet: &Fleet, types: &Arc<Types>) -> Vec<Value> {
+/// Returns `components` of each cluster, with an id that equal lists share.
+pub(super) fn components(fleet: &Fleet, types: &Arc<Types>) -> Vec<(usize, Value)> {
     let mut known: Index<*const ClusterComponent, Value> = Index::default();
+    let mut lists: Index<Vec<*const ClusterComponent>, (usize, Value)> = Index::default();
     let mut convert_once = |component: &Arc<ClusterComponent>| {
         let json = || serde_json::to_value(&**component).expect("settings consist of scalars, lists and mappings");
         known.entry_or(Arc::as_ptr(component), || convert(json(), types, types.cluster_component)).clone()
     };
-    let clusters = fleet.clusters.iter();
-    clusters.map(|cluster| cluster.components.iter().map(&mut convert_once).collect()).collect()
+    let clusters = fleet.clusters.iter().map(|cluster| {
+        let id = lists.len();
+        let convert = || (id, cluster.components.iter().map(&mut convert_once).collect());
+        lists.entry_or(cluster.components.iter().map(Arc::as_ptr).collect(), convert).clone()
+    });
+    clusters.collect()
 }
 
 /// Returns the changed tenants of each cluster.

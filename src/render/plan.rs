@@ -9,7 +9,7 @@ use super::change::Change;
 use super::lock::{Digest, LOCK, Lock};
 use super::removed::{Removed, removed};
 use super::rendered_file::HEADER;
-use crate::text::{File, LoadError, Tree, folder_of};
+use crate::text::{File, Index, LoadError, Tree, folder_of};
 use crate::yaml::{Reader, parse, to_json};
 
 /// The changes of a render. Every list is sorted by path.
@@ -33,11 +33,10 @@ pub struct Plan {
     pub orphans: Vec<String>,
     /// The objects that the changes remove from clusters.
     pub removed_objects: Vec<Removed>,
-    /// The lock to write before the files, with the old and the new contents.
-    pub lock_before: Lock,
     /// The lock to write after the files.
     pub lock_after: Lock,
-    lock_now: Lock,
+    is_first: bool,
+    is_lock_current: bool,
 }
 
 impl Plan {
@@ -48,17 +47,22 @@ impl Plan {
 
     /// Returns whether no earlier render recorded files.
     pub fn is_first(&self) -> bool {
-        self.lock_now.paths().next().is_none()
+        self.is_first
+    }
+
+    /// Returns whether the lock is also up to date, so that the render writes nothing.
+    pub fn is_lock_current(&self) -> bool {
+        self.is_lock_current
+    }
+
+    /// Returns the lock to write before the files, with the old contents, which `lock` lists, and the new contents.
+    pub fn lock_before(&self, lock: &Lock) -> Lock {
+        lock.union(&self.lock_after)
     }
 
     /// Returns whether every file is up to date.
     pub fn is_current(&self) -> bool {
         self.changes().next().is_none()
-    }
-
-    /// Returns whether the lock is also up to date, so that the render writes nothing.
-    pub fn is_lock_current(&self) -> bool {
-        self.lock_now == self.lock_after
     }
 
     /// Returns every change: files to add, update or remove, edited files and files in the way.
@@ -87,9 +91,11 @@ impl Plan {
 
 /// Compares the rendered files with the existing files. The lock lists the files that fleetwright wrote.
 pub fn plan(rendered: &Rendered, existing: &Tree, lock: &Lock) -> Plan {
-    let mut plan = Plan { lock_now: lock.clone(), ..Plan::default() };
+    let mut plan = Plan { is_first: lock.paths().next().is_none(), ..Plan::default() };
     let files: Vec<&File> = rendered.tree.files().collect();
-    let compared: Vec<Compared> = files.par_iter().map(|file| Compared::of(rendered, file, existing)).collect();
+    let digests = Digests::of(rendered, &files);
+    let compared: Vec<Compared> =
+        files.par_iter().map(|file| Compared::of(rendered, file, existing, &digests)).collect();
     for (file, compared) in files.into_iter().zip(compared) {
         plan.lock_after.add(file.path(), compared.new);
         plan.sort(file, compared, existing, lock);
@@ -107,7 +113,7 @@ pub fn plan(rendered: &Rendered, existing: &Tree, lock: &Lock) -> Plan {
     plan.edited.sort_by(|a, b| a.path.cmp(&b.path));
     plan.in_the_way.sort_by(|a, b| a.path.cmp(&b.path));
     plan.orphans = orphans(rendered, existing, lock);
-    plan.lock_before = lock.union(&plan.lock_after);
+    plan.is_lock_current = *lock == plan.lock_after;
     plan.removed_objects = removed(plan.changes(), existing, &rendered.tree);
     plan
 }
@@ -184,13 +190,38 @@ struct Compared {
 }
 
 impl Compared {
-    fn of(rendered: &Rendered, file: &File, existing: &Tree) -> Self {
-        let digest = |file: &File| content(rendered, file.path(), file.text());
+    fn of(rendered: &Rendered, file: &File, existing: &Tree, digests: &Digests) -> Self {
+        let new = digests.get(rendered, file);
         let old = existing_file(existing, file.path()).map(|old| {
-            let digest = digest(&old);
+            let is_same = old.text() == file.text();
+            let digest = if is_same { new } else { content(rendered, old.path(), old.text()) };
             (old, digest)
         });
-        Self { new: digest(file), old }
+        Self { new, old }
+    }
+}
+
+/// The digests of rendered files, by the address of the text: files of many clusters share a text.
+struct Digests(Index<(usize, bool), Digest>);
+
+impl Digests {
+    fn of(rendered: &Rendered, files: &[&File]) -> Self {
+        let mut seen: Index<(usize, bool), ()> = Index::default();
+        let distinct = files.iter().map(|file| (Self::key(rendered, file), *file));
+        let distinct: Vec<_> = distinct.filter(|(key, _)| seen.insert(*key, ()).is_none()).collect();
+        let digest = |(key, file): ((usize, bool), &File)| (key, content(rendered, file.path(), file.text()));
+        let digests: Vec<_> = distinct.into_par_iter().map(digest).collect();
+        Self(digests.into_iter().collect())
+    }
+
+    /// Returns the address of the text, and whether another program also writes the file.
+    fn key(rendered: &Rendered, file: &File) -> (usize, bool) {
+        (file.text().as_ptr().addr(), rendered.shared.contains(file.path()))
+    }
+
+    fn get(&self, rendered: &Rendered, file: &File) -> Digest {
+        let known = self.0.get(&Self::key(rendered, file));
+        known.copied().unwrap_or_else(|| content(rendered, file.path(), file.text()))
     }
 }
 

@@ -48,6 +48,16 @@ pub(super) fn with(record: &Value, key: &str, value: Value) -> Value {
     Value::from_object(Record { entries, index, types: record.types.clone(), id: record.id })
 }
 
+/// Returns the error of a path of names, such as `source.name`, that a value of the fleet does not have.
+pub(super) fn check_path(value: &Value, path: &str) -> Result<(), Error> {
+    let mut value = value.clone();
+    for name in path.split('.') {
+        let Some(record) = value.downcast_object::<Record>() else { break };
+        value = record.field(name)?;
+    }
+    Ok(())
+}
+
 /// Converts a value of a type.
 pub(super) fn convert(json: serde_json::Value, types: &Arc<Types>, id: TypeId) -> Value {
     match json {
@@ -75,7 +85,7 @@ pub(super) fn convert(json: serde_json::Value, types: &Arc<Types>, id: TypeId) -
 
 /// A mapping: its entries in order, and its type, which determines the other names.
 #[derive(Debug)]
-struct Record {
+pub(super) struct Record {
     entries: Vec<(Arc<str>, Value)>,
     index: BTreeMap<Arc<str>, usize>,
     types: Arc<Types>,
@@ -83,13 +93,24 @@ struct Record {
 }
 
 impl Record {
-    fn new(entries: Vec<(Arc<str>, Value)>, types: Arc<Types>, id: TypeId) -> Self {
+    pub(super) fn new(entries: Vec<(Arc<str>, Value)>, types: Arc<Types>, id: TypeId) -> Self {
         let index = entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
         Self { entries, index, types, id }
     }
 
     fn entry(&self, key: &str) -> Option<Value> {
         self.index.get(key).and_then(|at| self.entries.get(*at)).map(|(_, value)| value.clone())
+    }
+
+    /// Returns a field, or the error of a name that the type does not have.
+    fn field(&self, key: &str) -> Result<Value, Error> {
+        if let Some(value) = self.entry(key) {
+            return Ok(value);
+        }
+        match self.types.missing(self.id, key, self.entries.iter().map(|(key, _)| &**key)) {
+            Ok(unset) => Ok(self.unset(&unset)),
+            Err(unknown) => Err(Error::new(ErrorKind::UndefinedError, unknown.to_string()).with_source(unknown)),
+        }
     }
 
     fn unset(&self, unset: &Unset) -> Value {
@@ -113,14 +134,7 @@ impl Object for Record {
 
     /// Implements `mapping.key`.
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
-        let missing = || match self.types.missing(self.id, key, self.entries.iter().map(|(key, _)| &**key)) {
-            Ok(unset) => self.unset(&unset),
-            Err(unknown) => {
-                let error = Error::new(ErrorKind::UndefinedError, unknown.to_string());
-                Value::from(error.with_source(unknown))
-            }
-        };
-        Some(self.entry(key).unwrap_or_else(missing))
+        Some(self.field(key).unwrap_or_else(Value::from))
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {

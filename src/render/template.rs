@@ -1,9 +1,11 @@
 //! The compiled templates of a layout, and their errors.
 
+use std::borrow::Cow;
+
 use globset::GlobSet;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Rest, Value, ValueKind};
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
+use minijinja::value::{Rest, Value, ValueKind, ValueOrKwargs};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, UndefinedBehavior, filters};
 
 use super::rule_ids::INVALID_TEMPLATE;
 use super::splice;
@@ -61,6 +63,9 @@ impl Templates {
         environment.add_filter("default", default);
         environment.add_filter("d", default);
         environment.add_function("fail", fail);
+        environment.add_filter("selectattr", selectattr);
+        environment.add_filter("rejectattr", rejectattr);
+        environment.add_filter("map", map);
         let mut templates = Self { environment, files: layout.files.clone() };
         for (path, entry) in layout.files.entries() {
             match entry {
@@ -227,6 +232,48 @@ fn in_order(names: &Value, first: &Value) -> Result<Value, Error> {
     }
     sorted.append(&mut rest);
     Ok(Value::from(sorted))
+}
+
+/// Implements `items | selectattr("name", …)`, and reports a name that the items do not have.
+fn selectattr(
+    state: &mut State<'_, '_>,
+    items: Value,
+    attribute: Cow<'_, str>,
+    test: Option<Cow<'_, str>>,
+    others: Rest<ValueOrKwargs>,
+) -> Result<Vec<Value>, Error> {
+    known_attribute(&items, &attribute)?;
+    filters::selectattr(state, items, attribute, test, others)
+}
+
+/// Implements `items | rejectattr("name", …)`, and reports a name that the items do not have.
+fn rejectattr(
+    state: &mut State<'_, '_>,
+    items: Value,
+    attribute: Cow<'_, str>,
+    test: Option<Cow<'_, str>>,
+    others: Rest<ValueOrKwargs>,
+) -> Result<Vec<Value>, Error> {
+    known_attribute(&items, &attribute)?;
+    filters::rejectattr(state, items, attribute, test, others)
+}
+
+/// Implements `items | map(attribute="name")`, and reports a name that the items do not have.
+fn map(state: &mut State<'_, '_>, items: Value, others: Rest<ValueOrKwargs>) -> Result<Vec<Value>, Error> {
+    let named = others.last().filter(|last| last.is_kwargs());
+    let attribute = named.and_then(|named| named.get_attr("attribute").ok());
+    if let Some(attribute) = attribute.as_ref().and_then(Value::as_str) {
+        known_attribute(&items, attribute)?;
+    }
+    filters::map(state, items, others)
+}
+
+/// Returns the error of an attribute that items of the fleet do not have. The built-in filters treat it as not set.
+fn known_attribute(items: &Value, attribute: &str) -> Result<(), Error> {
+    if items.kind() != ValueKind::Seq {
+        return Ok(());
+    }
+    items.try_iter()?.try_for_each(|item| super::record::check_path(&item, attribute))
 }
 
 /// Implements `fail("…")`: reports that the layout does not support a setting of fleet.yaml.

@@ -11,7 +11,7 @@ pub struct File(Arc<Inner>);
 struct Inner {
     path: Box<str>,
     root: Option<Arc<str>>,
-    text: Box<str>,
+    text: Arc<str>,
     line_starts: OnceLock<Box<[u32]>>,
 }
 
@@ -40,8 +40,10 @@ impl File {
     pub const MAX_LEN: usize = 64 << 20;
 
     /// Creates a file. A text that is longer than [`File::MAX_LEN`] is truncated at a character boundary.
-    pub fn new(path: impl Into<Box<str>>, text: impl Into<Box<str>>) -> Self {
-        let mut text: Box<str> = text.into();
+    ///
+    /// Files with equal texts can share the text.
+    pub fn new(path: impl Into<Box<str>>, text: impl Into<Arc<str>>) -> Self {
+        let mut text: Arc<str> = text.into();
         if text.len() > Self::MAX_LEN {
             text = text[..text.floor_char_boundary(Self::MAX_LEN)].into();
         }
@@ -100,6 +102,11 @@ impl File {
 
     /// The whole text.
     pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The whole text. Files that share it were created with the same text.
+    pub fn shared_text(&self) -> &Arc<str> {
         &self.0.text
     }
 

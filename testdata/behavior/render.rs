@@ -215,11 +215,12 @@ fn a_render_that_was_killed_is_repaired() {
         "  - name: prod-ap\n    environment: production\n",
     );
     let plan = replan(&tree);
+    let (lock, _) = Lock::parse(&tree.file(LOCK).unwrap());
     let total = plan.changes().count();
     // Killed after any number of files: the lock lists both contents.
     for done in 0..=total {
         let mut halfway = tree.clone();
-        halfway.insert(File::new(LOCK, plan.lock_before.to_string()));
+        halfway.insert(File::new(LOCK, plan.lock_before(&lock).to_string()));
         for change in plan.changes().take(done) {
             match &change.new {
                 Some(file) => halfway.insert(file.clone()),

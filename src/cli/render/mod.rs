@@ -156,7 +156,7 @@ impl Target {
         }
         let rendered_paths = rendered.tree.entries().map(|(path, _)| path);
         let paths = rendered_paths.chain(lock.paths()).chain([crate::config::PATH]);
-        let mut existing = disk::read_some(here, paths)?;
+        let mut existing = disk::read_beside(here, paths, &rendered.tree)?;
         let is_lost = lock_file.is_none() && rendered.tree.files().any(|file| existing.has_file(file.path()));
         if is_lost {
             // Without a lock, every file may be a file of an earlier render.
@@ -244,7 +244,7 @@ fn write(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
         return Ok(Exit::Clean);
     }
     let written = plan.add.iter().chain(&plan.change).filter_map(|change| {
-        let text = change.new.as_ref()?.text().to_owned();
+        let text = change.new.as_ref()?.shared_text().clone();
         Some((change.path.clone(), text))
     });
     // An interrupted run may have removed files of the lock but not their empty directories.
@@ -255,7 +255,7 @@ fn write(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
         remove: plan.remove.iter().map(|change| change.path.clone()).chain(gone.map(str::to_owned)).collect(),
         lock: disk::LockFile {
             path: LOCK.to_owned(),
-            during: plan.lock_before.to_string(),
+            during: plan.lock_before(&target.lock).to_string(),
             after: plan.lock_after.to_string(),
         },
     };

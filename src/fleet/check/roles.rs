@@ -3,7 +3,8 @@
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
 use crate::fleet::input::layout::Layout;
-use crate::fleet::merge::levels::Merged;
+use crate::fleet::merge::crossing::Parts;
+use crate::fleet::merge::levels::{Merged, MergedTenant};
 use crate::fleet::resolve::dependencies::name;
 use crate::yaml::{Entry, Node};
 
@@ -52,19 +53,15 @@ struct Ignored<'a> {
 
 impl Ignored<'_> {
     fn check(&mut self, input: &Input, merged: &Merged) {
-        if let Some(defaults) = input.root.at_keys(&["defaults", "cluster"]) {
-            self.report(defaults, &["cluster"], "clusters");
-        }
-        for entry in input.root.get("environments").map(Node::entries).unwrap_or_default() {
-            self.report(&entry.node, &["cluster"], "clusters");
-        }
-        for cluster in &input.clusters {
-            self.report(cluster, &["cluster"], "clusters");
+        let environments = input.root.get("environments").map(Node::entries).unwrap_or_default();
+        let shared = input.root.at_keys(&["defaults", "cluster"]).into_iter();
+        let parts = Parts::of(&merged.tenants);
+        for level in shared.chain(environments.iter().map(|entry| &entry.node)).chain(&input.clusters) {
+            self.report(level, &["cluster"], "clusters");
+            self.crossings(level, &parts, merged);
         }
         for (tenant, merged) in input.tenants.iter().zip(&merged.tenants) {
-            let is_platform = merged.node.get("role").and_then(Node::text) == Some("platform");
-            let role = if is_platform { "platform" } else { "confined" };
-            let of_components = if is_platform { "platformComponent" } else { "confinedComponent" };
+            let (role, of_components) = levels(merged);
             let subject = format!("`{}`, a {role} tenant,", name(tenant).unwrap_or_default());
             self.report(tenant, &["tenant", role], &subject);
             for source in tenant.get("source").into_iter().chain(items(tenant, "sources")) {
@@ -75,6 +72,20 @@ impl Ignored<'_> {
                 for node in std::iter::once(component).chain(items(component, "stages")) {
                     self.report(node, &["component", of_components], &subject);
                 }
+            }
+        }
+    }
+
+    /// Checks the settings of components on a cluster or in an environment.
+    fn crossings(&mut self, level: &Node, parts: &Parts<'_>, merged: &Merged) {
+        for entry in level.get("components").map(Node::entries).unwrap_or_default() {
+            let part = parts.find(&entry.key).and_then(|part| part.of(&merged.tenants));
+            let Some((tenant, _, _)) = part else { continue };
+            let (role, of_components) = levels(tenant);
+            let subject = format!("the components of `{}`, a {role} tenant,", name(&tenant.node).unwrap_or_default());
+            self.report(&entry.node, &["component", of_components], &subject);
+            if let Some(source) = entry.node.get("source") {
+                self.report(source, &["source"], "sources");
             }
         }
     }
@@ -95,6 +106,12 @@ impl Ignored<'_> {
             }
         }
     }
+}
+
+/// Returns the levels of the settings of a tenant and of its components.
+fn levels(tenant: &MergedTenant) -> (&'static str, &'static str) {
+    let is_platform = tenant.node.get("role").and_then(Node::text) == Some("platform");
+    if is_platform { ("platform", "platformComponent") } else { ("confined", "confinedComponent") }
 }
 
 fn items<'a>(node: &'a Node, key: &str) -> &'a [Node] {

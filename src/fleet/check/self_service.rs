@@ -169,10 +169,11 @@ impl<'a> Restricted<'a> {
         self.name();
         self.role();
         self.part(self.tenant, &TENANT);
-        let sources = self.tenant.get("source").into_iter().chain(items(self.tenant, "sources"));
-        for source in sources {
+        let first = self.tenant.get("source").filter(|source| !source.is_null());
+        let sources = first.into_iter().chain(items(self.tenant, "sources"));
+        for (at, source) in sources.enumerate() {
             self.part(source, &SOURCE);
-            self.url(source);
+            self.url(source, self.merged.sources.get(at));
         }
         for namespace in items(self.tenant, "namespaces") {
             self.part(namespace, &NAMESPACE);
@@ -305,11 +306,15 @@ impl<'a> Restricted<'a> {
         items(&self.restriction.allow, key).iter().filter_map(|item| matcher(item.text()?).ok()).collect()
     }
 
-    fn url(&mut self, source: &'a Node) {
+    /// Checks the URL of a source: its own, or the URL of its `repository`.
+    fn url(&mut self, source: &'a Node, merged: Option<&'a Node>) {
         if self.restriction.allow.get("sources").is_none() {
             return;
         }
-        let Some((url, text)) = source.get("url").and_then(|url| Some((url, url.text()?))) else { return };
+        let own = source.get("url").filter(|url| !url.is_null());
+        let inherited = || Some((source.get("repository")?, merged?.get("url")?));
+        let Some((url, used)) = own.map(|url| (url, url)).or_else(inherited) else { return };
+        let Some(text) = used.text() else { return };
         let allowed = self.globs("sources");
         if is_plain_url(text) && allowed.iter().any(|glob| glob.is_match(text)) {
             return;

@@ -158,6 +158,12 @@ impl Selector {
         self.has_metadata() && matches!(self.name, Pattern::Any) && !matches!(self.kind, Pattern::Any)
     }
 
+    /// Returns whether the selector selects all objects of one of the kinds.
+    pub(crate) fn selects_all_of(&self, kinds: &[&str]) -> bool {
+        let selects_all = matches!((&self.name, &self.namespace), (Pattern::Any, Pattern::Any)) && !self.has_metadata();
+        selects_all && !matches!(self.kind, Pattern::Any) && kinds.iter().any(|kind| self.kind.matches(kind))
+    }
+
     /// The objects with a variable in their name that differ from the selector in the name only.
     pub(super) fn with_variable_in_name(&self, resources: &Resources) -> impl Iterator<Item = usize> {
         let all = resources.list.iter().enumerate();

@@ -94,8 +94,9 @@ impl Patch {
     ) -> Option<PatchTarget> {
         let (target, selector_node) = (self.target.as_ref()?, self.selector_node.as_ref()?);
         Some(match selected {
-            // A patch that only deletes objects needs no match.
+            // A patch that only deletes or restricts objects needs no match.
             0 if self.documents.iter().all(deletes) => return None,
+            0 if target.selects_all_of(&IMPERSONATING) && self.documents.iter().all(sets_account) => return None,
             // A component is built for each kustomization that includes it, and one of these builds may lack the
             // object.
             0 if !is_known => PatchTarget::matched(selector_node),
@@ -253,6 +254,16 @@ impl Patch {
         }
         new
     }
+}
+
+/// The kinds that Flux applies with the service account in `spec.serviceAccountName`.
+const IMPERSONATING: [&str; 2] = ["HelmRelease", "Kustomization"];
+
+/// Returns whether a JSON patch only sets the service account of objects, which restricts all present and later objects.
+fn sets_account(operations: &Node) -> bool {
+    let is_of_account =
+        |operation: &Node| operation.get("path").and_then(Node::text) == Some("/spec/serviceAccountName");
+    !operations.items().is_empty() && operations.items().iter().all(is_of_account)
 }
 
 /// Returns whether a strategic merge patch only deletes objects.

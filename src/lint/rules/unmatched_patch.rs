@@ -15,7 +15,9 @@ declare! {
     /// The severity is pedantic for a target with a kind and a label or annotation selector, but without a name,
     /// because later objects may have the label or annotation.
     ///
-    /// The rule does not report a patch that matches on another cluster, or for another Kustomization. It also does not
+    /// The rule does not report a patch that only restricts the objects that it selects, since later objects may match:
+    /// a patch that deletes objects, or a JSON patch that sets `spec.serviceAccountName` of all HelmReleases or
+    /// Kustomizations. It does not report a patch that matches on another cluster, or for another Kustomization. It also does not
     /// report a patch if objects may be missing because an input is not built: a remote base, an inflated chart, or a
     /// `gotk-components.yaml` that does not exist yet.
     ///

@@ -1,5 +1,6 @@
 mod needs;
 mod absent_definitions;
+mod messages;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,15 +12,14 @@ use crate::lint::facts::inputs::Input;
 use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
 use crate::lint::order::applier_tree::ApplierTree;
-use crate::lint::order::apply_order::{
-    ApplyOrder, Certainty, CycleStep, EventCycle, Reason, applied, ready, started, waits_for,
-};
+use crate::lint::order::apply_order::{ApplyOrder, Certainty, EventCycle, applied, ready, started, waits_for};
 use crate::lint::order::chart_uses::{ChartUse, uses_of_charts};
 use crate::lint::order::late_uses::LateUses;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use absent_definitions::absent_definitions;
-use needs::{ITS_DEFINITION, Need, needs, never};
+use messages::{deadlock, earlier_than_several, own_inputs, too_early};
+use needs::{Need, needs};
 
 declare! {
     /// An object is applied before its dependencies, or never becomes ready.
@@ -159,9 +159,6 @@ declare! {
     Check::Cluster(check),
 }
 
-/// The maximum number of objects that a message lists.
-const MAX_LISTED: usize = 5;
-
 fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
@@ -199,7 +196,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let cycles = order.cycles();
     for cycle in &cycles {
         let severity = if cycle.is_certain() { severity } else { Severity::Warning };
-        found.extend(deadlock(&order, cycle, severity));
+        found.extend(deadlock(RULE.id, &order, cycle, severity));
     }
     let mut early: BTreeMap<usize, Vec<(usize, Vec<&Need<'_>>)>> = BTreeMap::new();
     let elsewhere = if open.is_empty() { LateUses::default() } else { LateUses::of(view) };
@@ -216,7 +213,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let (refused, others): (Vec<&Need<'_>>, Vec<&Need<'_>>) = needs.iter().partition(|need| need.refused);
         if !refused.is_empty() {
             if is_after {
-                found.extend(too_early(view, *provider, &refused, is_after));
+                found.extend(too_early(RULE.id, view, *provider, &refused, is_after));
             } else {
                 early.entry(*at).or_default().push((*provider, refused));
             }
@@ -224,12 +221,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
         // The kubelet retries, so without a wait, the applier does not fail.
         let gated: Vec<&Need<'_>> = others.into_iter().filter(|need| is_gated(appliers, *at, need)).collect();
-        found.extend(too_early(view, *provider, &gated, is_after));
+        found.extend(too_early(RULE.id, view, *provider, &gated, is_after));
     }
     for of_one in early.values() {
         found.extend(match of_one.as_slice() {
-            [(provider, needs)] => too_early(view, *provider, needs, false),
-            several => earlier_than_several(view, several),
+            [(provider, needs)] => too_early(RULE.id, view, *provider, needs, false),
+            several => earlier_than_several(RULE.id, view, several),
         });
     }
 }
@@ -338,241 +335,10 @@ fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, s
             order.add_need(started(by.at), applied(provider), (own_position(by, node.span()), what()), certainty);
         }
     }
-    own.into_values().filter_map(|inputs| own_inputs(&inputs, severity)).collect()
+    own.into_values().filter_map(|inputs| own_inputs(RULE.id, &inputs, severity)).collect()
 }
 
 /// Returns whether the Kustomizations that an applier applies are roots.
 fn makes_roots(applier: &Applier) -> bool {
     matches!(applier.kind, ApplierKind::Bootstrap | ApplierKind::FluxInstance)
-}
-
-/// Returns the finding for an applier that applies its own inputs: its source or its variables.
-fn own_inputs(inputs: &[&Input<'_>], severity: Severity) -> Option<Finding> {
-    let is_secret = |input: &Input<'_>| input.thing.object.kind() == "Secret";
-    let first = inputs.iter().find(|input| !is_secret(input)).or(inputs.first())?;
-    // Users often create Secrets by hand.
-    let severity = if is_secret(first) { Severity::Warning } else { severity };
-    let (by, wanted) = (first.by, first.thing.object.reference());
-    let others: Vec<&&Input<'_>> = inputs
-        .iter()
-        .filter(|input| memory_address(input.thing.object) != memory_address(first.thing.object))
-        .collect();
-    let more = match others.len() {
-        0 => String::new(),
-        1 => " and one more object".to_owned(),
-        more => format!(" and {more} more objects"),
-    };
-    let message = format!(
-        "in a cold start, {} {}: it needs {wanted}{more}, which it applies itself",
-        by.reference,
-        never(severity)
-    );
-    let help = if is_secret(first) {
-        "move the object to another Kustomization, or to the parent of this Kustomization: unless the object exists \
-         before Flux starts, Flux does not apply this Kustomization"
-    } else {
-        "move the object to another Kustomization, or to the parent of this Kustomization: Flux needs the object \
-         before it applies any object of this Kustomization"
-    };
-    let place = own_position(by, first.node.span());
-    let mut finding = Finding::warning(RULE.id, Label::new(place, "needed first"), message);
-    finding.severity = severity;
-    for input in std::iter::once(first).chain(others) {
-        finding = finding.related(input.thing.by.place(input.thing.object.span()), "applied here");
-    }
-    Some(finding.help(help).about(by.reference.clone()))
-}
-
-fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bool) -> Option<Finding> {
-    let (first, rest) = needs.split_first()?;
-    let provider = view.receiver.cluster.appliers.get(provider)?;
-    let (object, user) = (first.object.object.reference(), &first.object.by);
-    // A list has one need for each kind, each namespace and each Secret.
-    let key = |need: &Need<'_>| {
-        let kind = (need.what == ITS_DEFINITION).then(|| need.object.object.kind().to_owned());
-        (need.what.clone(), kind)
-    };
-    let others: BTreeSet<_> = rest.iter().map(|need| key(need)).filter(|other| *other != key(first)).collect();
-    let more = match others.len() {
-        0 => String::new(),
-        1 => format!("; {} needs one more object of {}", user.reference, provider.reference),
-        more => format!("; {} needs {more} more objects of {}", user.reference, provider.reference),
-    };
-    let message = format!(
-        "in a cold start, {} may apply {object} before {}, which {} applies{more}",
-        user.reference, first.what, provider.reference
-    );
-    let (provider_name, user_name) = (&provider.reference, &user.reference);
-    let what = missing_thing(first);
-    let consequence = if first.refused {
-        let retry = retry_of(user);
-        format!("until {what} exists, Flux applies nothing else of {user_name}, and tries again after {retry}")
-    } else {
-        format!("until {what} exists, the pods of the object do not start, and {user_name} is not ready")
-    };
-    let help = if is_after {
-        format!(
-            "move {what} to {user_name} or to a dependency of {user_name}, because {provider_name} is applied after \
-             {user_name}: {consequence}"
-        )
-    } else {
-        format!("add {provider_name} to `dependsOn` of {user_name}: {consequence}")
-    };
-    let mut finding =
-        Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
-            .help(help)
-            .about(object);
-    if !first.refused {
-        finding.severity = Severity::Pedantic;
-    }
-    let before = "in a cold start, ";
-    let summary = format!(" appliers may apply objects before {what}, which {provider_name} applies");
-    let consequence = if first.refused {
-        format!(
-            "until {what} exists, Flux applies nothing else of these appliers, and tries again after their intervals"
-        )
-    } else {
-        format!("until {what} exists, the pods of the objects do not start, and the appliers are not ready")
-    };
-    let help = if is_after {
-        format!(
-            "move {what} to a dependency of these appliers, because {provider_name} is applied after them: \
-             {consequence}"
-        )
-    } else {
-        format!("add {provider_name} to `dependsOn` of each of these appliers: {consequence}")
-    };
-    finding = finding.caused_by(format!("{what} {provider_name} {is_after}"), before, summary).help_for_all(help);
-    if let Some(own) = &user.object {
-        finding = finding
-            .related(own_position(user, own.span()), format!("{} does not wait for {provider_name}", user.reference));
-    }
-    if let Some(own) = &provider.object {
-        finding = finding.related(own_position(provider, own.span()), format!("{} applies {what}", provider.reference));
-    }
-    Some(finding)
-}
-
-/// Returns the finding for an applier that must wait for several other appliers.
-///
-/// The finding has one cause: an incomplete list of dependencies.
-fn earlier_than_several(view: &View<'_>, several: &[(usize, Vec<&Need<'_>>)]) -> Option<Finding> {
-    let first = several.first()?.1.first()?;
-    let user = first.object.by;
-    let appliers = several.iter().filter_map(|(at, _)| view.receiver.cluster.appliers.get(*at));
-    let providers: Vec<&Arc<Applier>> = appliers.collect();
-    let names: Vec<String> = providers.iter().map(|provider| provider.reference.to_string()).collect();
-    let needed: BTreeSet<String> =
-        several.iter().flat_map(|(_, needs)| needs).map(|need| missing_thing(need)).collect();
-    let (names, needed) = (listed(&names, "Kustomization"), listed(&Vec::from_iter(needed), "namespace"));
-    let user_name = &user.reference;
-    let message = format!("in a cold start, {user_name} may apply objects before {needed}, which {names} apply");
-    let help = format!(
-        "add {names} to `dependsOn` of {user_name}: until these objects exist, Flux applies nothing else of \
-         {user_name}, and tries again after {}",
-        retry_of(user)
-    );
-    let summary = format!(" appliers may apply objects before {needed}, which {names} apply");
-    let help_for_all = format!(
-        "add {names} to `dependsOn` of each of these appliers: until these objects exist, Flux applies nothing else of \
-         these appliers, and tries again after their intervals"
-    );
-    let mut finding =
-        Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
-            .help(help)
-            .about(first.object.object.reference())
-            .caused_by(format!("{needed} {names}"), "in a cold start, ", summary)
-            .help_for_all(help_for_all);
-    if let Some(own) = &user.object {
-        finding =
-            finding.related(own_position(user, own.span()), format!("{user_name} does not wait for these appliers"));
-    }
-    for provider in providers.iter().take(MAX_LISTED) {
-        if let Some(own) = &provider.object {
-            let place = own_position(provider, own.span());
-            finding = finding.related(place, format!("{} applies a needed object", provider.reference));
-        }
-    }
-    Some(finding)
-}
-
-/// The dependency of an object, as text for a message about several objects.
-fn missing_thing(need: &Need<'_>) -> String {
-    match need.what.as_str() {
-        ITS_DEFINITION => format!("the CRD of {}", need.object.object.kind()),
-        what => what.to_owned(),
-    }
-}
-
-/// The first items of a list, as text for a message.
-///
-/// If each item starts with `noun`, the text starts with its plural, and the items lack the word.
-fn listed(items: &[String], noun: &str) -> String {
-    let names: Option<Vec<&str>> = items.iter().map(|item| item.strip_prefix(noun)?.strip_prefix(' ')).collect();
-    let (start, items) = match names.filter(|names| names.len() > 1) {
-        Some(names) => (format!("{noun}s "), names),
-        None => (String::new(), items.iter().map(String::as_str).collect()),
-    };
-    let shown = items.get(..MAX_LISTED).unwrap_or(&items);
-    let list = match (shown, items.len() - shown.len()) {
-        (shown, rest @ 1..) => format!("{} and {rest} more", shown.join(", ")),
-        ([first @ .., last], 0) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        (shown, 0) => shown.join(", "),
-    };
-    format!("{start}{list}")
-}
-
-/// The interval after which Flux tries to apply a Kustomization again, as text for a message.
-fn retry_of(user: &Applier) -> String {
-    match user.object.as_ref().and_then(|object| object.text_at(&["spec", "retryInterval"])) {
-        Some(interval) if !interval.contains('$') => format!("{interval} (`retryInterval`)"),
-        Some(_) => "its `retryInterval`".to_owned(),
-        None => "its interval".to_owned(),
-    }
-}
-
-fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> Option<Finding> {
-    let never = never(severity);
-    let (first, rest) = cycle.steps.split_first()?;
-    let (waiting, wanted) = (order.name(first.from), order.name(first.to));
-    let (place, message) = match &first.reason {
-        Reason::Needs(place, what, _) => (
-            place.clone(),
-            format!(
-                "in a cold start, {waiting} {never}: {what}, which {wanted} applies, and {wanted} waits for \
-                 {waiting}"
-            ),
-        ),
-        Reason::HealthCheck(place) | Reason::DependsOn(place, _) => {
-            let message = if waiting == wanted {
-                format!("{waiting} {never}: it waits for itself")
-            } else {
-                format!("{waiting} {never}: it waits for {wanted}, which waits for {waiting}")
-            };
-            (place.clone(), message)
-        }
-        Reason::Applied | Reason::AppliedByParent | Reason::MayCreate => return None,
-    };
-    let help = "break one step of the cycle: remove a wait, or move the dependency to another Kustomization";
-    let mut finding = Finding::warning(RULE.id, Label::new(place, "waits here"), message).help(help);
-    finding.severity = severity;
-    for CycleStep { from, to, reason } in rest {
-        let (one, other) = (order.name(*from), order.name(*to));
-        match reason {
-            Reason::Needs(place, what, _) => {
-                finding = finding.related(place.clone(), format!("{what}, which {other} applies"));
-            }
-            Reason::HealthCheck(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
-            Reason::DependsOn(place, _) => {
-                finding = finding.related(place.clone(), format!("{one} depends on {other}"));
-            }
-            Reason::AppliedByParent => {
-                if let Some(place) = order.position(*from) {
-                    finding = finding.related(place, format!("{other} applies {one}"));
-                }
-            }
-            Reason::Applied | Reason::MayCreate => {}
-        }
-    }
-    Some(finding)
 }
