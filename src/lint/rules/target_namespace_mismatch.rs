@@ -20,8 +20,7 @@ declare! {
     /// rights, so the rule ignores a Kustomization without an account (`missing-service-account`). It also ignores a
     /// Kustomization with an account that has all rights on the cluster (`tenant-cluster-admin`).
     ///
-    /// Several namespaces may belong to one tenant. The rule ignores a Kustomization without `targetNamespace` if its
-    /// account has rights in several namespaces, and all of them belong to its tenant. The rule also reports a Kustomization or HelmRelease with a
+    /// Several namespaces may belong to one tenant. The rule also reports a Kustomization or HelmRelease with a
     /// `targetNamespace` in which its account has no rights, since the API server rejects the objects.
     ///
     /// The severity is error if tenants share the cluster, and otherwise pedantic. The configuration declares a tenant,
@@ -155,9 +154,6 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
         }
         other => {
             let what = if other.is_some() { "an empty" } else { "no" };
-            if is_confined_to_tenant(view, applied, tenant.as_deref()) {
-                return None;
-            }
             let rights = rights(view, applied, namespace)?;
             let message = format!("{} has {what} `spec.targetNamespace`{rights}", object.reference());
             let missing = missing_in_spec(object, "targetNamespace");
@@ -185,19 +181,6 @@ fn denied_account(view: &View<'_>, applied: &Applied<'_>, namespace: &str) -> Op
     let account = acts_as(applied.object, applied.namespace(), view.tenancy())?;
     let is_denied = matches!(view.rbac().can_create_in(&account, namespace), Answer::Denied);
     is_denied.then_some(account)
-}
-
-/// Returns whether an account has rights in other namespaces, and all of them belong to the tenant.
-///
-/// No single `targetNamespace` would suit a Kustomization with objects in several namespaces of its tenant.
-fn is_confined_to_tenant(view: &View<'_>, applied: &Applied<'_>, tenant: Option<&str>) -> bool {
-    let Some(account) = acts_as(applied.object, applied.namespace(), view.tenancy()).filter(|_| tenant.is_some())
-    else {
-        return false;
-    };
-    let others = view.rbac().foreign_scopes(&account);
-    let is_own = |name: &Name| view.tenancy().tenants.get(&**name).and_then(Option::as_deref) == tenant;
-    matches!(view.rbac().can_create_in(&account, ""), Answer::Denied) && !others.is_empty() && others.iter().all(is_own)
 }
 
 /// The effect of the account's rights without `targetNamespace`, as a part of a message.
