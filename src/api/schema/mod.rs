@@ -9,6 +9,6 @@ mod read;
 mod write;
 
 pub use model::{Additional, Bound, Constraints, Layout, Link, Numbered, Range, Rule, Schema, Type};
-pub use read::{read, read_with};
+pub use read::{Refer, read, read_with};
 pub use structural::Mistake;
 pub use write::to_json;

@@ -21,16 +21,19 @@ pub fn read(node: &Node) -> (Schema, Vec<Mistake>) {
 }
 
 /// Reads a schema of another source, in which `$ref` has a meaning: the link that `refer` returns.
-pub fn read_with(node: &Node, refer: &dyn Fn(&str) -> Option<Link>) -> (Schema, Vec<Mistake>) {
+pub fn read_with(node: &Node, refer: &Refer<'_>) -> (Schema, Vec<Mistake>) {
     let mut reading = Reading { refer: Some(refer), schemas: 0, mistakes: Vec::new() };
     let schema = reading.schema(node, Level::Root, 0);
     (schema, reading.mistakes)
 }
 
+/// Returns the link that a `$ref` means.
+pub type Refer<'a> = dyn Fn(&str) -> Option<Link> + 'a;
+
 /// The state of a reader.
 struct Reading<'a> {
     /// The meaning of `$ref`; `None` for a `CustomResourceDefinition`, which must not have one.
-    refer: Option<&'a dyn Fn(&str) -> Option<Link>>,
+    refer: Option<&'a Refer<'a>>,
     schemas: usize,
     mistakes: Vec<Mistake>,
 }
@@ -127,7 +130,7 @@ impl Reading<'_> {
             "x-kubernetes-list-type" | "x-kubernetes-map-type" => match node.text().and_then(layout) {
                 Some(found) => schema.layout = found,
                 None => {
-                    self.mistake(node.span(), format!("`{}` must be `atomic`, `set`, `map` or `granular`", entry.key))
+                    self.mistake(node.span(), format!("`{}` must be `atomic`, `set`, `map` or `granular`", entry.key));
                 }
             },
             "x-kubernetes-patch-merge-key" => schema.merge_key = node.text().map(Into::into),
