@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::generator_kind::GeneratorKind;
 use crate::base::finding::Finding;
+use crate::kube::is_encrypted_value;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::locate::Located;
 use crate::kustomize::file::sops::{self, Format};
@@ -98,7 +99,7 @@ pub(crate) fn read(
 /// A line of an encrypted env file after decryption; `None` for SOPS metadata.
 fn decrypt_pair(pair: Pair) -> Option<Pair> {
     let value = match &pair.value {
-        Content::Text(text) if sops::is_encrypted_value(text) => Content::Unknown(text.clone()),
+        Content::Text(text) if is_encrypted_value(text) => Content::Unknown(text.clone()),
         value => value.clone(),
     };
     (!sops::is_sops_line(&pair.key)).then_some(Pair { value, ..pair })
