@@ -15,3 +15,6 @@ mod walk;
 
 pub use mismatch::{Fault, Mismatch};
 pub use walk::validate;
+
+#[cfg(test)]
+mod oracle;
