@@ -1,4 +1,4 @@
-//! The directory `templates/`, compiled into the binary.
+//! The directories `templates/` and `policies/`, compiled into the binary.
 
 use rust_embed::RustEmbed;
 
@@ -8,14 +8,27 @@ use crate::text::{Entry, File, LoadError, Tree};
 #[folder = "templates/"]
 struct Templates;
 
+#[derive(RustEmbed)]
+#[folder = "policies/"]
+struct Policies;
+
 /// The built-in layouts, such as `d1/layout.yaml`.
 ///
 /// The path of each file is `templates/d1/…`, so that a finding shows the path in the project's repository.
 pub fn templates() -> Tree {
+    tree::<Templates>("templates")
+}
+
+/// The built-in policies, such as `no-latest-image.yaml`.
+pub fn policies() -> Tree {
+    tree::<Policies>("policies")
+}
+
+fn tree<Embedded: RustEmbed>(directory: &str) -> Tree {
     let mut tree = Tree::default();
-    for path in Templates::iter() {
-        let Some(embedded) = Templates::get(&path) else { continue };
-        let file = File::decode(format!("templates/{path}"), embedded.data.into_owned());
+    for path in Embedded::iter() {
+        let Some(embedded) = Embedded::get(&path) else { continue };
+        let file = File::decode(format!("{directory}/{path}"), embedded.data.into_owned());
         tree.insert_entry(&path, file.map_or_else(|error| Entry::Opaque(LoadError::Decode(error)), Entry::Text));
     }
     tree

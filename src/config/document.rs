@@ -5,6 +5,7 @@ use super::external::{Declared, External};
 use super::formats::{ALL_WORDS, COPY_PATH, FLUX_VERSION, NAMESPACE, ROOT_PATH, SOURCE_NAME};
 use super::lint::{Lint, check};
 use super::named_clusters::{self, NamedCluster};
+use super::policy::{DeclaredPolicies, policies_schema};
 use crate::base::finding::Finding;
 use crate::schema::{Checker, publish};
 use crate::text::{File, Span, Tree};
@@ -56,6 +57,11 @@ pub struct Config {
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"kind": "ConfigMap", "namespace": "flux-system", "name": "cluster-info", "data": {"REGION": "eu-1"}, "keys": ["ACCOUNT_ID"]}]))]
     pub external: Vec<External>,
+    /// The admission policies that clusters have, beside those in their manifests: directories of this repository, and
+    /// built-in policies.
+    #[serde(default)]
+    #[schemars(schema_with = "policies_schema", example = serde_json::json!(["policies", {"builtin": "no-latest-image", "clusters": ["prod-*"]}]))]
+    pub policies: Vec<DeclaredPolicies>,
 }
 
 /// The overrides for a cluster.
@@ -146,6 +152,8 @@ pub struct Settings {
     pub schemas: Vec<DeclaredFolder>,
     /// The objects of clusters that no manifest defines.
     pub external: Vec<Declared>,
+    /// The admission policies that clusters have, beside those in their manifests.
+    pub policies: Vec<DeclaredPolicies>,
     /// The cluster names outside of the `lint` section.
     pub named_clusters: Vec<NamedCluster>,
 }
@@ -252,6 +260,7 @@ fn settings(root: &Node) -> Settings {
         sources: items("sources").iter().filter_map(copy).collect(),
         schemas: items("schemas").iter().filter_map(directory).collect(),
         external: items("external").iter().filter_map(external).collect(),
+        policies: items("policies").iter().filter_map(DeclaredPolicies::read).collect(),
         named_clusters: named_clusters::of_config(root),
     }
 }

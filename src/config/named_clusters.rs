@@ -24,7 +24,8 @@ pub(super) fn of_config(root: &Node) -> Vec<NamedCluster> {
     let keys = root.get("clusters").map(Node::entries).unwrap_or_default().iter();
     let keys = keys.map(|entry| NamedCluster { glob: entry.key.to_string(), at: entry.key_span() });
     let external = items(root, "external").iter().flat_map(|object| items(object, "clusters"));
-    keys.chain(external.filter_map(named)).collect()
+    let policies = items(root, "policies").iter().flat_map(|policy| items(policy, "clusters"));
+    keys.chain(external.chain(policies).filter_map(named)).collect()
 }
 
 fn items<'a>(node: &'a Node, field: &str) -> &'a [Node] {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::mismatch::{Fault, Mismatch};
 use super::path::Path;
+use super::state::Walk;
 use super::value::{is_null, is_unknown, scalar};
-use super::walk::Walk;
 use crate::api::schema::{Layout, Schema};
 use crate::yaml::{Node, Scalar};
 

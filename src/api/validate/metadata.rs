@@ -7,8 +7,8 @@ use super::names::{
     is_dns_1035_label, is_dns_label, is_dns_subdomain, is_label_value, is_path_segment, is_qualified_name,
 };
 use super::path::Path;
+use super::state::Walk;
 use super::value::{is_null, is_unknown, retyped, scalar, type_of};
-use super::walk::Walk;
 use crate::base::finding::did_you_mean;
 use crate::kube::{Object, Scope, groups};
 use crate::yaml::{Entry, Node, Scalar, Value};

@@ -5,6 +5,7 @@
 
 mod mismatch;
 mod path;
+mod state;
 mod value;
 mod names;
 mod metadata;

@@ -5,6 +5,7 @@ use super::duplicates::check_items;
 use super::metadata::check_metadata;
 use super::mismatch::{Fault, Mismatch};
 use super::path::Path;
+use super::state::Walk;
 use super::value::{has_type, is_null, is_unknown, retyped, type_name, type_of};
 use crate::api::schema::{Additional, Schema};
 use crate::base::finding::did_you_mean;
@@ -13,10 +14,6 @@ use crate::yaml::{Node, Value};
 
 /// The maximum nesting of an object. The API server rejects deeper JSON.
 const MAX_DEPTH: usize = 1_000;
-/// The maximum number of values that are compared with a schema.
-const MAX_STEPS: usize = 2_000_000;
-/// The maximum number of mismatches of one object.
-const MAX_MISMATCHES: usize = 50;
 
 /// The key of SOPS metadata, which Flux removes before it applies the object.
 const SOPS: &str = "sops";
@@ -41,20 +38,9 @@ const NOT_ENFORCED: &[&str] = &[
     "desiredReplicas",
 ];
 
-/// The validation of one object.
-pub(super) struct Walk {
-    /// Whether the kind is of Kubernetes, whose Go types have rules of their own.
-    is_typed: bool,
-    /// The name of the kind, for messages.
-    kind: String,
-    steps: usize,
-    found: Vec<Mismatch>,
-}
-
 /// Validates an object with the schema of its kind. The result is bounded, and sorted by position in the object.
 pub fn validate(object: &Object, schema: &Schema, scope: Scope, is_typed: bool) -> Vec<Mismatch> {
-    let kind = object.kind().to_owned();
-    let mut walk = Walk { is_typed, kind, steps: 0, found: Vec::new() };
+    let mut walk = Walk::new(object.kind(), is_typed);
     let path = Path::root(&object.node);
     check_metadata(object, scope, &path, &mut walk);
     let Value::Map(entries) = &object.node.value else { return walk.found };
@@ -72,29 +58,6 @@ pub fn validate(object: &Object, schema: &Schema, scope: Scope, is_typed: bool) 
 }
 
 impl Walk {
-    /// Adds a mismatch, up to a limit.
-    pub(super) fn add(&mut self, mismatch: Mismatch) {
-        if self.found.len() < MAX_MISMATCHES {
-            self.found.push(mismatch);
-        }
-    }
-
-    /// Adds a mismatch at the value of a field.
-    pub(super) fn add_at(&mut self, fault: Fault, node: &Node, path: &Path<'_>, message: String, help: Option<String>) {
-        self.add(Mismatch { fault, path: path.text(), at: node.span().clone(), message, help });
-    }
-
-    /// Counts a step. `false` if the limit is met.
-    pub(super) fn step(&mut self) -> bool {
-        self.steps += 1;
-        self.steps <= MAX_STEPS && self.found.len() < MAX_MISMATCHES
-    }
-
-    /// Whether the kind is of Kubernetes.
-    pub(super) fn is_typed(&self) -> bool {
-        self.is_typed
-    }
-
     fn value(&mut self, node: &Node, schema: &Schema, path: &Path<'_>) {
         if !self.step() || path.depth() > MAX_DEPTH || is_unknown(node) {
             return;
@@ -121,7 +84,7 @@ impl Walk {
                     }
                 }
                 self.required(node, schema, path, &[]);
-                if schema.embedded && !self.is_typed {
+                if schema.embedded && !self.is_typed() {
                     self.missing(node, ["apiVersion", "kind"].into_iter(), path);
                 }
             }
@@ -141,7 +104,7 @@ impl Walk {
     /// Checks null. The API server removes the fields of objects that are null, unless null is valid.
     fn null(&mut self, node: &Node, schema: &Schema, path: &Path<'_>) {
         let is_item = path.is_item();
-        if self.is_typed || schema.nullable || !is_item || schema.default.is_some() {
+        if self.is_typed() || schema.nullable || !is_item || schema.default.is_some() {
             return;
         }
         if let Some(expected) = schema.value_type {
@@ -182,7 +145,7 @@ impl Walk {
 
     /// Reports the required fields that are missing.
     fn required(&mut self, node: &Node, schema: &Schema, path: &Path<'_>, root: &[&str]) {
-        let enforced = |name: &&str| !root.contains(name) && !(self.is_typed && NOT_ENFORCED.contains(name));
+        let enforced = |name: &&str| !root.contains(name) && !(self.is_typed() && NOT_ENFORCED.contains(name));
         let has_default = |name: &&str| schema.property(name).is_some_and(|schema| schema.default.is_some());
         let names = schema.required.iter().map(|name| &**name).filter(enforced).filter(|name| !has_default(name));
         let names: Vec<&str> = names.collect();

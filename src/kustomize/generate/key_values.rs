@@ -81,14 +81,14 @@ pub(crate) fn read(
         match key_and_path(source) {
             Ok((key, path)) => {
                 let mut pair = file(files, folder, source, key, path, accumulator);
-                if let Some(Pair { value, .. }) = pair.as_mut().filter(|_| decrypts)
-                    && let Content::Text(text) = value
+                if decrypts
+                    && let Content::Text(text) = &pair.value
                     && Format::from_file_name(source.text().and_then(|text| text.split('=').next()).unwrap_or(key))
                         .encrypts(text)
                 {
-                    *value = Content::Unknown(sops::masked_file(key).into());
+                    pair.value = Content::Unknown(sops::masked_file(key).into());
                 }
-                pairs.extend(pair);
+                pairs.push(pair);
             }
             Err(finding) => accumulator.fail(*finding),
         }
@@ -214,20 +214,15 @@ fn key_and_path(source: &Node) -> Result<(&str, &str), Box<Finding>> {
     }
 }
 
-fn file(
-    files: &Files,
-    folder: &str,
-    source: &Node,
-    key: &str,
-    path: &str,
-    accumulator: &mut Accumulator,
-) -> Option<Pair> {
+fn file(files: &Files, folder: &str, source: &Node, key: &str, path: &str, accumulator: &mut Accumulator) -> Pair {
     let (key_span, reference_span) = literal_spans(source, key, path);
-    let (value, span) = match load(files, folder, source, path, accumulator)? {
-        Loaded::Text(file) => (Content::Text(file.text().into()), file.span(0..file.text().len())),
-        Loaded::Bytes(file, bytes) => (Content::Bytes(bytes), file.first_line()),
+    let (value, span) = match load(files, folder, source, path, accumulator) {
+        Some(Loaded::Text(file)) => (Content::Text(file.text().into()), file.span(0..file.text().len())),
+        Some(Loaded::Bytes(file, bytes)) => (Content::Bytes(bytes), file.first_line()),
+        // The object has the key as soon as the file exists.
+        None => (Content::Unknown("".into()), source.span().clone()),
     };
-    Some(Pair { key: key.into(), key_span, value, span, reference_span: Some(reference_span) })
+    Pair { key: key.into(), key_span, value, span, reference_span: Some(reference_span) }
 }
 
 /// The last segment of a path.
