@@ -24,6 +24,9 @@ pub mod yaml;
 /// Kubernetes objects as written, and notations that several modules parse.
 pub mod kube;
 
+/// CEL: the expressions of validation rules and admission policies.
+pub mod cel;
+
 /// The APIs of a cluster: the schemas of its kinds.
 pub mod api;
 

@@ -43,6 +43,16 @@ impl Quantity {
         Some(Self(if negative { -value } else { value }))
     }
 
+    /// Creates a quantity from billionths.
+    pub fn from_nanos(nanos: i128) -> Self {
+        Self(nanos)
+    }
+
+    /// The quantity in billionths.
+    pub fn nanos(self) -> i128 {
+        self.0
+    }
+
     /// Returns whether the quantity is less than zero.
     pub fn is_negative(self) -> bool {
         self.0 < 0

@@ -5,6 +5,7 @@ mod action;
 mod architecture;
 mod bounds;
 mod cases;
+mod cel;
 mod cli;
 mod clusters;
 mod confinement;

@@ -1,0 +1,23 @@
+//! Literal arguments that a function can never accept. The API server refuses them when it compiles an expression.
+
+use crate::base::go_regexp::Regexp;
+use crate::cel::notation::{Duration, Timestamp};
+use crate::cel::syntax::{Expr, Kind};
+use crate::cel::value::Value;
+
+/// The position of the faulty argument and the fault.
+pub(crate) fn fault<'a>(name: &str, arguments: &'a [Expr]) -> Option<(&'a Expr, String)> {
+    let at = if matches!(name, "matches" | "find" | "findAll") { 1 } else { 0 };
+    let argument = arguments.get(at)?;
+    let Kind::Literal(Value::String(text)) = &argument.kind else { return None };
+    let message = match name {
+        "matches" | "find" | "findAll" => {
+            let refused = Regexp::compile(text).err()?;
+            format!("invalid {name} argument: {refused}")
+        }
+        "duration" if Duration::parse(text).is_none() => "invalid duration argument".into(),
+        "timestamp" if Timestamp::parse(text).is_none() => "invalid timestamp argument".into(),
+        _ => return None,
+    };
+    Some((argument, message))
+}

@@ -1,0 +1,7 @@
+//! The type checker: finds the function of each call, and reports references, fields and types that cannot be right.
+
+mod unify;
+mod literals;
+mod checker;
+
+pub(super) use checker::check;

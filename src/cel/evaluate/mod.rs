@@ -1,0 +1,8 @@
+//! The evaluator.
+
+mod scope;
+mod evaluator;
+mod select;
+mod fold;
+
+pub(super) use evaluator::evaluate;

@@ -1,0 +1,81 @@
+//! Compilation and evaluation of expressions.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::budget::Budget;
+use super::check::check;
+use super::evaluate::evaluate;
+use super::failure::Failure;
+use super::syntax::{Expr, parse};
+use super::types::Type;
+use super::value::{Read, Value};
+
+/// The declarations that an expression may use: the variables, and the functions of a Kubernetes version.
+#[derive(Debug, Clone)]
+pub struct Environment {
+    variables: Vec<(Arc<str>, Type)>,
+    minor: Option<u32>,
+}
+
+/// A fault of an expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompileError {
+    /// The range of the faulty part in the expression, in bytes.
+    pub at: Range<usize>,
+    /// The reason, as the API server words it.
+    pub message: String,
+}
+
+/// An expression that compiles.
+#[derive(Debug, Clone)]
+pub struct Program {
+    expr: Arc<Expr>,
+    result_type: Type,
+}
+
+/// The result of an evaluation.
+#[derive(Debug, Clone)]
+pub struct Evaluation {
+    /// The value, or the reason why there is none.
+    pub result: Result<Value, Failure>,
+    /// The fields that the evaluation read, in order. A field that leads to another read field is not listed.
+    pub reads: Vec<Read>,
+}
+
+impl Environment {
+    /// Creates an environment without variables. `minor` is the minor version of Kubernetes 1; with `None`, every function
+    /// is declared.
+    pub fn new(minor: Option<u32>) -> Self {
+        Self { variables: Vec::new(), minor }
+    }
+
+    /// Declares a variable.
+    #[must_use]
+    pub fn with(mut self, name: &str, declared: Type) -> Self {
+        self.variables.push((name.into(), declared));
+        self
+    }
+
+    /// Compiles an expression.
+    pub fn compile(&self, text: &str) -> Result<Program, Vec<CompileError>> {
+        let fail = |at, message| CompileError { at, message };
+        let mut expr = parse(text).map_err(|error| vec![fail(error.at, error.message)])?;
+        let result_type = check(&mut expr, &self.variables, self.minor)
+            .map_err(|errors| errors.into_iter().map(|error| fail(error.at, error.message)).collect::<Vec<_>>())?;
+        Ok(Program { expr: Arc::new(expr), result_type })
+    }
+}
+
+impl Program {
+    /// The type of the result, as far as the type checker knows it.
+    pub fn result_type(&self) -> &Type {
+        &self.result_type
+    }
+
+    /// Evaluates the expression. A variable without a value is unknown.
+    pub fn evaluate(&self, variables: &[(&str, Value)], budget: &mut Budget) -> Evaluation {
+        let (result, reads) = evaluate(&self.expr, variables, budget);
+        Evaluation { result, reads }
+    }
+}
