@@ -1,6 +1,6 @@
 //! The walk over an object and its schema.
 
-use super::constraints::check_constraints;
+use super::constraints::{check_constraints, check_size};
 use super::duplicates::check_items;
 use super::metadata::check_metadata;
 use super::mismatch::{Fault, Mismatch};
@@ -96,20 +96,21 @@ impl Walk {
                 }
                 check_items(node, schema, path, self);
             }
+            Value::Scalar(..) if schema.constraints.is_none() => check_size(node, schema, path, self),
             Value::Scalar(..) => {}
         }
         check_constraints(node, schema, path, self);
     }
 
-    /// Checks null. The API server removes the fields of objects that are null, unless null is valid.
+    /// Checks null. Go reads it as the empty value; a custom resource needs `nullable`, or a default that replaces null.
     fn null(&mut self, node: &Node, schema: &Schema, path: &Path<'_>) {
-        let is_item = path.is_item();
-        if self.is_typed() || schema.nullable || !is_item || schema.default.is_some() {
+        if self.is_typed() || schema.nullable || schema.default.is_some() {
             return;
         }
         if let Some(expected) = schema.value_type {
             let message = format!("is null instead of {}", type_name(expected));
-            self.add_at(Fault::Type, node, path, message, Some("remove the item".to_owned()));
+            let help = if path.is_item() { "remove the item" } else { "set a value, or remove the field" };
+            self.add_at(Fault::Type, node, path, message, Some(help.to_owned()));
         }
     }
 
@@ -117,14 +118,14 @@ impl Walk {
     fn unknown(&mut self, name: &str, schema: &Schema, path: &Path<'_>) {
         let accepts_any = schema.preserves_unknown
             || matches!(schema.additional, Additional::Any)
-            || schema.value_type.is_none() && schema.properties.is_empty();
+            // The API server removes the fields of an object without declared fields, and reports nothing.
+            || schema.properties.is_empty();
         if accepts_any || !self.step() {
             return;
         }
         let known = schema.properties.iter().map(|(name, _)| &**name);
         let help = match did_you_mean(name, known) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None if schema.properties.is_empty() => "remove it: the field has no fields".to_owned(),
             None => {
                 let known: Vec<String> =
                     schema.properties.iter().take(12).map(|(name, _)| format!("`{name}`")).collect();
@@ -154,8 +155,8 @@ impl Walk {
 
     fn missing<'a>(&mut self, node: &Node, names: impl Iterator<Item = &'a str>, path: &Path<'_>) {
         for name in names {
-            // The API server removes null before it looks for required fields. A Kubernetes type reads it as empty.
-            if node.get(name).is_some_and(|value| !is_null(value)) {
+            // Go reads null as the empty value. In a custom resource, null has another type.
+            if node.get(name).is_some_and(|value| !self.is_typed() || !is_null(value)) {
                 continue;
             }
             let (at, message) = (path.key_span(), "is missing".to_owned());
