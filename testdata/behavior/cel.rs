@@ -85,7 +85,8 @@ fn expressions_evaluate_as_on_the_api_server() {
         };
         let shown: String = expression.chars().take(150).collect();
         if ours != theirs {
-            differences.push(format!("{shown}\n    ours:   {ours} {explanation}\n    theirs: {theirs} {}", answer.error));
+            differences
+                .push(format!("{shown}\n    ours:   {ours} {explanation}\n    theirs: {theirs} {}", answer.error));
         }
         if answer.refused.is_empty() {
             for minor in 32..=36 {
@@ -102,7 +103,8 @@ fn expressions_evaluate_as_on_the_api_server() {
 /// The message of the type checker; nothing for an error of the syntax, which another parser words differently.
 fn message(text: &str) -> String {
     let message = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':').trim_start();
-    let checked = ["undeclared reference", "found no matching overload", "undefined field", "expected type", "expression of"];
+    let checked =
+        ["undeclared reference", "found no matching overload", "undefined field", "expected type", "expression of"];
     if checked.iter().any(|start| message.starts_with(start)) { message.into() } else { String::new() }
 }
 
@@ -197,7 +199,10 @@ fn declared_types_decide_how_nodes_are_read() {
         assert_eq!(declared(expression).as_deref(), Ok(expected), "{expression}");
     }
     assert_eq!(declared("self.nope == 1"), Err("undefined field 'nope'".into()));
-    assert_eq!(declared("self.ratio == 1"), Err("found no matching overload for '_==_' applied to '(double, int)'".into()));
+    assert_eq!(
+        declared("self.ratio == 1"),
+        Err("found no matching overload for '_==_' applied to '(double, int)'".into())
+    );
 }
 
 #[test]
@@ -212,10 +217,13 @@ fn an_unknown_value_does_not_decide_what_another_value_decides() {
     for expression in ["secret == 1 || true", "true || secret.a.b", "[1, 2].exists(x, x == secret || x == 2)"] {
         assert_eq!(evaluate(expression), Ok("true".into()), "{expression}");
     }
-    for expression in ["secret == 1 && false", "[1, 2].all(x, x == secret && x == 2) && false", "[1, secret] == [2, 1]"] {
+    for expression in ["secret == 1 && false", "[1, 2].all(x, x == secret && x == 2) && false", "[1, secret] == [2, 1]"]
+    {
         assert_eq!(evaluate(expression), Ok("false".into()), "{expression}");
     }
-    for expression in ["secret", "secret == 1 || 1 / 0 == 1", "secret ? 1 : 1", "[secret].map(x, x + 1)", "'a' in [secret]"] {
+    for expression in
+        ["secret", "secret == 1 || 1 / 0 == 1", "secret ? 1 : 1", "[secret].map(x, x + 1)", "'a' in [secret]"]
+    {
         assert_eq!(evaluate(expression), Err(Failure::Unknown), "{expression}");
     }
 }

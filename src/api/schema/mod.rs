@@ -2,10 +2,13 @@
 //!
 //! The schemas of built-in kinds have the same form.
 
+mod compiled;
 mod model;
+mod compile;
 mod read;
 mod write;
 
+pub use compiled::{CompiledRule, CompiledRules};
 pub use model::{Additional, Bound, Constraints, Layout, Link, Numbered, Range, Rule, Schema, Type};
 pub use read::{Mistake, read, read_with};
 pub use write::to_json;

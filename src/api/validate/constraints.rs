@@ -90,7 +90,8 @@ fn satisfies(node: &Node, schema: &Schema, is_typed: bool, budget: &mut usize) -
     if schema.value_type.is_some_and(|expected| !has_type(node, expected)) {
         return false;
     }
-    if schema.required.iter().any(|name| node.is_map() && node.get(name).is_none_or(|value| is_typed && is_null(value))) {
+    if schema.required.iter().any(|name| node.is_map() && node.get(name).is_none_or(|value| is_typed && is_null(value)))
+    {
         return false;
     }
     let fields = node.entries().iter().filter_map(|entry| Some((&entry.node, schema.field(&entry.key)?)));
@@ -130,12 +131,7 @@ fn check_quantity(node: &Node, path: &Path<'_>, walk: &mut Walk) {
 }
 
 /// The message and the help for a constraint that a value violates, apart from combinations.
-fn fault(
-    node: &Node,
-    schema: &Schema,
-    constraints: &Constraints,
-    is_typed: bool,
-) -> Option<(String, Option<String>)> {
+fn fault(node: &Node, schema: &Schema, constraints: &Constraints, is_typed: bool) -> Option<(String, Option<String>)> {
     if let Some(fault) = fault_of_enum(node, constraints) {
         return Some(fault);
     }

@@ -12,6 +12,8 @@ mod metadata;
 mod format;
 mod constraints;
 mod duplicates;
+mod defaults;
+mod rules;
 mod walk;
 
 pub use mismatch::{Fault, Mismatch};

@@ -2,15 +2,16 @@
 
 use super::constraints::{check_constraints, check_size};
 use super::duplicates::check_items;
-use super::metadata::check_metadata;
+use super::metadata::{check_embedded, check_labels, check_metadata};
 use super::mismatch::{Fault, Mismatch};
 use super::path::Path;
+use super::rules::check_rules;
 use super::state::Walk;
 use super::value::{has_type, is_null, is_unknown, retyped, type_name, type_of};
-use crate::api::schema::{Additional, Schema};
+use crate::api::schema::{Additional, Schema, Type};
 use crate::base::finding::did_you_mean;
 use crate::kube::{Object, Scope};
-use crate::yaml::{Node, Value};
+use crate::yaml::{Entry, Node, Value};
 
 /// The maximum nesting of an object. The API server rejects deeper JSON.
 const MAX_DEPTH: usize = 1_000;
@@ -54,6 +55,7 @@ pub fn validate(object: &Object, schema: &Schema, scope: Scope, is_typed: bool) 
     }
     walk.required(&object.node, schema, &path, &["apiVersion", "kind", "metadata"]);
     check_constraints(&object.node, schema, &path, &mut walk);
+    walk.rules(&object.node, schema, &path, 0);
     walk.found
 }
 
@@ -73,12 +75,13 @@ impl Walk {
             self.add_at(Fault::Type, node, path, message, retyped(node, expected));
             return;
         }
+        let before = self.found.len();
         match &node.value {
             Value::Map(entries) => {
                 for entry in entries.iter() {
                     let path = path.entry(entry);
                     match schema.field(&entry.key) {
-                        Some(schema) => self.value(&entry.node, schema, &path),
+                        Some(schema) => self.field(entry, schema, &path),
                         None if schema.embedded && matches!(&*entry.key, "apiVersion" | "kind" | "metadata") => {}
                         None => self.unknown(&entry.key, schema, &path),
                     }
@@ -86,6 +89,7 @@ impl Walk {
                 self.required(node, schema, path, &[]);
                 if schema.embedded && !self.is_typed() {
                     self.missing(node, ["apiVersion", "kind"].into_iter(), path);
+                    check_embedded(node, path, self);
                 }
             }
             Value::Seq(items) => {
@@ -100,6 +104,35 @@ impl Walk {
             Value::Scalar(..) => {}
         }
         check_constraints(node, schema, path, self);
+        self.rules(node, schema, path, before);
+    }
+
+    /// Checks a field, and the labels in templates and selectors.
+    fn field(&mut self, entry: &Entry, schema: &Schema, path: &Path<'_>) {
+        let before = self.found.len();
+        self.value(&entry.node, schema, path);
+        if !self.is_typed() || self.found.len() > before {
+            return;
+        }
+        let has_texts = |schema: &Schema| match &schema.additional {
+            Additional::Each(value) => value.value_type == Some(Type::String),
+            Additional::None | Additional::Any => false,
+        };
+        if &*entry.key == "matchLabels" && has_texts(schema) {
+            check_labels(entry, path, self);
+        } else if &*entry.key == "metadata"
+            && schema.property("labels").is_some_and(has_texts)
+            && let Some(labels) = entry.node.entry("labels").filter(|labels| labels.node.is_map())
+        {
+            check_labels(labels, &path.entry(labels), self);
+        }
+    }
+
+    /// Checks the rules of a value without another fault, which a rule may depend on.
+    fn rules(&mut self, node: &Node, schema: &Schema, path: &Path<'_>, before: usize) {
+        if self.found.len() == before && !self.is_typed() {
+            check_rules(node, schema, path, self);
+        }
     }
 
     /// Checks null. Go reads it as the empty value; a custom resource needs `nullable`, or a default that replaces null.

@@ -25,8 +25,23 @@ pub(crate) struct TypeError {
 
 /// The names of types, which are values.
 const TYPES: [&str; 17] = [
-    "bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint", "google.protobuf.Duration",
-    "google.protobuf.Timestamp", "net.IP", "net.CIDR", "optional_type", "kubernetes.Quantity", "kubernetes.URL",
+    "bool",
+    "bytes",
+    "double",
+    "int",
+    "list",
+    "map",
+    "null_type",
+    "string",
+    "type",
+    "uint",
+    "google.protobuf.Duration",
+    "google.protobuf.Timestamp",
+    "net.IP",
+    "net.CIDR",
+    "optional_type",
+    "kubernetes.Quantity",
+    "kubernetes.URL",
 ];
 
 /// Checks an expression and completes it: qualified names become single names, and calls get their functions.
@@ -301,7 +316,10 @@ impl Checker {
             FoldKind::Map => Type::map(item, body),
             FoldKind::MapEntries => match body {
                 Type::Map(..) | Type::Dyn => body,
-                other => self.fail(&fold.body.at, format!("found no matching overload for 'cel.@mapInsert' applied to '(map(dyn, dyn), {other})'")),
+                other => self.fail(
+                    &fold.body.at,
+                    format!("found no matching overload for 'cel.@mapInsert' applied to '(map(dyn, dyn), {other})'"),
+                ),
             },
             FoldKind::SortBy => {
                 let name = "@sortByAssociatedKeys";

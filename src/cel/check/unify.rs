@@ -62,7 +62,9 @@ pub(crate) fn is_compatible(one: &Type, other: &Type) -> bool {
         | (Type::Type, Type::Type) => true,
         // These types can be null.
         (Type::Null, Type::Object(_) | Type::Duration | Type::Timestamp | Type::Opaque(_) | Type::Optional(_))
-        | (Type::Object(_) | Type::Duration | Type::Timestamp | Type::Opaque(_) | Type::Optional(_), Type::Null) => true,
+        | (Type::Object(_) | Type::Duration | Type::Timestamp | Type::Opaque(_) | Type::Optional(_), Type::Null) => {
+            true
+        }
         (Type::List(one, _), Type::List(other, _)) | (Type::Optional(one), Type::Optional(other)) => {
             is_compatible(one, other)
         }

@@ -39,8 +39,7 @@ fn field_of(operand: &Value, field: &Arc<str>, scope: &mut Scope<'_>) -> Result<
         Value::Map(map) => {
             scope.budget.spend(lookup_steps(map))?;
             if let Map::Node(lazy) = map {
-                let name: Arc<str> =
-                    if lazy.has_declared_fields() { unescape(field).into() } else { field.clone() };
+                let name: Arc<str> = if lazy.has_declared_fields() { unescape(field).into() } else { field.clone() };
                 let found = map.get(&MapKey::String(name.clone()));
                 scope.read(lazy.read(Key::Name(name), found.is_some()));
                 return Ok(found);

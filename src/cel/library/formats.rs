@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex_lite::Regex;
 
 use super::arguments::text;
-use super::function::{Function, ALWAYS};
+use super::function::{ALWAYS, Function};
 use crate::cel::failure::Failure;
 use crate::cel::notation::{Timestamp, Url};
 use crate::cel::value::Value;
@@ -133,12 +133,16 @@ fn qualified_name(text: &str) -> Vec<String> {
     let (prefix, name) = text.split_once('/').map_or((None, text), |(prefix, name)| (Some(prefix), name));
     if name.contains('/') {
         let hint = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
-        return vec![format!("a qualified name {rule} (e.g. {examples}, regex used for validation is '{NAME}') {hint}")];
+        return vec![format!(
+            "a qualified name {rule} (e.g. {examples}, regex used for validation is '{NAME}') {hint}"
+        )];
     }
     let mut faults = Vec::new();
     match prefix {
         Some("") => faults.push("prefix part must be non-empty".into()),
-        Some(prefix) => faults.extend(dns1123_subdomain(prefix).into_iter().map(|fault| format!("prefix part {fault}"))),
+        Some(prefix) => {
+            faults.extend(dns1123_subdomain(prefix).into_iter().map(|fault| format!("prefix part {fault}")))
+        }
         None => {}
     }
     if name.is_empty() {

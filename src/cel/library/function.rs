@@ -37,12 +37,7 @@ pub(super) const ALWAYS: u32 = 0;
 
 impl Function {
     /// Creates a function.
-    pub(super) const fn new(
-        name: &'static str,
-        since: u32,
-        signatures: &'static [&'static str],
-        run: Run,
-    ) -> Self {
+    pub(super) const fn new(name: &'static str, since: u32, signatures: &'static [&'static str], run: Run) -> Self {
         Self { name, since, signatures, run }
     }
 

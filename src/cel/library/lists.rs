@@ -19,12 +19,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new(
         "sum",
         ALWAYS,
-        &[
-            "list(int).() int",
-            "list(uint).() uint",
-            "list(double).() double",
-            "list(duration).() duration",
-        ],
+        &["list(int).() int", "list(uint).() uint", "list(double).() double", "list(duration).() duration"],
         sum,
     ),
     Function::new("max", ALWAYS, EXTREME, |arguments, budget| extreme(arguments, budget, "max", Ordering::Less)),

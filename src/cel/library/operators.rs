@@ -220,7 +220,9 @@ fn subtract(arguments: &[Value], _: &mut Budget) -> Result<Value, Failure> {
 pub(in crate::cel) fn index(operand: &Value, index: &Value, budget: &mut Budget) -> Result<Option<Value>, Failure> {
     match (operand, index) {
         (Value::Unknown, _) | (_, Value::Unknown) => Err(Failure::Unknown),
-        (Value::List(list), Value::Int(_) | Value::Uint(_) | Value::Double(_)) => Ok(position(index)?.and_then(|at| list.get(at))),
+        (Value::List(list), Value::Int(_) | Value::Uint(_) | Value::Double(_)) => {
+            Ok(position(index)?.and_then(|at| list.get(at)))
+        }
         (Value::Map(map), index) => {
             budget.spend(lookup_steps(map))?;
             let Some(key) = number_key(index) else {

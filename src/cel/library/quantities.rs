@@ -26,9 +26,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("isGreaterThan", ALWAYS, TEST, |arguments, _| {
         order(arguments).map(|order| Value::Bool(order.is_gt()))
     }),
-    Function::new("isLessThan", ALWAYS, TEST, |arguments, _| {
-        order(arguments).map(|order| Value::Bool(order.is_lt()))
-    }),
+    Function::new("isLessThan", ALWAYS, TEST, |arguments, _| order(arguments).map(|order| Value::Bool(order.is_lt()))),
     Function::new("compareTo", ALWAYS, &["quantity.(quantity) int", "semver.(semver) int"], |arguments, _| {
         order(arguments).map(|order| Value::Int(order as i64))
     }),

@@ -40,7 +40,8 @@ fn prepare<'a>(arguments: &'a [Value], budget: &mut Budget) -> Result<(&'a str, 
     let size = expanded_size(pattern);
     budget.spend(size / 10)?;
     budget.spend(own.len().saturating_mul(size) / PAIRS_PER_STEP)?;
-    let regexp = Regexp::compile(pattern).map_err(|why| Failure::error(format!("invalid regular expression: {why}")))?;
+    let regexp =
+        Regexp::compile(pattern).map_err(|why| Failure::error(format!("invalid regular expression: {why}")))?;
     Ok((own, regexp))
 }
 

@@ -50,13 +50,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("trim", ALWAYS, &["string.() string"], |arguments, budget| {
         text(arguments, 0, budget).map(|text| Value::text(text.trim()))
     }),
-    Function::new("replace", ALWAYS, &["string.(string, string) string", "string.(string, string, int) string"], replace),
     Function::new(
-        "split",
+        "replace",
         ALWAYS,
-        &["string.(string) list(string)", "string.(string, int) list(string)"],
-        split,
+        &["string.(string, string) string", "string.(string, string, int) string"],
+        replace,
     ),
+    Function::new("split", ALWAYS, &["string.(string) list(string)", "string.(string, int) list(string)"], split),
     Function::new("substring", ALWAYS, &["string.(int) string", "string.(int, int) string"], substring),
     Function::new("join", ALWAYS, &["list(string).() string", "list(string).(string) string"], join),
     Function::new("strings.quote", ALWAYS, &["(string) string"], |arguments, budget| {
@@ -149,7 +149,8 @@ fn split(arguments: &[Value], budget: &mut Budget) -> Result<Value, Failure> {
 fn substring(arguments: &[Value], budget: &mut Budget) -> Result<Value, Failure> {
     let (own, start) = (text(arguments, 0, budget)?, int(arguments, 1)?);
     let length = own.chars().count();
-    let checked = |index: i64| usize::try_from(index).ok().filter(|at| *at <= length).ok_or_else(|| out_of_range(index));
+    let checked =
+        |index: i64| usize::try_from(index).ok().filter(|at| *at <= length).ok_or_else(|| out_of_range(index));
     let (from, to) = if arguments.len() > 2 {
         let end = int(arguments, 2)?;
         if start > end {

@@ -9,7 +9,8 @@ use crate::cel::budget::Budget;
 use crate::cel::failure::Failure;
 use crate::cel::value::{MapKey, Value};
 
-pub(super) const FUNCTIONS: &[Function] = &[Function::new("format", ALWAYS, &["string.(list(dyn)) string"], format_text)];
+pub(super) const FUNCTIONS: &[Function] =
+    &[Function::new("format", ALWAYS, &["string.(list(dyn)) string"], format_text)];
 
 /// The decimals of a number without a precision.
 const PRECISION: usize = 6;
@@ -60,7 +61,10 @@ fn precision(text: &str) -> Result<(usize, &str), Failure> {
 
 fn format_value(clause: char, precision: usize, value: &Value, budget: &mut Budget) -> Result<String, Failure> {
     let wrong = |what: &str| {
-        Failure::error(format!("error during formatting: {what} clause can only be used on other types than {}", value.type_name()))
+        Failure::error(format!(
+            "error during formatting: {what} clause can only be used on other types than {}",
+            value.type_name()
+        ))
     };
     Ok(match (clause, value) {
         (_, Value::Unknown) => return Err(Failure::Unknown),
@@ -155,7 +159,8 @@ fn as_text(value: &Value, budget: &mut Budget, depth: usize) -> Result<String, F
     Ok(match value {
         Value::Null => "null".into(),
         Value::List(list) => {
-            let parts: Result<Vec<String>, Failure> = list.iter().map(|item| nested(&item, budget, depth + 1)).collect();
+            let parts: Result<Vec<String>, Failure> =
+                list.iter().map(|item| nested(&item, budget, depth + 1)).collect();
             format!("[{}]", parts?.join(", "))
         }
         Value::Map(map) => {
@@ -173,7 +178,9 @@ fn as_text(value: &Value, budget: &mut Budget, depth: usize) -> Result<String, F
         }
         Value::Ip(_) | Value::Cidr(_) => {
             let name = value.type_name();
-            let message = format!("error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given {name}");
+            let message = format!(
+                "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given {name}"
+            );
             return Err(Failure::error(message));
         }
         value => to_text(value, budget)?,

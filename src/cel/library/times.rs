@@ -81,9 +81,10 @@ fn offset(zone: &str) -> Result<i64, Failure> {
         return Err(if is_name { Failure::Unknown } else { Failure::error(format!("unknown time zone {zone}")) });
     };
     let number = |text: &str| {
-        text.parse::<i64>().ok().filter(|number| number.abs() < 1_000).ok_or_else(|| {
-            Failure::error(format!("unknown time zone {zone}"))
-        })
+        text.parse::<i64>()
+            .ok()
+            .filter(|number| number.abs() < 1_000)
+            .ok_or_else(|| Failure::error(format!("unknown time zone {zone}")))
     };
     let (hours, minutes) = (number(hours)?, number(minutes)?);
     let minutes = if zone.starts_with('-') { hours * 60 - minutes } else { hours * 60 + minutes };

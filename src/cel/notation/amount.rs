@@ -56,7 +56,8 @@ impl Amount {
 fn is_int(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let end = unsigned.find(|c: char| !c.is_ascii_digit()).unwrap_or(unsigned.len());
-    let digits = i32::try_from(unsigned.get(..end).unwrap_or_default().trim_start_matches('0').len()).unwrap_or(i32::MAX);
+    let digits =
+        i32::try_from(unsigned.get(..end).unwrap_or_default().trim_start_matches('0').len()).unwrap_or(i32::MAX);
     let suffix = unsigned.get(end..).unwrap_or_default();
     // The decimal digits that a binary suffix takes, as the API server estimates them.
     let binary = match suffix {

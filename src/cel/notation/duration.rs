@@ -38,7 +38,8 @@ impl Duration {
         let mut sum: u64 = 0;
         while !rest.is_empty() {
             let (whole, after) = split(rest, |c| c.is_ascii_digit());
-            let (fraction, after) = after.strip_prefix('.').map_or(("", after), |rest| split(rest, |c| c.is_ascii_digit()));
+            let (fraction, after) =
+                after.strip_prefix('.').map_or(("", after), |rest| split(rest, |c| c.is_ascii_digit()));
             if whole.is_empty() && fraction.is_empty() {
                 return None;
             }

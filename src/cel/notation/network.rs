@@ -40,7 +40,8 @@ impl Cidr {
         let (address, prefix) = text.rsplit_once('/').ok_or_else(fail)?;
         let address: IpAddr = address.parse().map_err(|_| fail())?;
         let is_number = prefix.bytes().all(|byte| byte.is_ascii_digit()) && (prefix == "0" || !prefix.starts_with('0'));
-        let prefix = prefix.parse::<u8>().ok().filter(|prefix| is_number && *prefix <= width(address)).ok_or_else(fail)?;
+        let prefix =
+            prefix.parse::<u8>().ok().filter(|prefix| is_number && *prefix <= width(address)).ok_or_else(fail)?;
         if is_mapped(address) {
             return Err(format!("IPv4-mapped IPv6 address {text:?} is not allowed"));
         }

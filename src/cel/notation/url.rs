@@ -46,7 +46,13 @@ impl Url {
         if !rest.starts_with('/') {
             if !scheme.is_empty() {
                 // Go calls this an opaque URL.
-                return Ok(Self { scheme, host: String::new(), path: String::new(), query: query.into(), text: text.into() });
+                return Ok(Self {
+                    scheme,
+                    host: String::new(),
+                    path: String::new(),
+                    query: query.into(),
+                    text: text.into(),
+                });
             }
             if strict {
                 return Err("invalid URI for request");
@@ -150,7 +156,8 @@ fn parse_authority(text: &str) -> Result<String, &'static str> {
     }
     // Go decodes only bytes outside ASCII in a host.
     let decoded = decode(host, false).ok_or("invalid URL escape")?;
-    if decoded.len() != host.len() && host.split('%').skip(1).any(|part| part.starts_with(|c| ('0'..'8').contains(&c))) {
+    if decoded.len() != host.len() && host.split('%').skip(1).any(|part| part.starts_with(|c| ('0'..'8').contains(&c)))
+    {
         return Err("invalid URL escape");
     }
     Ok(decoded)

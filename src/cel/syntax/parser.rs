@@ -13,8 +13,23 @@ const MAX_LENGTH: usize = 100_000;
 
 /// The words that CEL reserves for names of variables.
 const RESERVED: [&str; 17] = [
-    "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package", "namespace",
-    "return", "var", "void", "while",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
 ];
 
 /// The binary operators with their precedence and the names of their functions.

@@ -24,8 +24,8 @@ pub(crate) enum Token<'a> {
 
 /// The symbols. A longer symbol precedes its prefixes.
 const SYMBOLS: [&str; 24] = [
-    "==", "!=", "<=", ">=", "&&", "||", "<", ">", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "+", "*", "/",
-    "%",
+    "==", "!=", "<=", ">=", "&&", "||", "<", ">", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "+", "*",
+    "/", "%",
 ];
 
 /// Divides a text into tokens with their ranges. The last token is [`Token::End`].

@@ -139,7 +139,9 @@ pub(crate) fn compare(one: &Value, other: &Value) -> Result<Ordering, Failure> {
         (Value::Duration(one), Value::Duration(other)) => one.cmp(other),
         (Value::Timestamp(one), Value::Timestamp(other)) => one.cmp(other),
         (Value::Double(one), Value::Int(_) | Value::Uint(_) | Value::Double(_)) if one.is_nan() => return Err(nan()),
-        (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Double(other)) if other.is_nan() => return Err(nan()),
+        (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Double(other)) if other.is_nan() => {
+            return Err(nan());
+        }
         (one, other) => compare_numbers(one, other).ok_or_else(Failure::no_overload)?,
     })
 }

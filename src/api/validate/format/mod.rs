@@ -47,9 +47,7 @@ pub(super) fn fault_of_integer(format: &str, number: f64) -> Option<&'static str
     // The API server compares floating-point numbers: the largest numbers of 64 bits round to one that is too large.
     const BEYOND: f64 = 9_223_372_036_854_775_808.0;
     match format {
-        "int32" => {
-            (!(f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&number)).then_some("a number of 32 bits")
-        }
+        "int32" => (!(f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&number)).then_some("a number of 32 bits"),
         _ => (!(-BEYOND..BEYOND).contains(&number)).then_some("a number of 64 bits"),
     }
 }

@@ -35,9 +35,10 @@ pub(super) fn is_date_time(text: &str) -> bool {
     }
     let is_zone = |zone: &str| {
         zone == "z"
-            || zone.strip_prefix(['+', '-']).and_then(|zone| zone.split_once(':')).is_some_and(|(hours, minutes)| {
-                digits(hours, 2).is_some() && digits(minutes, 2).is_some()
-            })
+            || zone
+                .strip_prefix(['+', '-'])
+                .and_then(|zone| zone.split_once(':'))
+                .is_some_and(|(hours, minutes)| digits(hours, 2).is_some() && digits(minutes, 2).is_some())
     };
     let mut fraction = rest.chars();
     fraction.next();
