@@ -60,6 +60,9 @@ pub mod flux;
 /// The rights of accounts on a cluster, by RBAC and by Flux's impersonation.
 pub mod rbac;
 
+/// Admission policies, evaluated on the objects that clusters receive.
+pub mod policy;
+
 /// The linter: checks a repository and reports findings.
 pub mod lint;
 

@@ -2,14 +2,20 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::thread;
 
 use super::budget::Budget;
 use super::check::check;
 use super::evaluate::evaluate;
 use super::failure::Failure;
-use super::syntax::{Expr, parse};
+use super::syntax::{Expr, MAX_HEIGHT, SyntaxError, parse};
 use super::types::Type;
 use super::value::{Read, Value};
+
+/// The height of an expression that any thread can compile and evaluate. Almost no expression is higher.
+const SHALLOW: u16 = 40;
+/// The size of the stack for other expressions, in bytes.
+const LARGE_STACK: usize = 16 << 20;
 
 /// The declarations that an expression may use: the variables, and the functions of a Kubernetes version.
 #[derive(Debug, Clone)]
@@ -32,6 +38,8 @@ pub struct CompileError {
 pub struct Program {
     expr: Arc<Expr>,
     result_type: Type,
+    /// Whether the evaluation needs a large stack.
+    is_deep: bool,
 }
 
 /// The result of an evaluation.
@@ -59,12 +67,30 @@ impl Environment {
 
     /// Compiles an expression.
     pub fn compile(&self, text: &str) -> Result<Program, Vec<CompileError>> {
+        match parse(text, SHALLOW) {
+            Err(error) if error.is_too_deep() => {
+                let failed = || vec![CompileError { at: 0..0, message: "the expression is nested too deeply".into() }];
+                on_large_stack(|| self.check(parse(text, MAX_HEIGHT), true)).unwrap_or_else(|| Err(failed()))
+            }
+            parsed => self.check(parsed, false),
+        }
+    }
+
+    fn check(&self, parsed: Result<Expr, SyntaxError>, is_deep: bool) -> Result<Program, Vec<CompileError>> {
         let fail = |at, message| CompileError { at, message };
-        let mut expr = parse(text).map_err(|error| vec![fail(error.at, error.message)])?;
+        let mut expr = parsed.map_err(|error| vec![fail(error.at, error.message)])?;
         let result_type = check(&mut expr, &self.variables, self.minor)
             .map_err(|errors| errors.into_iter().map(|error| fail(error.at, error.message)).collect::<Vec<_>>())?;
-        Ok(Program { expr: Arc::new(expr), result_type })
+        Ok(Program { expr: Arc::new(expr), result_type, is_deep })
     }
+}
+
+/// Calls a function with a stack that is large enough for the highest expressions; `None` if there is no such stack.
+fn on_large_stack<T: Send>(call: impl FnOnce() -> T + Send) -> Option<T> {
+    thread::scope(|scope| {
+        let spawned = thread::Builder::new().stack_size(LARGE_STACK).spawn_scoped(scope, call);
+        spawned.ok().and_then(|running| running.join().ok())
+    })
 }
 
 impl Program {
@@ -75,7 +101,12 @@ impl Program {
 
     /// Evaluates the expression. A variable without a value is unknown.
     pub fn evaluate(&self, variables: &[(&str, Value)], budget: &mut Budget) -> Evaluation {
-        let (result, reads) = evaluate(&self.expr, variables, budget);
+        let evaluated = if self.is_deep {
+            on_large_stack(|| evaluate(&self.expr, variables, budget))
+        } else {
+            Some(evaluate(&self.expr, variables, budget))
+        };
+        let (result, reads) = evaluated.unwrap_or((Err(Failure::Limit), Vec::new()));
         Evaluation { result, reads }
     }
 }

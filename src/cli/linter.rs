@@ -12,6 +12,7 @@ use crate::fleet::INVALID_FLEET;
 use crate::flux::source::Copy;
 use crate::flux::{Governance, NotBuiltReason, Settings};
 use crate::lint::{Options, Outcome, unknown_rules};
+use crate::policy;
 use crate::report::{Coverage, FORMATS, Report, printable};
 use crate::text::Tree;
 
@@ -72,12 +73,18 @@ pub(super) fn options(
     let base = source.map(|source| source.loaded.lint.clone()).unwrap_or_default();
     let fleet = source.and_then(|source| source.loaded.fleet.as_ref());
     let lint = settings.config.lint.clone().over(base);
+    let (policies, invalid) = policy::load(&settings.config.policies, tree, "");
+    if !invalid.is_empty() {
+        print_findings(invalid, "", streams)?;
+        return Err(Error::Printed("nothing was linted: the policies of the configuration are invalid".to_owned()));
+    }
     Ok(Options {
         pedantic: lint.pedantic.unwrap_or_default(),
         lint,
         governance: if source.is_some() { Governance::Fleet } else { Governance::None },
         tenants: fleet.map(crate::fleet::Fleet::tenant_namespaces),
         settings,
+        policies,
         ..Options::default()
     })
 }

@@ -10,6 +10,7 @@ mod source;
 mod init;
 mod linter;
 mod output;
+mod policy;
 mod kustomize;
 mod repository;
 mod schema;
@@ -73,6 +74,7 @@ enum Command {
     Rule(rule::Args),
     Schema(schema::Args),
     Layout(layout::Args),
+    Policy(policy::Args),
     Init(init::Args),
     Completions(completions::Args),
 }
@@ -108,6 +110,7 @@ fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
         Command::Rule(args) => rule::run(args, streams),
         Command::Schema(args) => schema::run(args, streams),
         Command::Layout(args) => layout::run(args, streams),
+        Command::Policy(args) => policy::run(args, streams),
         Command::Init(args) => init::run(args, streams),
         Command::Completions(args) => completions::run(args, &mut Cli::command(), streams),
     }

@@ -67,6 +67,11 @@ impl Selector {
         self.requirements.iter().all(|requirement| requirement.allows(label(&requirement.key)))
     }
 
+    /// The keys of the labels that the selector reads.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.requirements.iter().map(|requirement| &*requirement.key)
+    }
+
     /// Returns a label that every selected object has.
     pub fn required_label(&self) -> Option<&Name> {
         let excludes_unlabeled = |requirement: &&Requirement| !requirement.allows(None);

@@ -2,9 +2,11 @@
 
 use std::sync::OnceLock;
 
+use super::facts::policies::ClusterPolicies;
 use super::facts::reached::ReachedFiles;
 use super::view::View;
 use crate::flux::{Governance, Repo};
+use crate::policy::Source;
 
 /// All clusters of a repository.
 pub struct Fleet<'a> {
@@ -14,12 +16,20 @@ pub struct Fleet<'a> {
     pub repo: &'a Repo,
     /// The file that governs the repository, such as a fleet.yaml.
     pub governance: Governance,
+    /// The policies of the configuration.
+    sources: &'a [Source],
+    policies: OnceLock<ClusterPolicies<'a>>,
     reached: OnceLock<ReachedFiles<'a>>,
 }
 
 impl<'a> Fleet<'a> {
-    pub(super) fn new(views: &'a [View<'a>], repo: &'a Repo, governance: Governance) -> Self {
-        Self { views, repo, governance, reached: OnceLock::new() }
+    pub(super) fn new(views: &'a [View<'a>], repo: &'a Repo, governance: Governance, sources: &'a [Source]) -> Self {
+        Self { views, repo, governance, sources, policies: OnceLock::new(), reached: OnceLock::new() }
+    }
+
+    /// The admission policies of the clusters.
+    pub(super) fn policies(&self) -> &ClusterPolicies<'a> {
+        self.policies.get_or_init(|| ClusterPolicies::of(self.views, self.sources))
     }
 
     /// The files that the clusters of the repository reach, including clusters that are not checked.

@@ -10,6 +10,7 @@ pub trait Objects<'a> {
     /// Returns the objects of a kind.
     fn of_kind(&self, group: &str, kind: &str) -> Vec<&'a Object>;
 
-    /// Returns whether the cluster may have an object of a kind that the repository does not contain.
-    fn may_have(&self, group: &str, kind: &str, namespace: &str) -> bool;
+    /// Returns whether the cluster may have an object that the repository does not contain. Without a name, any object of
+    /// the kind.
+    fn may_have(&self, group: &str, kind: &str, namespace: &str, name: Option<&str>) -> bool;
 }

@@ -50,15 +50,17 @@ pub(crate) fn check(
     variables: &[(Arc<str>, Type)],
     minor: Option<u32>,
 ) -> Result<Type, Vec<TypeError>> {
-    let mut checker = Checker { variables: variables.to_vec(), minor, errors: Vec::new() };
-    let checked = checker.expr(expr);
-    if checker.errors.is_empty() { Ok(checked) } else { Err(checker.errors) }
+    let mut checker = Checker { variables: variables.to_vec(), minor, formats: 0, errors: Vec::new() };
+    let result = checker.expr(expr);
+    if checker.errors.is_empty() { Ok(result) } else { Err(checker.errors) }
 }
 
 struct Checker {
     /// The variables; an inner one is later.
     variables: Vec<(Arc<str>, Type)>,
     minor: Option<u32>,
+    /// The number of calls of `format` around the expression. Their lists may mix types.
+    formats: usize,
     errors: Vec<TypeError>,
 }
 
@@ -195,7 +197,10 @@ impl Checker {
             arguments.remove(0);
         }
         // The API server checks the receiver after the arguments.
+        let is_format = usize::from(&**name == "format");
+        self.formats += is_format;
         let types: Vec<Type> = arguments.iter_mut().map(|argument| self.expr(argument)).collect();
+        self.formats -= is_format;
         let (found, result) = self.resolve(name, *is_member, &types, &at);
         *function = found;
         if let Some((argument, message)) = fault(name, arguments) {
@@ -267,7 +272,13 @@ impl Checker {
     fn join(&mut self, previous: Option<Type>, current: Type, at: &Range<usize>) -> Type {
         match previous {
             None => current,
-            Some(previous) if is_compatible(&previous, &current) => more_general(&previous, &current),
+            // The API server also refuses a list that mixes values of a known and of an unknown type.
+            Some(previous)
+                if is_compatible(&previous, &current)
+                    && (self.formats > 0 || previous.is_dyn() == current.is_dyn()) =>
+            {
+                more_general(&previous, &current)
+            }
             Some(previous) => self.fail(at, format!("expected type '{previous}' but found '{current}'")),
         }
     }

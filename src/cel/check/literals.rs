@@ -7,7 +7,7 @@ use crate::cel::value::Value;
 
 /// The position of the faulty argument and the fault.
 pub(crate) fn fault<'a>(name: &str, arguments: &'a [Expr]) -> Option<(&'a Expr, String)> {
-    let at = if matches!(name, "matches" | "find" | "findAll") { 1 } else { 0 };
+    let at = usize::from(matches!(name, "matches" | "find" | "findAll"));
     let argument = arguments.get(at)?;
     let Kind::Literal(Value::String(text)) = &argument.kind else { return None };
     let message = match name {

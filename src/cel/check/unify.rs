@@ -49,8 +49,9 @@ impl Bindings {
 /// Returns whether a value of one type can be used as the other.
 pub(crate) fn is_compatible(one: &Type, other: &Type) -> bool {
     match (one, other) {
-        (Type::Dyn | Type::Parameter(_), _) | (_, Type::Dyn | Type::Parameter(_)) => true,
-        (Type::Null, Type::Null)
+        (Type::Dyn | Type::Parameter(_), _)
+        | (_, Type::Dyn | Type::Parameter(_))
+        | (Type::Null, Type::Null)
         | (Type::Bool, Type::Bool)
         | (Type::Int, Type::Int)
         | (Type::Uint, Type::Uint)
@@ -59,9 +60,9 @@ pub(crate) fn is_compatible(one: &Type, other: &Type) -> bool {
         | (Type::Bytes, Type::Bytes)
         | (Type::Duration, Type::Duration)
         | (Type::Timestamp, Type::Timestamp)
-        | (Type::Type, Type::Type) => true,
+        | (Type::Type, Type::Type)
         // These types can be null.
-        (Type::Null, Type::Object(_) | Type::Duration | Type::Timestamp | Type::Opaque(_) | Type::Optional(_))
+        | (Type::Null, Type::Object(_) | Type::Duration | Type::Timestamp | Type::Opaque(_) | Type::Optional(_))
         | (Type::Object(_) | Type::Duration | Type::Timestamp | Type::Opaque(_) | Type::Optional(_), Type::Null) => {
             true
         }

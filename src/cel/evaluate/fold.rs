@@ -61,7 +61,7 @@ pub(super) fn fold(fold: &Fold, scope: &mut Scope<'_>) -> Evaluated {
             for item in items {
                 let Some(value) = transform(fold, &range, item, scope)? else { continue };
                 let Value::Map(map) = value else { return Err(Failure::no_overload()) };
-                for (key, value) in map.iter() {
+                for (key, value) in map.pairs() {
                     scope.budget.spend(1)?;
                     insert(&mut entries, key, value)?;
                 }
@@ -90,7 +90,7 @@ fn items(range: &Value, variables: usize) -> Result<Box<dyn Iterator<Item = Item
     match (range, variables) {
         (Value::List(list), 1) => Ok(Box::new(list.iter().map(|item| [item, Value::Null]))),
         (Value::List(list), _) => Ok(Box::new(list.iter().enumerate().map(move |(at, item)| [index(at), item]))),
-        (Value::Map(map), _) => Ok(Box::new(map.iter().map(|(key, value)| [key.to_value(), value]))),
+        (Value::Map(map), _) => Ok(Box::new(map.pairs().map(|(key, value)| [key.to_value(), value]))),
         _ => Err(Failure::no_overload()),
     }
 }

@@ -141,7 +141,7 @@ fn qualified_name(text: &str) -> Vec<String> {
     match prefix {
         Some("") => faults.push("prefix part must be non-empty".into()),
         Some(prefix) => {
-            faults.extend(dns1123_subdomain(prefix).into_iter().map(|fault| format!("prefix part {fault}")))
+            faults.extend(dns1123_subdomain(prefix).into_iter().map(|fault| format!("prefix part {fault}")));
         }
         None => {}
     }

@@ -165,7 +165,7 @@ fn as_text(value: &Value, budget: &mut Budget, depth: usize) -> Result<String, F
         }
         Value::Map(map) => {
             let mut pairs = Vec::new();
-            for (key, value) in map.iter() {
+            for (key, value) in map.pairs() {
                 let key = match &key {
                     MapKey::String(text) => format!("{text:?}"),
                     other => to_text(&other.to_value(), budget)?,

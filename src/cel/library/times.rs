@@ -43,12 +43,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("getSeconds", ALWAYS, CLOCK, |arguments, budget| {
         clock(arguments, budget, |second| second % 60, 1_000_000_000)
     }),
-    Function::new("getMilliseconds", ALWAYS, CLOCK, |arguments, _| match arguments {
-        [Value::Duration(duration)] => Ok(Value::Int(duration.0 / 1_000_000)),
-        _ => {
-            let (time, zone) = timestamp(arguments)?;
-            Ok(Value::Int(time.date(zone).nanosecond / 1_000_000))
+    Function::new("getMilliseconds", ALWAYS, CLOCK, |arguments, _| {
+        if let [Value::Duration(duration)] = arguments {
+            return Ok(Value::Int(duration.0 / 1_000_000));
         }
+        let (time, zone) = timestamp(arguments)?;
+        Ok(Value::Int(time.date(zone).nanosecond / 1_000_000))
     }),
 ];
 

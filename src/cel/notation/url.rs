@@ -1,6 +1,7 @@
 //! URLs, as Go's package `net/url` reads them.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 /// A URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,7 +181,7 @@ fn escape_path(path: &str) -> Result<String, &'static str> {
         if byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte) {
             escaped.push(char::from(byte));
         } else {
-            escaped.push_str(&format!("%{byte:02X}"));
+            let _ = write!(escaped, "%{byte:02X}");
         }
     }
     Ok(escaped)

@@ -9,5 +9,5 @@ mod literal;
 mod macros;
 mod parser;
 
-pub(super) use expression::{Argument, Expr, Fold, FoldKind, Kind, Pair, Selection};
-pub(super) use parser::parse;
+pub(super) use expression::{Argument, Expr, Fold, FoldKind, Kind, MAX_HEIGHT, Pair, Selection};
+pub(super) use parser::{SyntaxError, parse};

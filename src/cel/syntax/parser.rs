@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::expression::{Argument, Expr, Kind, MAX_HEIGHT, Pair, Selection};
+use super::expression::{Argument, Expr, Kind, Pair, Selection};
 use super::literal::read_number;
 use super::macros::{global_call, member_call};
 use super::token::{Token, tokens};
@@ -49,6 +49,8 @@ const OPERATORS: [(&str, u8, &str); 14] = [
     ("/", 5, "_/_"),
     ("%", 5, "_%_"),
 ];
+/// The message of the API server for an expression that is too high.
+const TOO_DEEP: &str = "expression recursion limit exceeded: 250";
 /// The height of a macro: its evaluation needs more stack than that of an operator.
 const FOLD_HEIGHT: u16 = 5;
 
@@ -61,14 +63,21 @@ pub(crate) struct SyntaxError {
     pub message: String,
 }
 
-/// Parses an expression.
-pub(crate) fn parse(text: &str) -> Result<Expr, SyntaxError> {
+impl SyntaxError {
+    /// Returns whether the expression is higher than the limit of [`parse`].
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.message == TOO_DEEP
+    }
+}
+
+/// Parses an expression of a limited height.
+pub(crate) fn parse(text: &str, limit: u16) -> Result<Expr, SyntaxError> {
     let length = text.chars().count();
     if length > MAX_LENGTH {
         let message = format!("expression code point size exceeds limit: size: {length}, limit {MAX_LENGTH}");
         return Err(SyntaxError { at: 0..0, message });
     }
-    let mut parser = Parser { tokens: tokens(text)?, next: 0, depth: 0 };
+    let mut parser = Parser { tokens: tokens(text)?, next: 0, depth: 0, limit };
     let tall = parser.expression()?;
     if *parser.peek() != Token::End {
         return Err(parser.unexpected());
@@ -80,6 +89,7 @@ struct Parser<'a> {
     tokens: Vec<(Token<'a>, Range<usize>)>,
     next: usize,
     depth: u16,
+    limit: u16,
 }
 
 /// An expression and its height.
@@ -123,8 +133,7 @@ impl<'a> Parser<'a> {
 
     fn unexpected(&self) -> SyntaxError {
         let found = match self.peek() {
-            Token::Name(text) | Token::Number(text) => format!("unexpected '{text}'"),
-            Token::Symbol(text) => format!("unexpected '{text}'"),
+            Token::Name(text) | Token::Number(text) | Token::Symbol(text) => format!("unexpected '{text}'"),
             Token::Text(_) | Token::Bytes(_) => "unexpected text".into(),
             Token::End => "unexpected end of the expression".into(),
         };
@@ -136,7 +145,7 @@ impl<'a> Parser<'a> {
         let own = if matches!(kind, Kind::Fold(_)) { FOLD_HEIGHT } else { 1 };
         let height = parts.iter().max().map_or(own, |tallest| tallest + own);
         let at = start..self.end();
-        if height > MAX_HEIGHT {
+        if height > self.limit {
             return Err(too_deep(at));
         }
         Ok(Tall { expr: Expr { at, kind }, height })
@@ -145,7 +154,7 @@ impl<'a> Parser<'a> {
     /// `a ? b : c`
     fn expression(&mut self) -> Parsed {
         self.depth += 1;
-        if self.depth > MAX_HEIGHT {
+        if self.depth > self.limit {
             return Err(too_deep(self.at()));
         }
         let condition = self.binary(1)?;
@@ -348,5 +357,5 @@ fn call(name: &str, arguments: Vec<Expr>) -> Kind {
 }
 
 fn too_deep(at: Range<usize>) -> SyntaxError {
-    SyntaxError { at, message: format!("expression recursion limit exceeded: {MAX_HEIGHT}") }
+    SyntaxError { at, message: TOO_DEEP.into() }
 }

@@ -101,7 +101,7 @@ fn maps_equal(one: &Map, other: &Map, budget: &mut Budget) -> Result<bool, Failu
         return Ok(false);
     }
     let lookup = lookup_steps(other);
-    all(one.iter(), |(key, value)| {
+    all(one.pairs(), |(key, value)| {
         budget.spend(lookup)?;
         other.get(&key).map_or(Ok(false), |other| is_equal(&value, &other, budget))
     })

@@ -254,7 +254,7 @@ impl Map {
     }
 
     /// The keys and values.
-    pub fn iter(&self) -> Box<dyn Iterator<Item = (MapKey, Value)> + '_> {
+    pub fn pairs(&self) -> Box<dyn Iterator<Item = (MapKey, Value)> + '_> {
         match self {
             Self::Values(pairs) => Box::new(pairs.iter().map(|(key, value)| (key.clone(), value.clone()))),
             Self::Node(lazy) => Box::new(lazy.entries()),

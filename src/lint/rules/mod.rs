@@ -37,6 +37,7 @@ rules! {
     mod interval_out_of_range;
     mod invalid_duration;
     mod invalid_git_url;
+    mod invalid_policy;
     mod invalid_variable_name;
     mod invalid_yaml;
     mod legacy_oci_helm_repository;
@@ -56,6 +57,7 @@ rules! {
     mod object_owned_twice;
     mod overlapping_sync;
     mod plaintext_secret;
+    mod policy_violation;
     mod privileged_workload;
     mod rbac_escalation;
     mod receiver_target;

@@ -7,6 +7,7 @@ use crate::base::finding::{Finding, Severity};
 use crate::config::{Level, Lint};
 use crate::flux::{Governance, Settings};
 use crate::lint::rule::Rule;
+use crate::policy::Source;
 
 /// The options of a run, such as the clusters to check and the rules to run.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +24,8 @@ pub struct Options {
     pub governance: Governance,
     /// The tenant of each tenant namespace, if the tenants are declared.
     pub tenants: Option<BTreeMap<String, String>>,
+    /// The admission policies of the configuration.
+    pub policies: Vec<Source>,
     /// Whether to show pedantic findings.
     pub pedantic: bool,
 }

@@ -67,7 +67,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     let views = views(repo, &receivers, &tenancies, options);
     let mut found = check_objects(&views, &rules, options);
     found.merge(check_clusters(&views, &rules));
-    let fleet = Fleet::new(&views, repo, options.governance);
+    let fleet = Fleet::new(&views, repo, options.governance, &options.policies);
     found.merge(check_fleet(&fleet, &rules));
     found.extend(problems(repo, &receivers, options));
     let Findings { mut findings, unchecked } = found;

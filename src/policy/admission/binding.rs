@@ -2,7 +2,8 @@
 
 use super::selection::Selection;
 use crate::base::finding::Severity;
-use crate::kube::{Object, Selector};
+use crate::kube::Object;
+use crate::kube::selector::Selector;
 use crate::text::Span;
 use crate::yaml::{Name, Node};
 

@@ -40,9 +40,13 @@ pub(super) fn parameters<'a>(
             .filter(|object| selector.selects(|key| object.label(key)))
             .collect(),
     };
+    let name = match &reference.selected {
+        SelectedParams::Named(name) => Some(&**name),
+        SelectedParams::Labeled(_) => None,
+    };
     match found.is_empty() {
         false => Params::Found(found),
-        true if objects.may_have(group, kind, namespace) => Params::Unknown,
+        true if objects.may_have(group, kind, namespace, name) => Params::Unknown,
         true if reference.denies_if_missing => Params::Denied,
         true => Params::Skipped,
     }

@@ -1,31 +1,25 @@
 //! A `ValidatingAdmissionPolicy` with its compiled expressions.
 
+use std::sync::Arc;
+
 use super::selection::Selection;
 use crate::base::finding::{Finding, ObjectRef};
-use crate::cel::{CompileError, Program};
+use crate::cel::{CompileError, Environment, Fields, Program, Type};
 use crate::kube::Object;
 use crate::policy::INVALID_POLICY;
 use crate::text::Span;
 use crate::yaml::{Name, Node};
 
-/// The variables of every expression of a policy.
-pub(super) const VARIABLES: &[&str] =
-    &["object", "oldObject", "request", "params", "namespaceObject", "variables", "authorizer"];
-
-/// The limit on the variables and validations of a policy, as the size of an object in etcd limits them.
+/// The maximum number of expressions of each kind in a policy.
 const MAX_EXPRESSIONS: usize = 1_000;
 
 /// A `ValidatingAdmissionPolicy`.
 #[derive(Debug)]
 pub struct Policy {
-    /// The name.
-    pub name: Name,
     /// The reference to the object.
     pub reference: ObjectRef,
     /// The position of the name.
     pub at: Span,
-    /// What the policy requires, from the annotation `kubernetes.io/description`.
-    pub description: Option<String>,
     /// Whether a request is denied if an expression fails.
     pub(super) denies_on_failure: bool,
     /// The group and kind of its parameters.
@@ -35,8 +29,6 @@ pub struct Policy {
     pub(super) variables: Vec<Expression>,
     pub(super) validations: Vec<Validation>,
     pub(super) audit: Vec<Expression>,
-    /// Whether an expression does not compile: the API server rejects the policy.
-    pub(super) is_invalid: bool,
 }
 
 /// A compiled expression.
@@ -44,6 +36,7 @@ pub struct Policy {
 pub(super) struct Expression {
     /// The name of a variable, a condition or an audit annotation; empty for other expressions.
     pub(super) name: Name,
+    pub(super) text: Name,
     pub(super) program: Program,
     pub(super) at: Span,
 }
@@ -56,28 +49,52 @@ pub(super) struct Validation {
     pub(super) message_expression: Option<Expression>,
 }
 
+/// The variables that expressions may read, with the types of those that were compiled so far.
+#[derive(Debug, Clone, Default)]
+struct Variables(Vec<(Name, Type)>);
+
+impl Fields for Variables {
+    fn name(&self) -> &str {
+        "variables"
+    }
+
+    fn field(&self, name: &str) -> Option<Type> {
+        self.0.iter().find(|(known, _)| &**known == name).map(|(_, declared)| declared.clone())
+    }
+}
+
 impl Policy {
-    /// Reads a policy and compiles its expressions. The findings are the expressions that do not compile.
-    pub(super) fn read(object: &Object) -> (Self, Vec<Finding>) {
+    /// Reads a policy and compiles its expressions; `None` if the API server rejects it. The findings say why.
+    pub(super) fn read(object: &Object) -> (Option<Self>, Vec<Finding>) {
         let spec = object.node.get("spec");
         let field = |name: &str| spec.and_then(|spec| spec.get(name)).filter(|node| !node.is_null());
         let items = |name: &str| field(name).map_or(&[][..], Node::items).iter().take(MAX_EXPRESSIONS);
-        let mut reader = Reader { object, findings: Vec::new() };
-        let conditions = items("matchConditions").filter_map(|item| reader.named(item, "name", "expression")).collect();
-        let variables = items("variables").filter_map(|item| reader.named(item, "name", "expression")).collect();
-        let validations = items("validations").filter_map(|item| reader.validation(item)).collect();
-        let audit = items("auditAnnotations").filter_map(|item| reader.named(item, "key", "valueExpression")).collect();
         let param_kind = field("paramKind").and_then(|kind| {
             let version = kind.get("apiVersion")?.text()?;
             let group = version.rsplit_once('/').map_or("", |(group, _)| group);
             Some((Name::from(group), kind.get("kind")?.shared_text()?))
         });
-        let description = object.text_at(&["metadata", "annotations", "kubernetes.io/description"]);
+        let has_params = param_kind.is_some();
+        let mut reader = Reader { object, has_params, variables: None, findings: Vec::new() };
+        let conditions =
+            items("matchConditions").filter_map(|item| reader.named(item, "name", "expression", Some("bool"))).collect();
+        reader.variables = Some(Variables::default());
+        let mut variables = Vec::new();
+        for item in items("variables") {
+            let Some(variable) = reader.named(item, "name", "expression", None) else { continue };
+            let declared = (variable.name.clone(), variable.program.result_type().clone());
+            reader.variables.get_or_insert_default().0.push(declared);
+            variables.push(variable);
+        }
+        let validations = items("validations").filter_map(|item| reader.validation(item)).collect();
+        let audit =
+            items("auditAnnotations").filter_map(|item| reader.named(item, "key", "valueExpression", None)).collect();
+        if !reader.findings.is_empty() {
+            return (None, reader.findings);
+        }
         let policy = Self {
-            name: object.name().into(),
             reference: object.reference(),
             at: object.span().clone(),
-            description: description.map(str::to_owned),
             denies_on_failure: field("failurePolicy").and_then(Node::text) != Some("Ignore"),
             param_kind,
             selection: Selection::of(field("matchConstraints")),
@@ -85,48 +102,79 @@ impl Policy {
             variables,
             validations,
             audit,
-            is_invalid: !reader.findings.is_empty(),
         };
-        (policy, reader.findings)
+        (Some(policy), Vec::new())
     }
 }
 
 struct Reader<'a> {
     object: &'a Object,
+    has_params: bool,
+    /// `None` for conditions, which cannot read variables.
+    variables: Option<Variables>,
     findings: Vec<Finding>,
 }
 
 impl Reader<'_> {
-    fn named(&mut self, item: &Node, name: &str, field: &str) -> Option<Expression> {
+    fn named(&mut self, item: &Node, name: &str, field: &str, expected: Option<&str>) -> Option<Expression> {
         let name = item.get(name).and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
-        self.expression(item.get(field)?, name)
+        self.expression(item.get(field)?, name, expected)
     }
 
     fn validation(&mut self, item: &Node) -> Option<Validation> {
         let unnamed = || Name::from("");
-        let expression = self.expression(item.get("expression")?, unnamed())?;
+        let expression = self.expression(item.get("expression")?, unnamed(), Some("bool"))?;
         let message = item.get("message").filter(|node| !node.is_null()).and_then(Node::text).map(str::to_owned);
         let of_message = item.get("messageExpression").filter(|node| !node.is_null());
-        let message_expression = of_message.and_then(|node| self.expression(node, unnamed()));
+        let message_expression = of_message.and_then(|node| self.expression(node, unnamed(), Some("string")));
         Some(Validation { expression, message, message_expression })
     }
 
-    /// Compiles an expression. An expression that does not compile is a finding.
-    fn expression(&mut self, node: &Node, name: Name) -> Option<Expression> {
-        let text = node.text()?;
-        match Program::compile(text, VARIABLES) {
-            Ok(program) => Some(Expression { name, program, at: node.span().clone() }),
-            Err(error) => {
-                self.findings.push(invalid(self.object, node, text, &error));
+    /// Compiles an expression. An expression that does not compile, or has another type, is a finding.
+    fn expression(&mut self, node: &Node, name: Name, expected: Option<&str>) -> Option<Expression> {
+        let text = node.shared_text()?;
+        let mut environment = Environment::new(None);
+        for variable in ["object", "oldObject", "request", "namespaceObject", "authorizer"] {
+            environment = environment.with(variable, Type::Dyn);
+        }
+        if self.has_params {
+            environment = environment.with("params", Type::Dyn);
+        }
+        if let Some(variables) = &self.variables {
+            environment = environment.with("variables", Type::Object(Arc::new(variables.clone())));
+        }
+        match environment.compile(&text) {
+            Ok(program) => {
+                let found = program.result_type();
+                if expected.is_some_and(|expected| !found.is_dyn() && found.to_string() != expected) {
+                    let message = format!("the result is `{found}` instead of `{}`", expected.unwrap_or_default());
+                    self.refuse(node, &message);
+                    return None;
+                }
+                Some(Expression { name, text, program, at: node.span().clone() })
+            }
+            Err(errors) => {
+                for error in errors.iter().take(3) {
+                    self.refuse(node, &located(&text, error));
+                }
                 None
             }
         }
     }
+
+    fn refuse(&mut self, node: &Node, fault: &str) {
+        let message = format!("an expression of {} is invalid: {fault}", self.object.reference());
+        let help = "correct the expression: the API server rejects the policy";
+        let finding = Finding::error(INVALID_POLICY, node.span().clone(), message).help(help);
+        self.findings.push(finding.about(self.object.reference()));
+    }
 }
 
-fn invalid(object: &Object, node: &Node, text: &str, error: &CompileError) -> Finding {
-    let place = error.position_in(text);
-    let message = format!("an expression of {} is invalid: {}", object.reference(), error.message);
-    let help = format!("the API server rejects the policy; correct the expression at {place}");
-    Finding::error(INVALID_POLICY, node.span().clone(), message).help(help).about(object.reference())
+/// The fault of an expression with the part of the text.
+fn located(text: &str, error: &CompileError) -> String {
+    let part = text.get(error.at.clone()).unwrap_or_default().trim();
+    if part.is_empty() || part.len() > 60 || part.contains('\n') {
+        return error.message.clone();
+    }
+    format!("{} (at `{part}`)", error.message)
 }

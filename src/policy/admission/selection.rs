@@ -2,7 +2,7 @@
 //!
 //! Source: `k8s.io/apiserver/pkg/admission/plugin/policy/matching`.
 
-use crate::kube::Selector;
+use crate::kube::selector::Selector;
 use crate::policy::request::Request;
 use crate::yaml::{Name, Node};
 

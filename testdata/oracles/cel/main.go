@@ -121,8 +121,14 @@ func numbers(value any) any {
 	return value
 }
 
-func evaluate(environments map[int]*cel.Env, expression string, values map[string]any) answer {
-	result := answer{Expression: expression}
+func evaluate(environments map[int]*cel.Env, expression string, values map[string]any) (result answer) {
+	result.Expression = expression
+	// A validator of the library panics for a few invalid expressions. The API server reports an internal error.
+	defer func() {
+		if reason := recover(); reason != nil {
+			result.Refused = fmt.Sprint("panic: ", reason)
+		}
+	}()
 	environment := environments[newest]
 	ast, issues := environment.Compile(expression)
 	if issues.Err() != nil {

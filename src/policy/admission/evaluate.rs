@@ -1,0 +1,238 @@
+//! The evaluation of a policy for one request.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::binding::Binding;
+use super::policy::{Expression, Policy, Validation};
+use crate::base::finding::Severity;
+use crate::cel::{Budget, Failure, Field, MapKey, Read, Record, Type, Value};
+use crate::kube::Object;
+use crate::policy::decision::{Decision, Unknown, Violation};
+use crate::policy::request::Request;
+use crate::text::Span;
+
+/// The cost that the API server allows for all expressions of one request.
+const STEPS_OF_REQUEST: u64 = 10_000_000;
+/// The maximum length of a message in characters, as in the API server.
+const MAX_MESSAGE: usize = 5 * 1024;
+
+/// The variables of all expressions, by name.
+struct Scope {
+    values: Vec<(&'static str, Value)>,
+    budget: Budget,
+}
+
+/// Evaluates a policy for a request, with one object of parameters or none.
+pub(super) fn evaluate(
+    policy: &Policy,
+    binding: &Binding,
+    request: &Request<'_>,
+    params: Option<&Object>,
+    decision: &mut Decision,
+) {
+    let mut scope = Scope::new(request, params);
+    let place = Place { policy, binding, request };
+    match scope.conditions(&policy.conditions) {
+        Ok(true) => {}
+        Ok(false) => return,
+        Err(Failure::Error(message)) => {
+            if policy.denies_on_failure {
+                let at = policy.conditions.first().map_or(&policy.at, |first| &first.at);
+                decision.violations.push(place.violation(at, format!("a condition fails: {message}"), None));
+            }
+            return;
+        }
+        Err(failure) => {
+            decision.unknown.push(unknown(&failure));
+            return;
+        }
+    }
+    let fields = policy.variables.iter().fold(Vec::new(), |mut fields, variable| {
+        scope.set_variables(&fields);
+        let found = scope.evaluate(variable);
+        fields.push(Field { name: variable.name.clone(), value: found.0, reads: found.1 });
+        fields
+    });
+    scope.set_variables(&fields);
+    for validation in &policy.validations {
+        place.check(validation, &mut scope, decision);
+    }
+    for annotation in &policy.audit {
+        if let (Err(Failure::Error(message)), _) = scope.evaluate(annotation)
+            && policy.denies_on_failure
+        {
+            let message = format!("the audit annotation `{}` fails: {message}", annotation.name);
+            decision.violations.push(place.violation(&annotation.at, message, None));
+        }
+    }
+}
+
+fn unknown(failure: &Failure) -> Unknown {
+    if matches!(failure, Failure::Limit) { Unknown::Cost } else { Unknown::Value }
+}
+
+impl Scope {
+    fn new(request: &Request<'_>, params: Option<&Object>) -> Self {
+        let node = |name: &'static str, object: &Object| Value::of_node(name, &object.node, &Type::Dyn);
+        let namespace_object = match (request.namespace, request.namespace_object) {
+            (None, _) => Value::Null,
+            (Some(_), Some(object)) => node("namespaceObject", object),
+            (Some(_), None) => Value::Unknown,
+        };
+        let mut values = vec![
+            ("object", node("object", request.object)),
+            ("oldObject", Value::Null),
+            ("request", request_value(request)),
+            ("namespaceObject", namespace_object),
+            ("authorizer", Value::Unknown),
+        ];
+        values.push(("params", params.map_or(Value::Null, |params| node("params", params))));
+        Self { values, budget: Budget::new(STEPS_OF_REQUEST) }
+    }
+
+    fn set_variables(&mut self, fields: &[Field]) {
+        self.values.retain(|(name, _)| *name != "variables");
+        let record = Record { name: "variables".into(), fields: fields.to_vec() };
+        self.values.push(("variables", Value::Record(Arc::new(record))));
+    }
+
+    fn evaluate(&mut self, expression: &Expression) -> (Result<Value, Failure>, Vec<Read>) {
+        let found = expression.program.evaluate(&self.values, &mut self.budget);
+        (found.result, found.reads)
+    }
+
+    /// Returns whether all conditions are true. A condition that is false precedes the failure of another one.
+    fn conditions(&mut self, conditions: &[Expression]) -> Result<bool, Failure> {
+        let mut failure = None;
+        for condition in conditions {
+            match self.evaluate(condition).0 {
+                Ok(value) if value.as_bool() == Some(false) => return Ok(false),
+                Ok(value) if value.as_bool() == Some(true) => {}
+                Ok(_) => failure = Some(Failure::Error("the result is not a boolean".to_owned())),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        failure.map_or(Ok(true), Err)
+    }
+}
+
+/// A policy, its binding and a request.
+struct Place<'a> {
+    policy: &'a Policy,
+    binding: &'a Binding,
+    request: &'a Request<'a>,
+}
+
+impl Place<'_> {
+    fn check(&self, validation: &Validation, scope: &mut Scope, decision: &mut Decision) {
+        let (result, reads) = scope.evaluate(&validation.expression);
+        let message = match result {
+            Ok(value) if value.as_bool() == Some(true) => return,
+            Ok(value) if value.as_bool() == Some(false) => message(validation, scope),
+            Ok(_) => "the result of the expression is not a boolean".to_owned(),
+            Err(Failure::Error(error)) if self.policy.denies_on_failure => format!("the expression fails: {error}"),
+            Err(Failure::Error(_)) => return,
+            Err(failure) => {
+                decision.unknown.push(unknown(&failure));
+                return;
+            }
+        };
+        let at = place_of(&reads, self.request.object);
+        decision.violations.push(self.violation(&validation.expression.at, message, at));
+    }
+
+    fn violation(&self, expression: &Span, message: String, at: Option<Span>) -> Violation {
+        Violation {
+            severity: self.binding.severity.unwrap_or(Severity::Pedantic),
+            message,
+            at,
+            policy: self.policy.reference.clone(),
+            expression: expression.clone(),
+        }
+    }
+}
+
+/// The message of a violated validation.
+fn message(validation: &Validation, scope: &mut Scope) -> String {
+    if let Some(expression) = &validation.message_expression
+        && let (Ok(value), _) = scope.evaluate(expression)
+        && let Some(text) = value.as_text().map(str::trim)
+        && !text.is_empty()
+        && !text.contains('\n')
+        && text.len() <= MAX_MESSAGE
+    {
+        return text.to_owned();
+    }
+    match &validation.message {
+        Some(message) => message.trim().to_owned(),
+        None => format!("failed expression: {}", validation.expression.text.split_whitespace().collect::<Vec<_>>().join(" ")),
+    }
+}
+
+/// The position of the last field of the object that an expression read.
+fn place_of(reads: &[Read], object: &Object) -> Option<Span> {
+    let read = reads.iter().rev().find(|read| &*read.variable == "object" && !read.path.0.is_empty())?;
+    if let Some(node) = read.path.find(&object.node).filter(|_| read.exists) {
+        return Some(node.span().clone());
+    }
+    // The nearest parent of a missing field.
+    let mut path = read.path.clone();
+    while path.0.pop().is_some() {
+        let (last, parents) = (path.0.last(), path.0.split_last().map_or(&[][..], |(_, parents)| parents));
+        let parent = crate::yaml::Path(parents.to_vec());
+        if let (Some(crate::yaml::Key::Name(name)), Some(parent)) = (last, parent.find(&object.node))
+            && let Some(entry) = parent.entry(name)
+        {
+            return Some(entry.key_span());
+        }
+        if let Some(node) = path.find(&object.node).filter(|_| !path.0.is_empty()) {
+            return Some(node.span().clone());
+        }
+    }
+    None
+}
+
+/// The value of `request`.
+fn request_value(request: &Request<'_>) -> Value {
+    let text = |text: &str| Value::text(text);
+    let map = |pairs: &[(&str, Value)]| {
+        let pair = |(key, value): &(&str, Value)| (MapKey::String((*key).into()), value.clone());
+        Value::map(pairs.iter().map(pair).collect::<BTreeMap<_, _>>())
+    };
+    let group = request.object.group();
+    let kind = map(&[
+        ("group", text(group)),
+        ("version", text(request.version())),
+        ("kind", text(request.object.kind())),
+    ]);
+    let resource = map(&[
+        ("group", text(group)),
+        ("version", text(request.version())),
+        ("resource", text(request.resource)),
+    ]);
+    let user = request.user.map_or(Value::Unknown, |user| {
+        let mut groups = vec![text("system:authenticated")];
+        if let Some((namespace, _)) = user.strip_prefix("system:serviceaccount:").and_then(|user| user.split_once(':')) {
+            groups.push(text("system:serviceaccounts"));
+            groups.push(Value::text(format!("system:serviceaccounts:{namespace}")));
+        }
+        map(&[("username", text(user)), ("groups", Value::list(groups))])
+    });
+    let field = |name: &str, value: Value| Field { name: name.into(), value: Ok(value), reads: Vec::new() };
+    let fields = vec![
+        field("kind", kind.clone()),
+        field("resource", resource.clone()),
+        field("requestKind", kind),
+        field("requestResource", resource),
+        field("subResource", text("")),
+        field("requestSubResource", text("")),
+        field("name", text(request.object.name())),
+        field("namespace", text(request.namespace.unwrap_or_default())),
+        field("operation", text(request.operation)),
+        field("userInfo", user),
+        field("dryRun", Value::Bool(false)),
+        field("options", map(&[])),
+    ];
+    Value::Record(Arc::new(Record { name: "request".into(), fields }))
+}

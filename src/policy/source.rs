@@ -1,0 +1,83 @@
+//! The policies that the configuration names: directories of the repository, and built-in policies.
+
+use std::collections::BTreeMap;
+
+use super::built_in::{BUILT_IN, built_in};
+use crate::base::finding::{Finding, did_you_mean};
+use crate::config::{DeclaredPolicies, INVALID_CONFIG};
+use crate::kube::Object;
+use crate::text::{Tree, is_inside, join};
+
+/// The objects of an item of `policies`.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The item.
+    pub declared: DeclaredPolicies,
+    /// The policies, bindings and parameters.
+    pub objects: Vec<Object>,
+}
+
+/// The maximum number of files in the directories of policies.
+const MAX_FILES: usize = 10_000;
+
+/// Reads the policies that the configuration names. `base` is the directory of the configuration in the tree.
+pub fn load(declared: &[DeclaredPolicies], tree: &Tree, base: &str) -> (Vec<Source>, Vec<Finding>) {
+    let (mut sources, mut findings) = (Vec::new(), Vec::new());
+    for declared in declared {
+        let found = match (&declared.config.path, &declared.config.builtin) {
+            (Some(path), _) => of_path(declared, path, tree, base),
+            (None, Some(name)) => of_built_in(declared, name),
+            (None, None) => continue,
+        };
+        match found {
+            Ok(objects) => sources.push(Source { declared: declared.clone(), objects }),
+            Err(finding) => findings.push(*finding),
+        }
+    }
+    (sources, findings)
+}
+
+fn of_path(declared: &DeclaredPolicies, path: &str, tree: &Tree, base: &str) -> Result<Vec<Object>, Box<Finding>> {
+    let folder = join(base, path).unwrap_or_default();
+    let is_yaml = |path: &&str| path.ends_with(".yaml") || path.ends_with(".yml");
+    let files: Vec<&str> =
+        tree.entries().map(|(path, _)| path).filter(|path| is_inside(path, &folder)).filter(is_yaml).take(MAX_FILES).collect();
+    let mut objects = Vec::new();
+    for path in files {
+        let Ok(file) = tree.file(path) else { continue };
+        let documents = crate::yaml::parse(&file).documents;
+        objects.extend(documents.into_iter().filter_map(|document| Object::new(document.node)));
+    }
+    if objects.iter().any(|object| object.kind() == "ValidatingAdmissionPolicy") {
+        return Ok(objects);
+    }
+    let message = format!("`{path}` contains no ValidatingAdmissionPolicy");
+    let help = "name a directory or a file with policies, relative to this file";
+    Err(Box::new(Finding::error(INVALID_CONFIG, declared.at.clone(), message).help(help)))
+}
+
+fn of_built_in(declared: &DeclaredPolicies, name: &str) -> Result<Vec<Object>, Box<Finding>> {
+    let Some(policy) = built_in(name) else {
+        let help = match did_you_mean(name, BUILT_IN.iter().map(|policy| policy.name.as_str())) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "run `fleetwright policy list` for the names".to_owned(),
+        };
+        let message = format!("there is no built-in policy `{name}`");
+        return Err(Box::new(Finding::error(INVALID_CONFIG, declared.at.clone(), message).help(help)));
+    };
+    let known = policy.parameters();
+    for (parameter, at) in &declared.parameters {
+        if !known.contains_key(parameter.as_str()) {
+            let names: Vec<String> = known.keys().map(|name| format!("`{name}`")).collect();
+            let help = match names.is_empty() {
+                true => "remove it: the policy has no parameters".to_owned(),
+                false => format!("use one of the parameters: {}", names.join(", ")),
+            };
+            let message = format!("the policy `{name}` has no parameter `{parameter}`");
+            return Err(Box::new(Finding::error(INVALID_CONFIG, at.clone(), message).help(help)));
+        }
+    }
+    let values: BTreeMap<String, String> =
+        declared.config.parameters.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect();
+    Ok(policy.objects_with(&values))
+}
