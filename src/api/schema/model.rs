@@ -2,8 +2,9 @@
 
 use std::fmt::Debug;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::compiled::CompiledRules;
 use crate::text::Span;
 
 /// The structural schema of a value.
@@ -125,6 +126,8 @@ pub struct Constraints {
     pub unique_items: bool,
     /// `x-kubernetes-validations`: CEL rules.
     pub rules: Box<[Rule]>,
+    /// The compiled rules.
+    pub(in crate::api) compiled: OnceLock<Arc<CompiledRules>>,
     /// `allOf`: every schema must match.
     pub all_of: Box<[Link]>,
     /// `anyOf`: at least one schema must match.

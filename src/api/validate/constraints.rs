@@ -1,6 +1,6 @@
 //! The constraints of a schema other than its structure: values, lengths, patterns, formats and combinations.
 
-use super::format::{fault_of_integer, fault_of_text};
+use super::format::{fault_of_float, fault_of_integer, fault_of_text, fault_of_typed_text};
 use super::metadata::short;
 use super::mismatch::Fault;
 use super::path::Path;
@@ -28,12 +28,13 @@ pub(super) fn check_constraints(node: &Node, schema: &Schema, path: &Path<'_>, w
         check_quantity(node, path, walk);
         return;
     }
-    if let Some((message, help)) = fault(node, schema, constraints) {
+    if let Some((message, help)) = fault(node, schema, constraints, walk.is_typed()) {
         walk.add_at(Fault::Value, node, path, message, help);
         return;
     }
     let mut budget = MAX_COMBINED;
-    let matches = |link: &Link, budget: &mut usize| satisfies(node, link, budget);
+    let is_typed = walk.is_typed();
+    let matches = |link: &Link, budget: &mut usize| satisfies(node, link, is_typed, budget);
     let fault = if constraints.all_of.iter().any(|link| !matches(link, &mut budget)) {
         Some("matches not all of the alternatives that the schema requires")
     } else if !constraints.any_of.is_empty() && !constraints.any_of.iter().any(|link| matches(link, &mut budget)) {
@@ -57,6 +58,15 @@ pub(super) fn check_constraints(node: &Node, schema: &Schema, path: &Path<'_>, w
     }
 }
 
+/// Reports an integer of a schema without constraints that has more than 64 bits.
+pub(super) fn check_size(node: &Node, schema: &Schema, path: &Path<'_>, walk: &mut Walk) {
+    if matches!(schema.value_type, Some(Type::Integer | Type::IntOrString)) && !is_unknown(node) {
+        if let Some((message, help)) = fault(node, schema, &Constraints::default(), walk.is_typed()) {
+            walk.add_at(Fault::Value, node, path, message, help);
+        }
+    }
+}
+
 /// The maximum number of comparisons for the combinations of one value.
 const MAX_COMBINED: usize = 100_000;
 
@@ -69,7 +79,7 @@ fn alternatives(constraints: &Constraints) -> Option<String> {
 }
 
 /// Returns whether a value satisfies a schema, with all schemas below it.
-fn satisfies(node: &Node, schema: &Schema, budget: &mut usize) -> bool {
+fn satisfies(node: &Node, schema: &Schema, is_typed: bool, budget: &mut usize) -> bool {
     if *budget == 0 {
         return true;
     }
@@ -80,10 +90,12 @@ fn satisfies(node: &Node, schema: &Schema, budget: &mut usize) -> bool {
     if schema.value_type.is_some_and(|expected| !has_type(node, expected)) {
         return false;
     }
-    if schema.required.iter().any(|name| node.is_map() && node.get(name).is_none_or(is_null)) {
+    if schema.required.iter().any(|name| node.is_map() && node.get(name).is_none_or(|value| is_typed && is_null(value)))
+    {
         return false;
     }
     let fields = node.entries().iter().filter_map(|entry| Some((&entry.node, schema.field(&entry.key)?)));
+    let satisfies = |node: &Node, schema: &Schema, budget: &mut usize| satisfies(node, schema, is_typed, budget);
     if fields.into_iter().any(|(node, schema)| !is_null(node) && !satisfies(node, schema, budget)) {
         return false;
     }
@@ -93,7 +105,7 @@ fn satisfies(node: &Node, schema: &Schema, budget: &mut usize) -> bool {
         return false;
     }
     let Some(constraints) = &schema.constraints else { return true };
-    fault(node, schema, constraints).is_none()
+    fault(node, schema, constraints, is_typed).is_none()
         && constraints.all_of.iter().all(|link| satisfies(node, link, budget))
         && (constraints.any_of.is_empty() || constraints.any_of.iter().any(|link| satisfies(node, link, budget)))
         && (constraints.one_of.is_empty()
@@ -119,23 +131,20 @@ fn check_quantity(node: &Node, path: &Path<'_>, walk: &mut Walk) {
 }
 
 /// The message and the help for a constraint that a value violates, apart from combinations.
-fn fault(node: &Node, schema: &Schema, constraints: &Constraints) -> Option<(String, Option<String>)> {
+fn fault(node: &Node, schema: &Schema, constraints: &Constraints, is_typed: bool) -> Option<(String, Option<String>)> {
     if let Some(fault) = fault_of_enum(node, constraints) {
         return Some(fault);
     }
     match (&node.value, scalar(node)) {
         (Value::Seq(items), _) => fault_of_count(items.len(), constraints.item_count, "item"),
         (Value::Map(entries), _) => fault_of_count(entries.len(), constraints.property_count, "field"),
-        (_, Some(Scalar::String(text))) => fault_of_string(text, schema, constraints),
+        (_, Some(Scalar::String(text))) => fault_of_string(text, schema, constraints, is_typed),
         (_, Some(Scalar::Int(number))) => {
             #[expect(clippy::cast_precision_loss, reason = "the limits of schemas are floating-point numbers too")]
             let float = number as f64;
-            let format = constraints.format.as_deref().unwrap_or_default();
-            fault_of_integer(format, number)
-                .map(|fault| (format!("is `{number}`, which is not {fault}"), None))
-                .or_else(|| fault_of_number(float, constraints))
+            fault_of_number(float, schema, constraints)
         }
-        (_, Some(Scalar::Float(number))) => fault_of_number(number, constraints),
+        (_, Some(Scalar::Float(number))) => fault_of_number(number, schema, constraints),
         _ => None,
     }
 }
@@ -179,7 +188,12 @@ fn fault_of_count(count: usize, range: Range, noun: &str) -> Option<(String, Opt
     Some((format!("has {count} {noun}s, but {max} are allowed"), None))
 }
 
-fn fault_of_string(text: &str, schema: &Schema, constraints: &Constraints) -> Option<(String, Option<String>)> {
+fn fault_of_string(
+    text: &str,
+    schema: &Schema,
+    constraints: &Constraints,
+    is_typed: bool,
+) -> Option<(String, Option<String>)> {
     let length = text.chars().count() as u64;
     if let Some(min) = constraints.length.min.filter(|min| length < *min) {
         let message = if text.is_empty() { "is empty".to_owned() } else { format!("is shorter than {min} characters") };
@@ -198,7 +212,8 @@ fn fault_of_string(text: &str, schema: &Schema, constraints: &Constraints) -> Op
         }
     }
     let format = constraints.format.as_deref().filter(|_| schema.value_type != Some(Type::IntOrString))?;
-    fault_of_text(format, text).map(|fault| (format!("is `{}`, which is not {fault}", short(text)), None))
+    let fault = if is_typed { fault_of_typed_text(format, text) } else { fault_of_text(format, text) };
+    fault.map(|fault| (format!("is `{}`, which is not {fault}", short(text)), None))
 }
 
 /// Explains the pattern of durations, which most Flux objects have.
@@ -213,7 +228,15 @@ fn duration_help(pattern: &str, text: &str) -> Option<String> {
     is_duration.then(|| format!("write a number with a unit, as in {example}; the units are {units}"))
 }
 
-fn fault_of_number(number: f64, constraints: &Constraints) -> Option<(String, Option<String>)> {
+fn fault_of_number(number: f64, schema: &Schema, constraints: &Constraints) -> Option<(String, Option<String>)> {
+    let format = constraints.format.as_deref().unwrap_or_default();
+    let fault = match schema.value_type {
+        Some(Type::Integer | Type::IntOrString) => fault_of_integer(format, number),
+        _ => fault_of_float(format, number),
+    };
+    if let Some(fault) = fault {
+        return Some((format!("is `{number}`, which is not {fault}"), None));
+    }
     if let Some(bound) = constraints.minimum
         && (number < bound.value || bound.exclusive && number <= bound.value)
     {

@@ -37,7 +37,30 @@ const MAX_ANNOTATIONS: usize = 256 * 1024;
 
 /// Checks the metadata of an object.
 pub(super) fn check_metadata(object: &Object, scope: Scope, root: &Path<'_>, walk: &mut Walk) {
-    let Some(entry) = object.node.entry("metadata") else { return };
+    check_fields(&object.node, scope, root, walk, &|name| fault_of_name(object, name));
+}
+
+/// Checks the identity of an object in a field of another object.
+pub(super) fn check_embedded(node: &Node, path: &Path<'_>, walk: &mut Walk) {
+    for entry in node.entries().iter().filter(|entry| matches!(&*entry.key, "apiVersion" | "kind")) {
+        check_text(entry, &path.entry(entry), walk, |text| {
+            let is_version = &*entry.key == "kind" || text.matches('/').count() < 2;
+            (text.is_empty() || !is_version).then(|| format!("which is not a valid `{}`", entry.key))
+        });
+    }
+    check_fields(node, Scope::Unknown, path, walk, &|name| {
+        (!is_path_segment(name)).then(|| "which is not a valid name: use no `/` and no `%`".to_owned())
+    });
+}
+
+fn check_fields(
+    node: &Node,
+    scope: Scope,
+    root: &Path<'_>,
+    walk: &mut Walk,
+    fault_of_name: &dyn Fn(&str) -> Option<String>,
+) {
+    let Some(entry) = node.entry("metadata") else { return };
     let path = root.entry(entry);
     if is_null(&entry.node) || is_unknown(&entry.node) {
         return;
@@ -53,7 +76,7 @@ pub(super) fn check_metadata(object: &Object, scope: Scope, root: &Path<'_>, wal
             continue;
         }
         match &*field.key {
-            "name" => check_text(field, &path, walk, |text| fault_of_name(object, text)),
+            "name" => check_text(field, &path, walk, fault_of_name),
             "namespace" if scope == Scope::Namespaced => check_text(field, &path, walk, |text| {
                 (!text.is_empty() && !is_dns_label(text)).then(|| {
                     "which is not a valid namespace: use at most 63 lower-case letters, digits and `-`".to_owned()
@@ -113,13 +136,15 @@ fn fault_of_name(object: &Object, name: &str) -> Option<String> {
         ("", "Service") => {
             says(is_dns_label(name) || is_dns_1035_label(name), "at most 63 lower-case letters, digits and `-`")
         }
+        // The controller appends eleven characters to the names of Jobs.
+        ("batch", "CronJob") if name.len() > 52 => says(false, "at most 52 characters"),
         // The names of these kinds have other characters.
         ("apiregistration.k8s.io" | "certificates.k8s.io" | "metrics.k8s.io", _) | ("", "Event") => None,
         _ => says(is_dns_subdomain(name), "at most 253 lower-case letters, digits, `-` and `.`"),
     }
 }
 
-fn check_labels(entry: &Entry, path: &Path<'_>, walk: &mut Walk) {
+pub(super) fn check_labels(entry: &Entry, path: &Path<'_>, walk: &mut Walk) {
     each_text(entry, path, walk, |key, text, walk, path, node| {
         if !is_qualified_name(key) {
             let message = "is not a valid key of a label".to_owned();

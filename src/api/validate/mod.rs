@@ -12,7 +12,12 @@ mod metadata;
 mod format;
 mod constraints;
 mod duplicates;
+mod defaults;
+mod rules;
 mod walk;
 
 pub use mismatch::{Fault, Mismatch};
 pub use walk::validate;
+
+#[cfg(test)]
+mod oracle;

@@ -36,7 +36,9 @@ pub(super) fn has_type(node: &Node, expected: Type) -> bool {
         | (Type::Boolean, _, Some(Scalar::Bool(_))) => true,
         (Type::Number, _, Some(Scalar::Float(number))) => number.is_finite(),
         // JSON has one type of numbers, so `1.0` is an integer.
-        (Type::Integer, _, Some(Scalar::Float(number))) => number.is_finite() && number.fract() == 0.0,
+        (Type::Integer | Type::IntOrString, _, Some(Scalar::Float(number))) => {
+            number.is_finite() && number.fract() == 0.0
+        }
         _ => false,
     }
 }

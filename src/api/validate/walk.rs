@@ -1,16 +1,17 @@
 //! The walk over an object and its schema.
 
-use super::constraints::check_constraints;
+use super::constraints::{check_constraints, check_size};
 use super::duplicates::check_items;
-use super::metadata::check_metadata;
+use super::metadata::{check_embedded, check_labels, check_metadata};
 use super::mismatch::{Fault, Mismatch};
 use super::path::Path;
+use super::rules::check_rules;
 use super::state::Walk;
 use super::value::{has_type, is_null, is_unknown, retyped, type_name, type_of};
-use crate::api::schema::{Additional, Schema};
+use crate::api::schema::{Additional, Schema, Type};
 use crate::base::finding::did_you_mean;
 use crate::kube::{Object, Scope};
-use crate::yaml::{Node, Value};
+use crate::yaml::{Entry, Node, Value};
 
 /// The maximum nesting of an object. The API server rejects deeper JSON.
 const MAX_DEPTH: usize = 1_000;
@@ -54,6 +55,7 @@ pub fn validate(object: &Object, schema: &Schema, scope: Scope, is_typed: bool) 
     }
     walk.required(&object.node, schema, &path, &["apiVersion", "kind", "metadata"]);
     check_constraints(&object.node, schema, &path, &mut walk);
+    walk.rules(&object.node, schema, &path, 0);
     walk.found
 }
 
@@ -73,12 +75,13 @@ impl Walk {
             self.add_at(Fault::Type, node, path, message, retyped(node, expected));
             return;
         }
+        let before = self.found.len();
         match &node.value {
             Value::Map(entries) => {
                 for entry in entries.iter() {
                     let path = path.entry(entry);
                     match schema.field(&entry.key) {
-                        Some(schema) => self.value(&entry.node, schema, &path),
+                        Some(schema) => self.field(entry, schema, &path),
                         None if schema.embedded && matches!(&*entry.key, "apiVersion" | "kind" | "metadata") => {}
                         None => self.unknown(&entry.key, schema, &path),
                     }
@@ -86,6 +89,7 @@ impl Walk {
                 self.required(node, schema, path, &[]);
                 if schema.embedded && !self.is_typed() {
                     self.missing(node, ["apiVersion", "kind"].into_iter(), path);
+                    check_embedded(node, path, self);
                 }
             }
             Value::Seq(items) => {
@@ -96,20 +100,50 @@ impl Walk {
                 }
                 check_items(node, schema, path, self);
             }
+            Value::Scalar(..) if schema.constraints.is_none() => check_size(node, schema, path, self),
             Value::Scalar(..) => {}
         }
         check_constraints(node, schema, path, self);
+        self.rules(node, schema, path, before);
     }
 
-    /// Checks null. The API server removes the fields of objects that are null, unless null is valid.
+    /// Checks a field, and the labels in templates and selectors.
+    fn field(&mut self, entry: &Entry, schema: &Schema, path: &Path<'_>) {
+        let before = self.found.len();
+        self.value(&entry.node, schema, path);
+        if !self.is_typed() || self.found.len() > before {
+            return;
+        }
+        let has_texts = |schema: &Schema| match &schema.additional {
+            Additional::Each(value) => value.value_type == Some(Type::String),
+            Additional::None | Additional::Any => false,
+        };
+        if &*entry.key == "matchLabels" && has_texts(schema) {
+            check_labels(entry, path, self);
+        } else if &*entry.key == "metadata"
+            && schema.property("labels").is_some_and(has_texts)
+            && let Some(labels) = entry.node.entry("labels").filter(|labels| labels.node.is_map())
+        {
+            check_labels(labels, &path.entry(labels), self);
+        }
+    }
+
+    /// Checks the rules of a value without another fault, which a rule may depend on.
+    fn rules(&mut self, node: &Node, schema: &Schema, path: &Path<'_>, before: usize) {
+        if self.found.len() == before && !self.is_typed() {
+            check_rules(node, schema, path, self);
+        }
+    }
+
+    /// Checks null. Go reads it as the empty value; a custom resource needs `nullable`, or a default that replaces null.
     fn null(&mut self, node: &Node, schema: &Schema, path: &Path<'_>) {
-        let is_item = path.is_item();
-        if self.is_typed() || schema.nullable || !is_item || schema.default.is_some() {
+        if self.is_typed() || schema.nullable || schema.default.is_some() {
             return;
         }
         if let Some(expected) = schema.value_type {
             let message = format!("is null instead of {}", type_name(expected));
-            self.add_at(Fault::Type, node, path, message, Some("remove the item".to_owned()));
+            let help = if path.is_item() { "remove the item" } else { "set a value, or remove the field" };
+            self.add_at(Fault::Type, node, path, message, Some(help.to_owned()));
         }
     }
 
@@ -117,14 +151,14 @@ impl Walk {
     fn unknown(&mut self, name: &str, schema: &Schema, path: &Path<'_>) {
         let accepts_any = schema.preserves_unknown
             || matches!(schema.additional, Additional::Any)
-            || schema.value_type.is_none() && schema.properties.is_empty();
+            // The API server removes the fields of an object without declared fields, and reports nothing.
+            || schema.properties.is_empty();
         if accepts_any || !self.step() {
             return;
         }
         let known = schema.properties.iter().map(|(name, _)| &**name);
         let help = match did_you_mean(name, known) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None if schema.properties.is_empty() => "remove it: the field has no fields".to_owned(),
             None => {
                 let known: Vec<String> =
                     schema.properties.iter().take(12).map(|(name, _)| format!("`{name}`")).collect();
@@ -154,8 +188,8 @@ impl Walk {
 
     fn missing<'a>(&mut self, node: &Node, names: impl Iterator<Item = &'a str>, path: &Path<'_>) {
         for name in names {
-            // The API server removes null before it looks for required fields. A Kubernetes type reads it as empty.
-            if node.get(name).is_some_and(|value| !is_null(value)) {
+            // Go reads null as the empty value. In a custom resource, null has another type.
+            if node.get(name).is_some_and(|value| !self.is_typed() || !is_null(value)) {
                 continue;
             }
             let (at, message) = (path.key_span(), "is missing".to_owned());

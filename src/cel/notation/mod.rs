@@ -8,8 +8,8 @@ mod semver;
 mod url;
 
 pub(super) use amount::Amount;
-pub(super) use duration::Duration;
+pub use duration::Duration;
 pub(super) use network::{Cidr, parse_ip};
 pub(super) use semver::Semver;
 pub(super) use timestamp::Timestamp;
-pub(super) use url::Url;
+pub use url::Url;

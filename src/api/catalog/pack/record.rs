@@ -188,6 +188,7 @@ fn constraints(input: &mut Input<'_>, link: &dyn Fn(u64) -> Link) -> Constraints
         item_count: input.range(),
         property_count: input.range(),
         unique_items: input.flag(),
+        compiled: std::sync::OnceLock::new(),
         rules: input.list(|input| {
             let rule = input.text();
             let [message, message_expression, reason, field_path] = [(); 4].map(|()| {
