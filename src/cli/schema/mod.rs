@@ -1,29 +1,54 @@
-//! `schema`: prints the JSON Schemas of input and output files.
+//! `schema`: prints the JSON Schemas of input and output files, and the schemas of the kinds of clusters.
+
+mod kinds;
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
 
 use super::error::Error;
 use super::exit::Exit;
 use super::layout;
+use super::repository::Options;
 use super::streams::Streams;
 use crate::lint::with_rules;
 
-/// Prints the JSON Schema of fleet.yaml, its included files, .fleetwright.yaml, or the JSON output of a command.
+/// Prints the JSON Schema of an input or output file, or the schema of a kind of Kubernetes objects.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
     "  fleetwright schema fleet > .fleetwright.schema.json   for editors\n",
     "  fleetwright schema fleet --layout ./layouts/mine      with the `values` of a layout\n",
-    "  fleetwright schema report                             for `lint --format json`\n\n",
+    "  fleetwright schema report                             for `lint --format json`\n",
+    "  fleetwright schema list                               the kinds with a known schema, and its origin\n",
+    "  fleetwright schema HelmRelease                        the newest version of a kind\n",
+    "  fleetwright schema certificate.cert-manager.io        a kind of a group\n",
+    "  fleetwright schema apps/v1/Deployment                 a version of a kind\n\n",
+    "Files:\n",
+    "  fleet    the file fleet.yaml\n",
+    "  cluster  an included file with a cluster\n",
+    "  tenant   an included file with a tenant\n",
+    "  layout   the file layout.yaml\n",
+    "  config   the file .fleetwright.yaml\n",
+    "  report   the output of `lint --format json`\n",
+    "  build, trace, graph, access\n",
+    "           the output of these commands with `--format json`\n\n",
     "Exit codes:\n",
     "  0  printed\n",
-    "  2  no such schema or layout",
+    "  2  no such schema, kind or layout",
 ))]
 pub(super) struct Args {
-    /// The schema to print.
-    #[arg(default_value = "fleet")]
-    name: Name,
+    /// A file, `list`, or a kind: `Kind`, `kind.group`, or `group/version/Kind`.
+    #[arg(value_name = "FILE|list|KIND", default_value = "fleet")]
+    name: String,
+    /// The directory of the repository whose kinds are known too.
+    #[arg(value_name = "DIR", default_value = ".")]
+    dir: PathBuf,
     /// Include the schemas of the `values` of this layout: its name or its directory.
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<String>,
+    #[command(flatten)]
+    options: Options,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -51,7 +76,17 @@ enum Name {
 }
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
-    let schema = match args.name {
+    let Ok(name) = Name::from_str(&args.name, false) else {
+        let known = kinds::Known::collect(&args.options, &args.dir, streams)?;
+        if args.name == "list" {
+            streams.write(|out| known.list(out))?;
+        } else {
+            let schema = known.schema(&args.name)?;
+            writeln!(streams.out, "{schema:#}")?;
+        }
+        return Ok(Exit::Clean);
+    };
+    let schema = match name {
         Name::Fleet => with_rules(crate::fleet::schema()),
         Name::Cluster => crate::fleet::cluster_schema(),
         Name::Tenant => crate::fleet::tenant_schema(),
