@@ -2,3 +2,4 @@
 
 pub mod schema;
 pub mod catalog;
+pub mod release;

@@ -2,6 +2,7 @@
 
 use super::source::Copy;
 use crate::config;
+use crate::kube::version::Version;
 use crate::text::Tree;
 
 /// Information about a repository that is not in its files.
@@ -13,10 +14,20 @@ pub struct Settings {
     pub schemas: Vec<Tree>,
     /// The version of Flux from the command line. It takes precedence over every other version.
     pub flux_version: Option<String>,
+    /// The version of Kubernetes from the command line. It takes precedence over every other version.
+    pub kubernetes_version: Option<String>,
     /// The configuration.
     pub config: config::Settings,
     /// The limits of the analysis.
     pub bounds: Bounds,
+}
+
+impl Settings {
+    /// The version of Kubernetes on a cluster. No file of a repository states it, so that only settings do.
+    pub fn kubernetes(&self, cluster: &str) -> Option<Version> {
+        let configured = self.config.kubernetes_version(cluster);
+        Version::parse(self.kubernetes_version.as_deref().or(configured)?)
+    }
 }
 
 /// The limits of the analysis of a repository. They bound time and memory.
