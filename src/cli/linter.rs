@@ -8,9 +8,9 @@ use super::streams::Streams;
 use crate::address::{Address, Location};
 use crate::base::finding::{Finding, Severity};
 use crate::config::Exception;
-use crate::fleet::INVALID_FLEET;
+use crate::fleet::{INVALID_FLEET, Text};
 use crate::flux::source::Copy;
-use crate::flux::{Governance, NotBuiltReason, Settings};
+use crate::flux::{FleetVersions, Governance, NotBuiltReason, Settings};
 use crate::lint::{Options, Outcome, unknown_rules};
 use crate::report::{Coverage, FORMATS, Report, printable};
 use crate::text::Tree;
@@ -68,6 +68,11 @@ pub(super) fn options(
                     .push(Copy::inside(&Location { address, reference: None, folder: folder.clone() }, &folder));
             }
         }
+    }
+    for cluster in source.and_then(|source| source.loaded.fleet.as_ref()).iter().flat_map(|fleet| &fleet.clusters) {
+        let text = |text: Option<&Text>| text.map(|text| text.0.clone());
+        let versions = FleetVersions { flux: text(cluster.flux.version.as_ref()), kubernetes: text(cluster.settings.kubernetes_version.as_ref()) };
+        settings.fleet.insert(cluster.name.clone(), versions);
     }
     let base = source.map(|source| source.loaded.lint.clone()).unwrap_or_default();
     let fleet = source.and_then(|source| source.loaded.fleet.as_ref());

@@ -7,6 +7,7 @@ mod refs;
 mod facts;
 mod view;
 mod fleet;
+mod apis;
 mod automation;
 mod order;
 mod presence;

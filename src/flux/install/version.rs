@@ -41,7 +41,9 @@ impl FluxVersion {
         let label = controllers.iter().find_map(|object| object.label("app.kubernetes.io/version"));
         let of_label = label.and_then(Self::parse);
         let of_image = || controllers.iter().find_map(|object| Self::of_image(object));
-        of_label.or_else(of_image).or_else(|| Self::parse(settings.config.flux_version(cluster)?))
+        let of_fleet = || Self::parse(settings.fleet.get(cluster)?.flux.as_deref()?);
+        let configured = || Self::parse(settings.config.flux_version(cluster)?);
+        of_label.or_else(of_image).or_else(of_fleet).or_else(configured)
     }
 
     /// Parses a version or a range of versions: `2.9.4`, `v2.9`, `2.x`, `>=2.7 <2.9`.
