@@ -20,7 +20,8 @@ const REFERENCE: &str = "#/components/schemas/";
 pub(crate) fn add(folder: &Path, packer: &mut Packer) -> Result<(), Error> {
     let mut types = BTreeMap::new();
     let mut kinds = BTreeMap::new();
-    for path in files(folder)? {
+    let enums: Value = serde_json::from_str(&fs::read_to_string(folder.join("enums.json"))?)?;
+    for path in files(folder)?.into_iter().filter(|path| !path.ends_with("enums.json")) {
         let mut document: Value = serde_json::from_str(&fs::read_to_string(&path)?)?;
         if let Some(Value::Object(found)) = document.pointer_mut("/components/schemas") {
             types.extend(std::mem::take(found).into_iter().map(|(name, schema)| (name, simplify(schema))));
@@ -29,6 +30,7 @@ pub(crate) fn add(folder: &Path, packer: &mut Packer) -> Result<(), Error> {
             kinds.extend(kind(path, methods));
         }
     }
+    types.iter_mut().for_each(|(name, schema)| enumerate(schema, name, &enums));
     let types = Types::new(types);
     for ((group, version, kind), (plural, scope, name)) in kinds {
         let Some((_, schema)) = types.find(&name) else { return Err(format!("{kind}: no type {name}").into()) };
@@ -56,6 +58,26 @@ fn kind(path: &str, methods: &Value) -> Option<(Id, Resource)> {
     let body = create.pointer("/requestBody/content")?.as_object()?.values().next()?;
     let name = body.pointer("/schema/$ref")?.as_str()?.strip_prefix(REFERENCE)?;
     Some(((text("group")?, text("version")?, text("kind")?), (plural.to_string(), scope, name.to_string())))
+}
+
+/// Adds the values of enumerations to the fields of a type.
+fn enumerate(schema: &mut Value, name: &str, enums: &Value) {
+    let end = name.rmatch_indices('.').nth(2).map_or(0, |(dot, _)| dot + 1);
+    for (place, values) in enums[&name[end..]].as_object().into_iter().flatten() {
+        let is_required = schema["required"].as_array().is_some_and(|required| required.contains(&json!(place)));
+        let mut values = values.as_array().cloned().unwrap_or_default();
+        let field = match place.strip_suffix("[]") {
+            Some(list) => schema.pointer_mut(&format!("/properties/{list}/items")),
+            None => schema.pointer_mut(&format!("/properties/{place}")),
+        };
+        if !is_required && !place.ends_with("[]") && !values.contains(&json!("")) {
+            // The API server reads an empty text as an unset field.
+            values.push(json!(""));
+        }
+        if let Some(Value::Object(field)) = field {
+            field.insert("enum".into(), values.into());
+        }
+    }
 }
 
 /// Returns a schema in the form of a CRD's, except for its references.

@@ -3,3 +3,4 @@
 pub mod schema;
 pub mod catalog;
 pub mod release;
+pub mod validate;

@@ -6,13 +6,13 @@ mod streams;
 mod error;
 mod completions;
 mod layout;
-mod schema;
 mod source;
 mod init;
 mod linter;
 mod output;
 mod kustomize;
 mod repository;
+mod schema;
 mod build;
 mod lint;
 mod access;
@@ -21,6 +21,7 @@ mod rule;
 mod selection;
 mod graph;
 mod trace;
+mod upgrade;
 
 use std::process::ExitCode;
 
@@ -64,6 +65,7 @@ enum Color {
 enum Command {
     Render(render::Args),
     Lint(lint::Args),
+    Upgrade(upgrade::Args),
     Kustomize(kustomize::Args),
     Build(build::Args),
     Trace(trace::Args),
@@ -100,6 +102,7 @@ fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
     match command {
         Command::Render(args) => render::run(args, streams),
         Command::Lint(args) => lint::run(args, streams),
+        Command::Upgrade(args) => upgrade::run(args, streams),
         Command::Kustomize(args) => kustomize::run(args, streams),
         Command::Build(args) => build::run(args, streams),
         Command::Trace(args) => trace::run(args, streams),

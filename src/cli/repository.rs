@@ -172,7 +172,7 @@ impl Options {
                     Ok(own) => named.push((location, CopyDirectory::Own(own))),
                     Err(fault) => {
                         let instead = format!("pass the directory with `--source {}=DIR`", copy.url);
-                        findings.push(refused(&copy.path, at, &fault, &instead));
+                        findings.push(refused(&format!("copy `{}`", copy.path), at, &fault, &instead));
                     }
                 },
             }
@@ -204,7 +204,10 @@ impl Options {
                 None => trees.push(disk::read_copy(&from.folder.join(path))?),
                 Some(bounds) => match bounds.find(path) {
                     Ok(own) => trees.push(own.read()?),
-                    Err(fault) => findings.push(refused(path, at, &fault, "copy the definitions into the repository")),
+                    Err(fault) => {
+                        let instead = "copy the definitions into the repository";
+                        findings.push(refused(&format!("directory `{path}`"), at, &fault, instead));
+                    }
                 },
             }
         }
@@ -285,6 +288,11 @@ impl Options {
             }
         }
         Ok(all.into_iter().filter(|receiver| self.clusters.contains(&receiver.to_string())).collect())
+    }
+
+    /// Returns the versions of Flux and Kubernetes on the command line.
+    pub(super) fn versions(&self) -> (Option<&str>, Option<&str>) {
+        (self.flux_version.as_deref(), self.kubernetes_version.as_deref())
     }
 
     /// Returns whether `--cluster` is set.
@@ -379,11 +387,11 @@ impl CopyDirectory {
     }
 }
 
-/// Creates a finding about the path of a directory that is not read. `instead` is the alternative to the path.
-fn refused(path: &str, at: &Span, fault: &CopyFault, instead: &str) -> Finding {
+/// Creates a finding about a directory that is not read. `instead` is the alternative to its path.
+fn refused(named: &str, at: &Span, fault: &CopyFault, instead: &str) -> Finding {
     let (message, help) = match fault {
         CopyFault::Refused(Refusal::Outside) => (
-            format!("the configuration of the repository references directory `{path}` outside of the repository"),
+            format!("the configuration of the repository references {named} outside of the repository"),
             format!(
                 "{instead}, use a configuration outside of the repository with `--config FILE`, or set \
                 `--trust-config`; a pull request can change this file, and must not gain access to other files of the \
@@ -391,18 +399,18 @@ fn refused(path: &str, at: &Span, fault: &CopyFault, instead: &str) -> Finding {
             ),
         ),
         CopyFault::Refused(Refusal::Link) => (
-            format!("directory `{path}` contains a symbolic link that leads out of the repository"),
+            format!("{named} contains a symbolic link that leads out of the repository"),
             format!("set a directory of the repository, or {instead}"),
         ),
         CopyFault::Refused(Refusal::Git) => (
-            format!("directory `{path}` is in `.git`, which is never read"),
+            format!("{named} is in `.git`, which is never read"),
             format!("set a directory of the repository, or {instead}"),
         ),
         CopyFault::Missing => {
-            (format!("there is no directory `{path}` in the repository"), format!("correct the path, or {instead}"))
+            (format!("there is no {named} in the repository"), format!("correct the path, or {instead}"))
         }
         CopyFault::Unreadable(why) => {
-            (format!("directory `{path}` cannot be read: {why}"), format!("make it readable, or {instead}"))
+            (format!("{named} cannot be read: {why}"), format!("make it readable, or {instead}"))
         }
     };
     Finding::error(config::INVALID_CONFIG, at.clone(), message).help(help)

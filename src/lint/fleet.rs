@@ -18,7 +18,7 @@ pub struct Fleet<'a> {
 }
 
 impl<'a> Fleet<'a> {
-    pub(super) fn new(views: &'a [View<'a>], repo: &'a Repo, governance: Governance) -> Self {
+    pub(crate) fn new(views: &'a [View<'a>], repo: &'a Repo, governance: Governance) -> Self {
         Self { views, repo, governance, reached: OnceLock::new() }
     }
 

@@ -14,6 +14,7 @@ mod presence;
 mod rule;
 mod rules;
 mod run;
+mod upgrade;
 
 pub use context::Context;
 pub use facts::artifacts::generates;
@@ -30,4 +31,5 @@ pub use rules::{PLAINTEXT_SECRET, RULES, rule};
 pub use run::options::Options;
 pub use run::repository::{Outcome, judge, run, tenancies};
 pub use run::settings::{unknown_clusters, unknown_rules, unused_skips, with_rules};
+pub use upgrade::{Upgrade, upgrade};
 pub use view::View;

@@ -182,7 +182,6 @@ mod tests {
                     open.extend(link.items.clone());
                 }
             }
-            println!("{} {} {}", product.name(), product.pack().kinds.len(), seen.len());
             count += seen.len();
         }
         assert!(count > 1000);

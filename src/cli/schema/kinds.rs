@@ -115,8 +115,8 @@ impl Known {
         Ok(())
     }
 
-    /// The schema of a kind that a user names.
-    pub(super) fn schema(&self, name: &str) -> Result<Value, Error> {
+    /// The schema of a kind that a user names. `files` are the names that are not kinds.
+    pub(super) fn schema(&self, name: &str, files: &[String]) -> Result<Value, Error> {
         let matching: Vec<&KnownKind> = self.0.iter().filter(|known| known.has_name(name)).collect();
         let groups: BTreeSet<String> = matching.iter().map(|known| known.with_group()).collect();
         if groups.len() > 1 {
@@ -130,7 +130,7 @@ impl Known {
             // A later source has a lower precedence.
             if next.newest_first(best) == Ordering::Less { next } else { best }
         });
-        let Some(known) = newest else { return Err(self.unknown(name)) };
+        let Some(known) = newest else { return Err(self.unknown(name, files)) };
         let mut schema = to_json(&known.schema);
         if let Value::Object(fields) = &mut schema {
             let id = json!([{ "group": known.group, "version": known.version, "kind": known.kind }]);
@@ -140,9 +140,9 @@ impl Known {
         Ok(schema)
     }
 
-    fn unknown(&self, name: &str) -> Error {
+    fn unknown(&self, name: &str, files: &[String]) -> Error {
         let names: BTreeSet<&str> = self.0.iter().map(|known| known.kind.as_str()).collect();
-        let help = match did_you_mean(name, names.into_iter().chain(["list"])) {
+        let help = match did_you_mean(name, files.iter().map(String::as_str).chain(["list"]).chain(names)) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => "run `fleetwright schema list` to see the known kinds, and `fleetwright schema --help` to see the \
                      files"
@@ -156,7 +156,7 @@ impl Known {
 fn shown_place(definition: &Definition) -> String {
     let (file, line) = (definition.at.file(), definition.at.position().line);
     match file.root() {
-        Some(root) => format!("{root}/{}:{line}", file.path()),
+        Some(root) => format!("{}/{}:{line}", root.strip_prefix("./").unwrap_or(root), file.path()),
         None => format!("{}:{line}", file.path()),
     }
 }

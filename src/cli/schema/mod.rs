@@ -2,9 +2,11 @@
 
 mod kinds;
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
 use super::error::Error;
 use super::exit::Exit;
@@ -20,26 +22,17 @@ use crate::lint::with_rules;
     "  fleetwright schema fleet > .fleetwright.schema.json   for editors\n",
     "  fleetwright schema fleet --layout ./layouts/mine      with the `values` of a layout\n",
     "  fleetwright schema report                             for `lint --format json`\n",
-    "  fleetwright schema list                               the kinds with a known schema, and its origin\n",
+    "  fleetwright schema list                               the known kinds and their origins\n",
     "  fleetwright schema HelmRelease                        the newest version of a kind\n",
     "  fleetwright schema certificate.cert-manager.io        a kind of a group\n",
     "  fleetwright schema apps/v1/Deployment                 a version of a kind\n\n",
-    "Files:\n",
-    "  fleet    the file fleet.yaml\n",
-    "  cluster  an included file with a cluster\n",
-    "  tenant   an included file with a tenant\n",
-    "  layout   the file layout.yaml\n",
-    "  config   the file .fleetwright.yaml\n",
-    "  report   the output of `lint --format json`\n",
-    "  build, trace, graph, access\n",
-    "           the output of these commands with `--format json`\n\n",
     "Exit codes:\n",
     "  0  printed\n",
     "  2  no such schema, kind or layout",
 ))]
 pub(super) struct Args {
     /// A file, `list`, or a kind: `Kind`, `kind.group`, or `group/version/Kind`.
-    #[arg(value_name = "FILE|list|KIND", default_value = "fleet")]
+    #[arg(value_name = "FILE|list|KIND", default_value = "fleet", value_parser = Names)]
     name: String,
     /// The directory of the repository whose kinds are known too.
     #[arg(value_name = "DIR", default_value = ".")]
@@ -75,13 +68,38 @@ enum Name {
     Access,
 }
 
+/// Accepts any text, and completes the names of files.
+#[derive(Debug, Clone, Copy)]
+struct Names;
+
+impl TypedValueParser for Names {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let files = Name::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let list = PossibleValue::new("list").help("The kinds with a known schema, and their origins");
+        Some(Box::new(files.chain([list])))
+    }
+}
+
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let Ok(name) = Name::from_str(&args.name, false) else {
         let known = kinds::Known::collect(&args.options, &args.dir, streams)?;
         if args.name == "list" {
             streams.write(|out| known.list(out))?;
         } else {
-            let schema = known.schema(&args.name)?;
+            let files = Name::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+            let files: Vec<String> = files.map(|file| file.get_name().to_string()).collect();
+            let schema = known.schema(&args.name, &files)?;
             writeln!(streams.out, "{schema:#}")?;
         }
         return Ok(Exit::Clean);
