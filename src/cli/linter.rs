@@ -71,7 +71,10 @@ pub(super) fn options(
     }
     for cluster in source.and_then(|source| source.loaded.fleet.as_ref()).iter().flat_map(|fleet| &fleet.clusters) {
         let text = |text: Option<&Text>| text.map(|text| text.0.clone());
-        let versions = FleetVersions { flux: text(cluster.flux.version.as_ref()), kubernetes: text(cluster.settings.kubernetes_version.as_ref()) };
+        let versions = FleetVersions {
+            flux: text(cluster.flux.version.as_ref()),
+            kubernetes: text(cluster.settings.kubernetes_version.as_ref()),
+        };
         settings.fleet.insert(cluster.name.clone(), versions);
     }
     let base = source.map(|source| source.loaded.lint.clone()).unwrap_or_default();

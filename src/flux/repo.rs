@@ -22,7 +22,9 @@ use crate::flux::engine::outcome::Gap;
 use crate::flux::engine::unmatched_patches::PatchTally;
 use crate::flux::engine::unreached_path::OwnSources;
 use crate::flux::engine::waves::{AT_ONCE, run};
-use crate::flux::install::kustomizations::{KustomizationFile, is_kustomization_name, kustomizations, parked_paths, patches};
+use crate::flux::install::kustomizations::{
+    KustomizationFile, is_kustomization_name, kustomizations, parked_paths, patches,
+};
 use crate::flux::install::lockdown::Installation;
 use crate::flux::install::roots::find::{Roots, roots};
 use crate::flux::install::roots::root::Root;

@@ -54,7 +54,9 @@ pub(crate) fn patches(files: &Files, kustomizations: &[KustomizationFile]) -> Ve
         paths.extend(named);
     }
     let parsed = paths.iter().filter_map(|path| files.get(path));
-    parsed.flat_map(|parsed| parsed.documents.iter().map(|document| document.node.clone()).collect::<Vec<_>>()).collect()
+    parsed
+        .flat_map(|parsed| parsed.documents.iter().map(|document| document.node.clone()).collect::<Vec<_>>())
+        .collect()
 }
 
 fn kind_of(parsed: &Parsed) -> Option<&str> {

@@ -64,6 +64,7 @@ rules! {
     mod remote_base;
     mod removed_api;
     mod replaced_patches;
+    mod retyped_by_substitution;
     mod runtime_info_drift;
     mod schema_mismatch;
     mod shell_variable_substituted;

@@ -7,7 +7,7 @@ use crate::api::release::{Api, Status, replacement_for};
 use crate::api::validate::validate;
 use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::lint::apis::uses::{Role, RepositoryUses, uses_of};
+use crate::lint::apis::uses::{RepositoryUses, Role, uses_of};
 use crate::lint::fleet::Fleet;
 use crate::lint::view::View;
 use crate::text::{Edit, Span};
@@ -43,10 +43,11 @@ impl Replacements {
             if one.role == Role::Object {
                 continue;
             }
-            let mut texts = views.iter().filter_map(|view| releases.get(*view)).map(|releases| match one.api.status(releases) {
-                Status::Removed(_) | Status::Deprecated(_) => replacement_for(one.api, releases),
-                Status::Served | Status::Unknown => None,
-            });
+            let mut texts =
+                views.iter().filter_map(|view| releases.get(*view)).map(|releases| match one.api.status(releases) {
+                    Status::Removed(_) | Status::Deprecated(_) => replacement_for(one.api, releases),
+                    Status::Served | Status::Unknown => None,
+                });
             let first = texts.next().flatten();
             let is_same = texts.all(|other| other == first);
             let new = first.filter(|(_, kind)| is_same && *kind == one.api.kind).map(|(version, _)| version);
@@ -91,7 +92,8 @@ impl Replacements {
                 let mismatches = validate(object, &found.schema, found.scope, is_typed);
                 is_safe = mismatches.is_empty();
                 for mismatch in mismatches {
-                    let message = format!("{}: `{}` {} in `{new}`", object.reference(), mismatch.path, mismatch.message);
+                    let message =
+                        format!("{}: `{}` {} in `{new}`", object.reference(), mismatch.path, mismatch.message);
                     let why = format!(
                         "`{}` is {} since {} {}.{}",
                         one.api.api_version(),

@@ -4,8 +4,8 @@ use crate::api::catalog::Releases;
 use crate::api::release::{Change, Setting, flags, gates, kubernetes_range};
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{CONTROLLERS, DEFAULT_CONTROLLERS};
-use crate::kube::{Object, groups};
 use crate::kube::version::Version;
+use crate::kube::{Object, groups};
 use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Embedded, Node};
@@ -69,7 +69,8 @@ fn unsupported(place: &Place, then: &Releases) -> Option<Finding> {
     };
     let finding = Finding::error(UNSUPPORTED, place.at.clone(), format!("{pair} are not a supported pair"));
     let finding = finding.help(format!("upgrade both together: {why}"));
-    let finding = finding.caused_by(pair.clone(), "", format!(" clusters would have {pair}, which are not a supported pair"));
+    let finding =
+        finding.caused_by(pair.clone(), "", format!(" clusters would have {pair}, which are not a supported pair"));
     Some(Finding { severity, ..finding })
 }
 
