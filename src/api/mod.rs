@@ -2,4 +2,5 @@
 
 pub mod schema;
 pub mod catalog;
+pub mod release;
 pub mod validate;

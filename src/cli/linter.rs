@@ -8,9 +8,9 @@ use super::streams::Streams;
 use crate::address::{Address, Location};
 use crate::base::finding::{Finding, Severity};
 use crate::config::Exception;
-use crate::fleet::INVALID_FLEET;
+use crate::fleet::{INVALID_FLEET, Text};
 use crate::flux::source::Copy;
-use crate::flux::{Governance, NotBuiltReason, Settings};
+use crate::flux::{FleetVersions, Governance, NotBuiltReason, Settings};
 use crate::lint::{Options, Outcome, unknown_rules};
 use crate::policy;
 use crate::report::{Coverage, FORMATS, Report, printable};
@@ -59,6 +59,14 @@ pub(super) fn options(
     }
     if let Some(source) = source {
         add_fleet(&mut settings, source, tree);
+    }
+    for cluster in source.and_then(|source| source.loaded.fleet.as_ref()).iter().flat_map(|fleet| &fleet.clusters) {
+        let text = |text: Option<&Text>| text.map(|text| text.0.clone());
+        let versions = FleetVersions {
+            flux: text(cluster.flux.version.as_ref()),
+            kubernetes: text(cluster.settings.kubernetes_version.as_ref()),
+        };
+        settings.fleet.insert(cluster.name.clone(), versions);
     }
     let base = source.map(|source| source.loaded.lint.clone()).unwrap_or_default();
     let fleet = source.and_then(|source| source.loaded.fleet.as_ref());

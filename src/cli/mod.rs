@@ -22,6 +22,7 @@ mod rule;
 mod selection;
 mod graph;
 mod trace;
+mod upgrade;
 
 use std::process::ExitCode;
 
@@ -65,6 +66,7 @@ enum Color {
 enum Command {
     Render(render::Args),
     Lint(lint::Args),
+    Upgrade(upgrade::Args),
     Kustomize(kustomize::Args),
     Build(build::Args),
     Trace(trace::Args),
@@ -102,6 +104,7 @@ fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
     match command {
         Command::Render(args) => render::run(args, streams),
         Command::Lint(args) => lint::run(args, streams),
+        Command::Upgrade(args) => upgrade::run(args, streams),
         Command::Kustomize(args) => kustomize::run(args, streams),
         Command::Build(args) => build::run(args, streams),
         Command::Trace(args) => trace::run(args, streams),

@@ -37,6 +37,9 @@ pub(super) struct Options {
     /// The version of Flux on the clusters; overrides the version in the repository.
     #[arg(long, value_name = "VERSION", value_parser = version)]
     flux_version: Option<String>,
+    /// The version of Kubernetes on the clusters; overrides the configuration.
+    #[arg(long, value_name = "VERSION", value_parser = version)]
+    kubernetes_version: Option<String>,
     /// The configuration [default: the nearest .fleetwright.yaml, from the directory upwards].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -139,7 +142,8 @@ impl Options {
             config.lint.named_clusters.clear();
         }
         config.lint = config.lint.seen_from(bearings);
-        Ok(Settings { copies, schemas, flux_version: self.flux_version.clone(), config, ..Settings::default() })
+        let (flux_version, kubernetes_version) = (self.flux_version.clone(), self.kubernetes_version.clone());
+        Ok(Settings { copies, schemas, flux_version, kubernetes_version, config, ..Settings::default() })
     }
 
     /// Returns the copies that the configuration references, without the copies that the command line sets.
@@ -291,6 +295,11 @@ impl Options {
             }
         }
         Ok(all.into_iter().filter(|receiver| self.clusters.contains(&receiver.to_string())).collect())
+    }
+
+    /// Returns the versions of Flux and Kubernetes on the command line.
+    pub(super) fn versions(&self) -> (Option<&str>, Option<&str>) {
+        (self.flux_version.as_deref(), self.kubernetes_version.as_deref())
     }
 
     /// Returns whether `--cluster` is set.

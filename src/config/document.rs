@@ -2,7 +2,7 @@
 
 use super::decode::decode;
 use super::external::{Declared, External};
-use super::formats::{ALL_WORDS, COPY_PATH, FLUX_VERSION, NAMESPACE, ROOT_PATH, SOURCE_NAME};
+use super::formats::{ALL_WORDS, COPY_PATH, FLUX_VERSION, KUBERNETES_VERSION, NAMESPACE, ROOT_PATH, SOURCE_NAME};
 use super::lint::{Lint, check};
 use super::named_clusters::{self, NamedCluster};
 use super::policy::{DeclaredPolicies, policies_schema};
@@ -39,6 +39,10 @@ pub struct Config {
     #[serde(default)]
     #[schemars(schema_with = "flux_version_schema", example = &"2.9")]
     pub flux_version: Option<Version>,
+    /// The Kubernetes version of the clusters. Without it, the removals of Kubernetes APIs are not checked.
+    #[serde(default)]
+    #[schemars(schema_with = "kubernetes_version_schema", example = &"1.34")]
+    pub kubernetes_version: Option<Version>,
     /// The overrides by cluster.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"staging": {"fluxVersion": "2.10"}}))]
@@ -72,6 +76,10 @@ pub struct ClusterConfig {
     #[serde(default)]
     #[schemars(schema_with = "flux_version_schema", example = &"2.9.4")]
     pub flux_version: Option<Version>,
+    /// The Kubernetes version of the cluster.
+    #[serde(default)]
+    #[schemars(schema_with = "kubernetes_version_schema", example = &"1.34")]
+    pub kubernetes_version: Option<Version>,
     /// The root of the cluster, if a platform configures Flux elsewhere, such as Terraform, Cluster API or a chart.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"path": "clusters/staging"}))]
@@ -142,6 +150,8 @@ pub struct Settings {
     pub lint: Lint,
     /// The Flux version of clusters for which the repository does not define one.
     pub flux_version: Option<Version>,
+    /// The Kubernetes version of the clusters.
+    pub kubernetes_version: Option<Version>,
     /// The overrides by cluster.
     pub clusters: BTreeMap<String, ClusterConfig>,
     /// The declared roots of clusters.
@@ -164,6 +174,12 @@ impl Settings {
         let own = self.clusters.get(cluster).and_then(|cluster| cluster.flux_version.as_ref());
         own.or(self.flux_version.as_ref()).map(|version| version.0.as_str())
     }
+
+    /// Returns the configured Kubernetes version of a cluster.
+    pub fn kubernetes_version(&self, cluster: &str) -> Option<&str> {
+        let own = self.clusters.get(cluster).and_then(|cluster| cluster.kubernetes_version.as_ref());
+        own.or(self.kubernetes_version.as_ref()).map(|version| version.0.as_str())
+    }
 }
 
 /// The API version of the configuration.
@@ -183,6 +199,10 @@ pub enum ConfigKind {
 
 fn flux_version_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["string", "number"], "pattern": FLUX_VERSION })
+}
+
+fn kubernetes_version_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["string", "number"], "pattern": KUBERNETES_VERSION })
 }
 
 fn folders_schema(_: &mut SchemaGenerator) -> Schema {
@@ -255,6 +275,7 @@ fn settings(root: &Node) -> Settings {
     Settings {
         lint: root.get("lint").map_or_else(Lint::default, Lint::read),
         flux_version: root.get("fluxVersion").and_then(decode),
+        kubernetes_version: root.get("kubernetesVersion").and_then(decode),
         roots: clusters().filter_map(declared).collect(),
         clusters: clusters().filter_map(|entry| Some((entry.key.to_string(), decode(&entry.node)?))).collect(),
         sources: items("sources").iter().filter_map(copy).collect(),

@@ -13,6 +13,8 @@ pub(super) const NAMESPACE: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 pub(super) const ACCOUNT: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
 /// The pattern of a Flux version.
 pub(super) const FLUX_VERSION: &str = r"^v?[0-9]+(\.[0-9]+){0,2}(\.x)?$";
+/// The pattern of a Kubernetes version.
+pub(super) const KUBERNETES_VERSION: &str = r"^v?1\.[0-9]+(\.[0-9]+)?$";
 /// The pattern of the name of a source, with an optional kind.
 pub(super) const SOURCE_NAME: &str = "^((GitRepository|OCIRepository|Bucket)/)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
 /// The format of the path of a root.
@@ -37,6 +39,7 @@ pub(super) const ALL_WORDS: &[TextFormat] = &[
     WORDS[3],
     WORDS[4],
     TextFormat { keyword: FLUX_VERSION, check: flux_version },
+    TextFormat { keyword: KUBERNETES_VERSION, check: kubernetes_version },
     TextFormat { keyword: COPY_PATH, check: copy_path },
     TextFormat { keyword: SOURCE_NAME, check: source_name },
     TextFormat { keyword: ROOT_PATH, check: root_path },
@@ -71,6 +74,12 @@ fn account(text: &str) -> Option<FormatError> {
 fn flux_version(text: &str) -> Option<FormatError> {
     let message = format!("is `{text}`, which is not a valid Flux version");
     Some(FormatError { rule: None, message, help: "write it as `2.9` or `2.9.4`".into() })
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]
+fn kubernetes_version(text: &str) -> Option<FormatError> {
+    let message = format!("is `{text}`, which is not a valid Kubernetes version");
+    Some(FormatError { rule: None, message, help: "write it as `\"1.34\"` or `1.34.2`".into() })
 }
 
 /// Rejects absolute paths and Windows paths, which other systems read differently.

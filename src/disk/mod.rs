@@ -25,7 +25,7 @@ pub use nearest::{Nearest, nearest, path_between};
 pub use place::{exists, is_file, relative};
 pub use read::{list, read, read_beside, read_copy, read_some};
 pub use root::Refusal;
-pub use write::{Changes, LockFile, clean, create, replace, write};
+pub use write::{Changes, LockFile, clean, create, replace, rewrite, write};
 
 /// The directory in which files are written before they are renamed to their targets. It is in the root, since a rename
 /// cannot cross file systems.

@@ -102,6 +102,16 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
     Ok(())
 }
 
+/// Rewrites existing files of a directory, each in one step. Checks all paths before the first file changes.
+pub fn rewrite(root: &Path, files: &BTreeMap<String, String>) -> Result<(), DiskError> {
+    let root = fs::canonicalize(root).map_err(DiskError::refused("read", root))?;
+    let mut targets = Vec::with_capacity(files.len());
+    for (path, text) in files {
+        targets.push((place::target(&root, path, &BTreeSet::new())?, text));
+    }
+    targets.iter().try_for_each(|(target, text)| replace(target, text.as_bytes()))
+}
+
 /// The kind of the next step, before which a test can interrupt the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {

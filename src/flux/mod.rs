@@ -52,7 +52,7 @@ pub use query::provenance::{Agent, Cause, Provenance, leaves};
 pub use query::tenancy::{Governance, Tenancy, is_of_bootstrap};
 pub use repo::{Repo, Skipped};
 pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};
-pub use settings::{Bounds, Settings};
+pub use settings::{Bounds, FleetVersions, Settings};
 pub use unknown::known_contents::groups_of_chart;
 pub use unknown::publisher::{public_owner, repository_owner};
 pub use unknown::unknown_producer::{Creates, UnknownProducer, has_word};

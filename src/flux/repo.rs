@@ -22,7 +22,9 @@ use crate::flux::engine::outcome::Gap;
 use crate::flux::engine::unmatched_patches::PatchTally;
 use crate::flux::engine::unreached_path::OwnSources;
 use crate::flux::engine::waves::{AT_ONCE, run};
-use crate::flux::install::kustomizations::{KustomizationFile, is_kustomization_name, kustomizations, parked_paths};
+use crate::flux::install::kustomizations::{
+    KustomizationFile, is_kustomization_name, kustomizations, parked_paths, patches,
+};
 use crate::flux::install::lockdown::Installation;
 use crate::flux::install::roots::find::{Roots, roots};
 use crate::flux::install::roots::root::Root;
@@ -35,7 +37,8 @@ use crate::flux::source::sources::Sources;
 use crate::kube::{Object, groups};
 use crate::kustomize::{Build, Builder, Files, MISSING_RESOURCE, Omission, is_yaml, omissions_by_name};
 use crate::text::{Entry, Index, PathKind, Tree, folder_of, join};
-use crate::yaml::DUPLICATE_KEY;
+
+use crate::yaml::{DUPLICATE_KEY, Node};
 
 /// The contents of a repository.
 #[derive(Debug, Clone, Default)]
@@ -66,6 +69,8 @@ pub struct Repo {
     pub not_done: BTreeMap<String, usize>,
     /// The directories that contain a file of `flux bootstrap`.
     pub flux_folders: BTreeSet<String>,
+    /// The kustomizations, and the files with patches that they name.
+    pub patches: Vec<Node>,
     /// The kustomizations that contain the installation of Flux.
     pub installations: Vec<Installation>,
 }
@@ -151,6 +156,7 @@ impl Repo {
         // The objects of the directories and the builds of the clusters do not depend on each other.
         let load_objects = || {
             repo.build(&builder, &named, is_rootless);
+            repo.patches = patches(&files, &kustomizations);
             repo.installations = Installation::all(&builder, &kustomizations);
             let loose = repo.add_loose_files(&files, &named, &appliers);
             repo.complete();

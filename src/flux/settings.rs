@@ -1,7 +1,10 @@
 //! Settings: information about a repository that is not in its files.
 
+use std::collections::BTreeMap;
+
 use super::source::Copy;
 use crate::config;
+use crate::kube::version::Version;
 use crate::text::Tree;
 
 /// Information about a repository that is not in its files.
@@ -13,10 +16,34 @@ pub struct Settings {
     pub schemas: Vec<Tree>,
     /// The version of Flux from the command line. It takes precedence over every other version.
     pub flux_version: Option<String>,
+    /// The version of Kubernetes from the command line. It takes precedence over every other version.
+    pub kubernetes_version: Option<String>,
+    /// The versions that a fleet.yaml sets, by cluster.
+    pub fleet: BTreeMap<String, FleetVersions>,
     /// The configuration.
     pub config: config::Settings,
     /// The limits of the analysis.
     pub bounds: Bounds,
+}
+
+impl Settings {
+    /// The version of Kubernetes on a cluster. No file of a repository states it, so that only settings do.
+    pub fn kubernetes(&self, cluster: &str) -> Option<Version> {
+        let own = self.config.clusters.get(cluster).and_then(|cluster| cluster.kubernetes_version.as_ref());
+        let of_fleet = || self.fleet.get(cluster)?.kubernetes.as_deref();
+        let of_cluster = own.map(|version| version.0.as_str()).or_else(of_fleet);
+        let configured = of_cluster.or_else(|| self.config.kubernetes_version(cluster));
+        Version::parse(self.kubernetes_version.as_deref().or(configured)?)
+    }
+}
+
+/// The versions that a fleet.yaml sets for a cluster.
+#[derive(Debug, Clone, Default)]
+pub struct FleetVersions {
+    /// The version of Flux, or a range of versions.
+    pub flux: Option<String>,
+    /// The version of Kubernetes.
+    pub kubernetes: Option<String>,
 }
 
 /// The limits of the analysis of a repository. They bound time and memory.

@@ -23,7 +23,7 @@ pub struct Fleet<'a> {
 }
 
 impl<'a> Fleet<'a> {
-    pub(super) fn new(views: &'a [View<'a>], repo: &'a Repo, governance: Governance, sources: &'a [Source]) -> Self {
+    pub(crate) fn new(views: &'a [View<'a>], repo: &'a Repo, governance: Governance, sources: &'a [Source]) -> Self {
         Self { views, repo, governance, sources, policies: OnceLock::new(), reached: OnceLock::new() }
     }
 

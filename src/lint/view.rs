@@ -320,9 +320,11 @@ impl<'a> View<'a> {
     }
 
     /// The releases of Kubernetes and Flux, as far as the repository specifies them.
-    fn releases(&self) -> Releases {
+    /// The releases of Kubernetes and Flux on the cluster, as far as they are known.
+    pub fn releases(&self) -> Releases {
         let flux = self.flux_version.get_or_init(|| self.detect_flux_version());
-        Releases { kubernetes: None, flux: flux.as_ref().and_then(FluxVersion::release).cloned() }
+        let kubernetes = self.settings.kubernetes(&self.receiver.to_string());
+        Releases { kubernetes, flux: flux.as_ref().and_then(FluxVersion::release).cloned() }
     }
 
     /// The producers of the cluster with unknown contents, such as charts.

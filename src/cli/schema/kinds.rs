@@ -59,7 +59,8 @@ impl Known {
             }
         }
         let flux = repository.settings.flux_version.as_deref().and_then(version::Version::parse);
-        known.add_built_in(&Releases { kubernetes: None, flux });
+        let kubernetes = repository.settings.kubernetes_version.as_deref().and_then(version::Version::parse);
+        known.add_built_in(&Releases { kubernetes, flux });
         Ok(known)
     }
 

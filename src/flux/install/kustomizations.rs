@@ -8,7 +8,7 @@ use crate::flux::classify::is_of_scaffold;
 use crate::kube::groups;
 use crate::kustomize::{FILE_NAMES, Files, References, file_in, references_of};
 use crate::text::{File, folder_of, join, normalize};
-use crate::yaml::Parsed;
+use crate::yaml::{Node, Parsed};
 
 /// A kustomization file.
 pub(crate) struct KustomizationFile {
@@ -38,6 +38,25 @@ pub(crate) fn kustomizations(files: &Files) -> Vec<KustomizationFile> {
 /// Returns whether a path has one of the names of kustomization files.
 pub(crate) fn is_kustomization_name(path: &str) -> bool {
     FILE_NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
+}
+
+/// The nodes of the kustomizations, and of the files with patches that they name.
+pub(crate) fn patches(files: &Files, kustomizations: &[KustomizationFile]) -> Vec<Node> {
+    let mut paths: BTreeSet<String> = BTreeSet::new();
+    for one in kustomizations {
+        let Some(parsed) = files.get(one.file.path()) else { continue };
+        paths.insert(one.file.path().to_owned());
+        let Some(document) = parsed.documents.first() else { continue };
+        let items = |field: &str| document.node.get(field).map_or(&[][..], Node::items).to_vec();
+        let patches = items("patches").into_iter().chain(items("patchesJson6902"));
+        let named = patches.filter_map(|patch| patch.get("path").cloned()).chain(items("patchesStrategicMerge"));
+        let named = named.filter_map(|path| join(&one.folder, path.text()?.trim()));
+        paths.extend(named);
+    }
+    let parsed = paths.iter().filter_map(|path| files.get(path));
+    parsed
+        .flat_map(|parsed| parsed.documents.iter().map(|document| document.node.clone()).collect::<Vec<_>>())
+        .collect()
 }
 
 fn kind_of(parsed: &Parsed) -> Option<&str> {

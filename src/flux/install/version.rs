@@ -1,13 +1,12 @@
 //! The version of Flux on a cluster, as far as it affects builds.
 
+use crate::api::release::{flux_release_of, flux_releases};
 use crate::flux::settings::Settings;
 use crate::kube::Object;
 use crate::kube::semver_range::Range;
 use crate::kube::version::Version;
 use crate::yaml::Node;
 
-/// The newest known release of Flux.
-const NEWEST: (u64, u64, u64) = (2, 9, 4);
 /// The first release that refuses undefined variables by default.
 const STRICT_SINCE: (u64, u64) = (2, 9);
 /// The feature gate of kustomize-controller for undefined variables.
@@ -42,7 +41,9 @@ impl FluxVersion {
         let label = controllers.iter().find_map(|object| object.label("app.kubernetes.io/version"));
         let of_label = label.and_then(Self::parse);
         let of_image = || controllers.iter().find_map(|object| Self::of_image(object));
-        of_label.or_else(of_image).or_else(|| Self::parse(settings.config.flux_version(cluster)?))
+        let of_fleet = || Self::parse(settings.fleet.get(cluster)?.flux.as_deref()?);
+        let configured = || Self::parse(settings.config.flux_version(cluster)?);
+        of_label.or_else(of_image).or_else(of_fleet).or_else(configured)
     }
 
     /// Parses a version or a range of versions: `2.9.4`, `v2.9`, `2.x`, `>=2.7 <2.9`.
@@ -62,7 +63,11 @@ impl FluxVersion {
         containers.iter().find_map(|container| {
             let image = container.get("image")?.text()?;
             let (name, tag) = image.split('@').next()?.rsplit_once(':')?;
-            let newest = release_of(name.rsplit('/').next()?, &Version::parse(tag.trim_start_matches('v'))?)?;
+            let (name, tag) = (name.rsplit('/').next()?, tag.trim_start_matches('v'));
+            if let Some(release) = flux_release_of(name, tag) {
+                return Self::parse(&format!("{}.{}.{}", release.major, release.minor, release.patch));
+            }
+            let newest = release_of(name, &Version::parse(tag)?)?;
             Some(Self { text: format!("{}.{}", newest.major, newest.minor), newest, is_pinned: false })
         })
     }
@@ -112,11 +117,9 @@ fn is_pinned(instance: &Object) -> bool {
     name.contains('@') || name.split_once(':').is_some_and(|(_, tag)| tag != "latest")
 }
 
-/// The known releases, newest first. No minor release has ten patch releases.
+/// The known releases, newest first.
 fn releases() -> impl Iterator<Item = Version> {
-    let minors = (0..=NEWEST.1).rev();
-    let all = minors.flat_map(|minor| (0..10).rev().map(move |patch| (NEWEST.0, minor, patch)));
-    all.filter(|numbers| *numbers <= NEWEST).map(|(major, minor, patch)| Version::release(major, minor, patch))
+    flux_releases().iter().rev().map(|release| release.version.clone())
 }
 
 /// The effect of an undefined variable on a build.
@@ -177,25 +180,30 @@ fn gate(deployment: &Object) -> Option<bool> {
 mod tests {
     use super::*;
 
+    fn newest_known() -> (u64, u64, u64) {
+        let newest = releases().next().unwrap();
+        (newest.major, newest.minor, newest.patch)
+    }
+
     #[test]
     fn a_range_selects_its_newest_release() {
         let newest = |text: &str| newest(text).map(|version| (version.major, version.minor, version.patch));
-        assert_eq!(newest("2.x"), Some(NEWEST));
-        assert_eq!(newest("*"), Some(NEWEST));
-        assert_eq!(newest("~*"), Some(NEWEST));
-        assert_eq!(newest("v2.7"), Some((2, 7, 9)));
-        assert_eq!(newest("2.8.x"), Some((2, 8, 9)));
+        assert_eq!(newest("2.x"), Some(newest_known()));
+        assert_eq!(newest("*"), Some(newest_known()));
+        assert_eq!(newest("~*"), Some(newest_known()));
+        assert_eq!(newest("v2.7"), Some((2, 7, 5)));
+        assert_eq!(newest("2.8.x"), Some((2, 8, 8)));
         assert_eq!(newest("2.8.12"), Some((2, 8, 12)));
         assert_eq!(newest("= 2.9.1"), Some((2, 9, 1)));
-        assert_eq!(newest("~2.8.0"), Some((2, 8, 9)));
-        assert_eq!(newest("^2.3"), Some(NEWEST));
-        assert_eq!(newest(">=2.5.0 <2.9.0"), Some((2, 8, 9)));
-        assert_eq!(newest(">= 2.5, < 2.8"), Some((2, 7, 9)));
-        assert_eq!(newest("2.5 - 2.7"), Some((2, 7, 9)));
-        assert_eq!(newest("2.x !=2.9.x"), Some((2, 8, 9)));
+        assert_eq!(newest("~2.8.0"), Some((2, 8, 8)));
+        assert_eq!(newest("^2.3"), Some(newest_known()));
+        assert_eq!(newest(">=2.5.0 <2.9.0"), Some((2, 8, 8)));
+        assert_eq!(newest(">= 2.5, < 2.8"), Some((2, 7, 5)));
+        assert_eq!(newest("2.5 - 2.7"), Some((2, 7, 5)));
+        assert_eq!(newest("2.x !=2.9.x"), Some((2, 8, 8)));
         assert_eq!(newest("2.10.x"), Some((2, 10, 0)));
         assert_eq!(newest("2.9.0-rc.1"), Some((2, 9, 0)));
-        assert_eq!(newest("2.7.x || 2.9.x"), Some(NEWEST));
+        assert_eq!(newest("2.7.x || 2.9.x"), Some(newest_known()));
         assert_eq!(newest("newest"), None);
         assert_eq!(newest("2.8.x || newest"), None);
         let strict = Version::release(STRICT_SINCE.0, STRICT_SINCE.1, 0);

@@ -27,6 +27,7 @@ rules! {
     mod default_namespace;
     mod deletion_deadlock;
     mod dependency_cycle;
+    mod deprecated_api;
     mod duplicate_cluster_identity;
     mod duplicate_key;
     mod failed_build;
@@ -63,7 +64,9 @@ rules! {
     mod receiver_target;
     mod registry_without_provider;
     mod remote_base;
+    mod removed_api;
     mod replaced_patches;
+    mod retyped_by_substitution;
     mod runtime_info_drift;
     mod schema_mismatch;
     mod shell_variable_substituted;

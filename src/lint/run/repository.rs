@@ -102,7 +102,7 @@ pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) ->
 }
 
 /// The views of the clusters, for the rules.
-fn views<'a>(
+pub(crate) fn views<'a>(
     repo: &'a Repo,
     receivers: &[&Receiver<'a>],
     tenancies: &'a [Tenancy],

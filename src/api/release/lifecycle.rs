@@ -1,0 +1,152 @@
+//! The lifecycle of API versions: served, deprecated, removed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::table::{TABLE, optional};
+use crate::api::catalog::{Product, Releases};
+use crate::kube::version::{Version, api_version_order};
+
+/// A version of a kind that a product deprecated or removed, or may do so.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Api {
+    /// The group; empty for the core group.
+    pub group: String,
+    /// The version.
+    pub version: String,
+    /// The kind.
+    pub kind: String,
+    /// The first release that serves the version.
+    #[serde(default, deserialize_with = "optional")]
+    pub since: Option<Version>,
+    /// The first release in which the version is deprecated.
+    #[serde(default, deserialize_with = "optional")]
+    pub deprecated: Option<Version>,
+    /// The first release that does not serve the version.
+    #[serde(default, deserialize_with = "optional")]
+    pub removed: Option<Version>,
+    /// The `apiVersion` that replaces it.
+    pub replacement: Option<String>,
+    /// The kind that replaces it, if it differs.
+    pub replacement_kind: Option<String>,
+    /// The first release that serves the replacement.
+    #[serde(default, deserialize_with = "optional")]
+    pub replacement_since: Option<Version>,
+}
+
+/// The status of an API version in a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status<'a> {
+    /// The release serves the version.
+    Served,
+    /// The release serves the version, which is deprecated since a release.
+    Deprecated(&'a Version),
+    /// The version is removed since a release.
+    Removed(&'a Version),
+    /// The release is unknown.
+    Unknown,
+}
+
+type Key<'a> = (&'a str, &'a str, &'a str);
+
+static APIS: LazyLock<BTreeMap<Key<'static>, &'static Api>> = LazyLock::new(|| {
+    let all = TABLE.flux.apis.iter().chain(&TABLE.kubernetes.apis);
+    all.map(|api| ((&*api.group, &*api.version, &*api.kind), api)).collect()
+});
+
+/// The lifecycle of an `apiVersion` and kind; `None` if no release deprecates or removes it.
+pub fn api(group: &str, version: &str, kind: &str) -> Option<&'static Api> {
+    let api = *APIS.get(&(group, version, kind))?;
+    (api.deprecated.is_some() || api.removed.is_some()).then_some(api)
+}
+
+impl Api {
+    /// The product that serves the kind.
+    pub fn product(&self) -> Product {
+        Product::of_group(&self.group).unwrap_or(Product::Kubernetes)
+    }
+
+    /// The `apiVersion`.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// The status of the version on a cluster.
+    pub fn status(&self, releases: &Releases) -> Status<'_> {
+        let release = match self.product() {
+            Product::Flux => releases.flux.as_ref(),
+            _ => releases.kubernetes.as_ref(),
+        };
+        let Some(release) = release else { return Status::Unknown };
+        // A prerelease has the APIs of its release.
+        let release = Version::release(release.major, release.minor, release.patch);
+        let since = |version: &Option<Version>| version.as_ref().is_some_and(|version| *version <= release);
+        match (&self.removed, &self.deprecated) {
+            (Some(removed), _) if since(&self.removed) => Status::Removed(removed),
+            (_, Some(deprecated)) if since(&self.deprecated) => Status::Deprecated(deprecated),
+            _ => Status::Served,
+        }
+    }
+}
+
+/// The `apiVersion` and the kind that replace a version on a cluster; `None` if there is no replacement, or if the release
+/// of the cluster does not serve it.
+pub fn replacement_for(api: &Api, releases: &Releases) -> Option<(String, String)> {
+    let kind = api.replacement_kind.as_ref().unwrap_or(&api.kind).clone();
+    if api.product() == Product::Flux {
+        let is_served = match (&releases.flux, &api.replacement_since) {
+            (Some(flux), Some(since)) => flux >= since,
+            _ => true,
+        };
+        return api.replacement.clone().filter(|_| is_served).map(|version| (version, kind));
+    }
+    if let Some(version) = &api.replacement {
+        return Some((version.clone(), kind));
+    }
+    // Some removals do not name their replacement: then it is the most stable version of the kind.
+    let others = Product::Kubernetes.versions(&api.group, &api.kind).filter(|known| *known.version != *api.version);
+    let newest = others.max_by(|one, other| api_version_order(&one.version, &other.version))?;
+    let is_newer = api_version_order(&newest.version, &api.version).is_gt();
+    is_newer.then(|| (format!("{}/{}", newest.group, newest.version), kind))
+}
+
+impl fmt::Display for Api {
+    /// Writes ``Kind `group/version` ``.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}`", self.kind, self.api_version())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_served_then_deprecated_then_removed() {
+        let api = api("helm.toolkit.fluxcd.io", "v2beta2", "HelmRelease").unwrap();
+        let status = |flux: &str| api.status(&Releases { kubernetes: None, flux: Version::parse(flux) });
+        assert_eq!(status("2.2.3"), Status::Served);
+        assert!(matches!(status("2.7.5"), Status::Deprecated(since) if since.minor == 3));
+        assert!(matches!(status("2.8.0"), Status::Removed(since) if since.minor == 8));
+        assert!(matches!(status("2.8.0-rc.1"), Status::Removed(_)));
+        assert_eq!(api.status(&Releases::default()), Status::Unknown);
+    }
+
+    #[test]
+    fn a_replacement_must_be_served() {
+        let of = |flux: &str| {
+            let api = api("source.toolkit.fluxcd.io", "v1beta2", "OCIRepository").unwrap();
+            replacement_for(api, &Releases { kubernetes: None, flux: Version::parse(flux) })
+        };
+        assert_eq!(of("2.5.1"), None);
+        assert_eq!(of("2.6.0").unwrap().0, "source.toolkit.fluxcd.io/v1");
+        let policy = api("admissionregistration.k8s.io", "v1alpha1", "ValidatingAdmissionPolicy").unwrap();
+        assert_eq!(replacement_for(policy, &Releases::default()).unwrap().0, "admissionregistration.k8s.io/v1");
+        let security = api("policy", "v1beta1", "PodSecurityPolicy").unwrap();
+        assert_eq!(replacement_for(security, &Releases::default()), None);
+    }
+}

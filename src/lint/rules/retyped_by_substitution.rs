@@ -1,0 +1,198 @@
+use crate::api::catalog::{Releases, built_in};
+use crate::api::schema::{Schema, Type};
+use crate::base::finding::Finding;
+use crate::flux::Applied;
+use crate::lint::context::Context;
+use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
+use crate::yaml::{ChangedBy, Name, Node, Origin, Reader, Scalar, Value};
+
+declare! {
+    /// A variable changes the type of a quoted value.
+    ///
+    /// ## Why
+    ///
+    /// Flux prints each object before it substitutes variables, so that quotes around `"${TAG}"` are lost. A value that
+    /// YAML reads as another type then changes: `1.10` becomes the number 1.1, `1e3` becomes 1000, and `0123` becomes 83.
+    /// An empty value becomes null, which removes a default of a Helm chart. A value with a `: ` becomes a mapping.
+    ///
+    /// The rule checks values that have quotes in the file. `schema-mismatch` reports a value whose new type the API
+    /// server rejects, and numbers are correct where the schema expects them.
+    ///
+    /// ## How to fix it
+    ///
+    /// Put quotes into the value of the variable: `TAG: '"1.10"'`. Or substitute a part of a longer text, such as
+    /// `image: example.com/web:${TAG}`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: web
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./clusters/example/web
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    ///   postBuild:
+    ///     substitute:
+    ///       TAG: "1.10"
+    /// # web/release.yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: web
+    ///   namespace: web
+    /// spec:
+    ///   interval: 1h
+    ///   chartRef:
+    ///     kind: OCIRepository
+    ///     name: web
+    ///   values:
+    ///     tag: "${TAG}"
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: web
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./clusters/example/web
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    ///   postBuild:
+    ///     substitute:
+    ///       TAG: '"1.10"'
+    /// # web/release.yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: web
+    ///   namespace: web
+    /// spec:
+    ///   interval: 1h
+    ///   chartRef:
+    ///     kind: OCIRepository
+    ///     name: web
+    ///   values:
+    ///     tag: "${TAG}"
+    /// ```
+    ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
+    /// ## Source
+    ///
+    /// [Flux: post build variable substitution](https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution)
+    "retyped-by-substitution", Warning, "a variable changes the type of a quoted value",
+    Check::Object(check),
+}
+
+/// The maximum depth of a value.
+const MAX_DEPTH: usize = 100;
+
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
+    let object = applied.object;
+    if applied.by.state != crate::flux::State::Built {
+        return;
+    }
+    let version = object.api_version().rsplit('/').next().unwrap_or_default();
+    let schema = built_in(object.group(), version, object.kind(), &Releases::default());
+    let mut walk = Walk { applied, is_core: !object.group().contains('.'), found };
+    for entry in object.node.entries() {
+        let field = schema.as_ref().and_then(|found| found.schema.field(&entry.key));
+        walk.node(&entry.key, &entry.node, field, 0);
+    }
+}
+
+struct Walk<'a, 'f> {
+    applied: &'a Applied<'a>,
+    /// Whether the object is one of Kubernetes' own kinds, for which null is the empty text.
+    is_core: bool,
+    found: &'f mut Findings,
+}
+
+impl Walk<'_, '_> {
+    fn node(&mut self, key: &str, node: &Node, schema: Option<&Schema>, depth: usize) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        if let Some(variable) = variable_of(node)
+            && is_quoted(node)
+        {
+            self.quoted(key, node, variable, schema);
+            return;
+        }
+        for entry in node.entries() {
+            let field = schema.and_then(|schema| schema.field(&entry.key));
+            self.node(&entry.key, &entry.node, field, depth + 1);
+        }
+        for item in node.items() {
+            let items = schema.and_then(|schema| schema.items.as_ref());
+            self.node(key, item, items.map(|link| &**link), depth + 1);
+        }
+    }
+
+    fn quoted(&mut self, key: &str, node: &Node, variable: &Name, schema: Option<&Schema>) {
+        let expected = schema.and_then(|schema| schema.value_type);
+        // The API server rejects another type than that of the schema, which is another rule.
+        let is_typed = expected.is_some_and(|expected| expected != Type::String && expected != Type::IntOrString);
+        let Some(becomes) = retyped(node) else { return };
+        let is_null = becomes == "null";
+        if is_typed || (expected == Some(Type::String) && !is_null) || (is_null && self.is_core) {
+            return;
+        }
+        let object = self.applied.object.reference();
+        let message = format!("variable `{variable}` changes the quoted value of `{key}` of {object} to {becomes}");
+        let help = format!("put quotes into the value of `{variable}`: Flux drops the quotes in this file");
+        let finding = Finding::warning(RULE.id, node.span().clone(), message).help(help).about(object);
+        self.found.push(finding);
+    }
+}
+
+/// The variable that determines a value.
+fn variable_of(node: &Node) -> Option<&Name> {
+    let Origin::Via(step) = &node.origin else { return None };
+    match &step.by {
+        ChangedBy::Variable(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// Returns whether the file contains the value in quotes.
+fn is_quoted(node: &Node) -> bool {
+    let text = node.span().text();
+    text.starts_with(['"', '\'']) && text.contains("${")
+}
+
+/// The value that replaces a text; `None` if the value is that text, a boolean or an integer in its usual form.
+///
+/// The author of `"${ENABLED}"` may intend a boolean, and of `"${PORT}"` a number.
+fn retyped(node: &Node) -> Option<String> {
+    let text = match &node.value {
+        Value::Map(_) => return Some("a mapping".to_owned()),
+        Value::Seq(_) => return Some("a list".to_owned()),
+        Value::Scalar(text, _) => text,
+    };
+    match node.resolve(Reader::Kustomize)? {
+        Scalar::Null => Some("null".to_owned()),
+        Scalar::Int(_) | Scalar::Float(_) => {
+            let number = crate::yaml::to_json(node, Reader::Kustomize).to_string();
+            (*number != **text).then(|| format!("the number {number}"))
+        }
+        Scalar::Bool(_) | Scalar::String(_) => None,
+    }
+}

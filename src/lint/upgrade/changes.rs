@@ -1,0 +1,95 @@
+//! The comparison of a repository with itself under other releases.
+
+use std::sync::Arc;
+
+use super::replacement::Replacements;
+use super::settings;
+use crate::api::catalog::Releases;
+use crate::base::finding::{Finding, Severity};
+use crate::base::group_findings::{group, sort};
+use crate::config::Lint;
+use crate::flux::{Receiver, Repo, UNDEFINED_VARIABLE};
+use crate::lint::fleet::Fleet;
+use crate::lint::run::options::Options;
+use crate::lint::run::repository::{Outcome, judge, tenancies, views};
+use crate::text::{Edit, Tree};
+
+/// The rules whose findings depend on the releases. The findings of the first two do not depend on the present releases.
+const RULES: [&str; 4] = ["removed-api", "deprecated-api", "schema-mismatch", UNDEFINED_VARIABLE];
+
+/// The effect of a move to other releases.
+#[derive(Debug, Default)]
+pub struct Upgrade {
+    /// The changes, with the extent of the analysis. An error breaks the cluster.
+    pub outcome: Outcome,
+    /// The replacements that need no other change.
+    pub edits: Vec<Edit>,
+}
+
+/// Compares a repository under its present settings with the same repository under the settings `then`.
+pub fn upgrade(tree: &Tree, now: &Options, then: &Options) -> Upgrade {
+    let options = |options: &Options| Options {
+        only: RULES.iter().map(|rule| (*rule).to_owned()).collect(),
+        lint: Lint { production: options.lint.production.clone(), ..Lint::default() },
+        pedantic: false,
+        ..options.clone()
+    };
+    let (now, then) = (options(now), options(then));
+    let repo = Repo::load(tree, &now.settings);
+    let before = judge(&repo, &now);
+    let present = on_clusters(&repo, &now, |fleet| {
+        fleet.views.iter().map(|view| (view.receiver.to_string(), view.releases())).collect::<Vec<(String, Releases)>>()
+    });
+    let repo = Repo::load(tree, &then.settings);
+    let mut outcome = judge(&repo, &then);
+    let findings = std::mem::take(&mut outcome.findings);
+    outcome.findings = findings.into_iter().filter_map(|finding| new(finding, &before.findings)).collect();
+    let replacements = on_clusters(&repo, &then, |fleet| {
+        for view in fleet.views {
+            let name = view.receiver.to_string();
+            let Some((_, releases)) = present.iter().find(|(known, _)| *known == name) else { continue };
+            let mut changes = settings::changes(view, releases, &view.releases());
+            changes.iter_mut().filter(|_| view.is_whole()).for_each(|one| one.clusters.push(name.as_str().into()));
+            outcome.findings.extend(changes);
+        }
+        Replacements::of(fleet)
+    });
+    outcome.findings.extend(replacements.findings.iter().cloned());
+    sort(&mut outcome.findings);
+    outcome.findings = group(std::mem::take(&mut outcome.findings));
+    Upgrade { outcome, edits: replacements.edits() }
+}
+
+/// Calls a function with the selected clusters.
+fn on_clusters<T>(repo: &Repo, options: &Options, run: impl FnOnce(&Fleet<'_>) -> T) -> T {
+    let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::all).collect();
+    let is_selected =
+        |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
+    let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(is_selected).collect();
+    let tenancies = tenancies(repo, &receivers, options);
+    let views = views(repo, &receivers, &tenancies, options);
+    run(&Fleet::new(&views, repo, options.governance))
+}
+
+/// The part of a finding that the present releases do not have.
+fn new(mut finding: Finding, before: &[Finding]) -> Option<Finding> {
+    if RULES.iter().take(2).any(|rule| *rule == finding.rule) {
+        return Some(finding);
+    }
+    if finding.severity < Severity::Error {
+        return None;
+    }
+    let is_same = |other: &&Finding| {
+        other.rule == finding.rule
+            && other.severity == finding.severity
+            && other.message == finding.message
+            && other.at.span.order() == finding.at.span.order()
+    };
+    let known: Vec<&Finding> = before.iter().filter(is_same).collect();
+    if known.is_empty() {
+        return Some(finding);
+    }
+    let clusters: Vec<Arc<str>> = known.iter().flat_map(|known| known.clusters.iter().cloned()).collect();
+    finding.clusters.retain(|cluster| !clusters.contains(cluster));
+    (!finding.clusters.is_empty()).then_some(finding)
+}

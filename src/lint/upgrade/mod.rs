@@ -1,0 +1,7 @@
+//! The changes that a move of clusters to other releases of Flux and Kubernetes causes.
+
+mod settings;
+mod replacement;
+mod changes;
+
+pub use changes::{Upgrade, upgrade};

@@ -1,0 +1,135 @@
+//! The replacement of API versions: the edits that are safe, and the fields that prevent them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::api::catalog::{Lookup, Origin, Product};
+use crate::api::release::{Api, Status, replacement_for};
+use crate::api::validate::validate;
+use crate::base::finding::Finding;
+use crate::kube::Object;
+use crate::lint::apis::uses::{RepositoryUses, Role, uses_of};
+use crate::lint::fleet::Fleet;
+use crate::lint::view::View;
+use crate::text::{Edit, Span};
+
+/// The id of a field that does not exist in the replacement of a version.
+const REMOVED_FIELD: &str = "removed-field";
+
+/// A place: its path and the start of its text.
+type Place = (String, usize);
+
+/// The edits that replace removed and deprecated API versions.
+#[derive(Default)]
+pub(super) struct Replacements {
+    /// The findings about objects that need another change.
+    pub(super) findings: Vec<Finding>,
+    /// The edits by place; none if the edit is not safe for every cluster.
+    edits: BTreeMap<Place, (&'static str, Option<Edit>)>,
+    /// The versions that an object without an edit has, by their text.
+    kept: BTreeSet<(String, String)>,
+}
+
+impl Replacements {
+    /// Finds the replacements on the clusters, which have their later releases.
+    pub(super) fn of(fleet: &Fleet<'_>) -> Self {
+        let mut all = Self::default();
+        for view in fleet.views {
+            for object in view.objects().map(|applied| applied.object) {
+                all.object(view, object);
+            }
+        }
+        let releases: Vec<_> = fleet.views.iter().map(View::releases).collect();
+        for (one, views) in RepositoryUses::of(fleet).uses {
+            if one.role == Role::Object {
+                continue;
+            }
+            let mut texts =
+                views.iter().filter_map(|view| releases.get(*view)).map(|releases| match one.api.status(releases) {
+                    Status::Removed(_) | Status::Deprecated(_) => replacement_for(one.api, releases),
+                    Status::Served | Status::Unknown => None,
+                });
+            let first = texts.next().flatten();
+            let is_same = texts.all(|other| other == first);
+            let new = first.filter(|(_, kind)| is_same && *kind == one.api.kind).map(|(version, _)| version);
+            let is_kept = all.kept.contains(&(one.api.api_version(), one.api.kind.clone()));
+            let edit = new.filter(|_| !is_kept).and_then(|new| edit(one.api, &one.at, &new));
+            all.add(&one.at, edit);
+        }
+        all
+    }
+
+    /// The edits of files of the repository that `is_editable` accepts.
+    pub(super) fn edits(self) -> Vec<Edit> {
+        self.edits.into_values().filter_map(|(_, edit)| edit).collect()
+    }
+
+    fn add(&mut self, at: &Span, edit: Option<Edit>) {
+        let known = self.edits.entry((at.file().path().to_owned(), at.range().start));
+        let (_, known) = known.or_insert_with(|| ("", edit.clone()));
+        // Clusters that share a file may need different texts.
+        if *known != edit {
+            *known = None;
+        }
+    }
+
+    fn object(&mut self, view: &View<'_>, object: &Object) {
+        let Some(one) = uses_of(object).into_iter().find(|one| one.role == Role::Object) else { return };
+        let releases = view.releases();
+        let (since, is_removed) = match one.api.status(&releases) {
+            Status::Removed(since) => (since, true),
+            Status::Deprecated(since) => (since, false),
+            Status::Served | Status::Unknown => {
+                self.add(&one.at, None);
+                return;
+            }
+        };
+        let replacement = replacement_for(one.api, &releases).filter(|(_, kind)| *kind == one.api.kind);
+        let mut is_safe = false;
+        if let Some((new, _)) = &replacement {
+            let (group, version) = new.split_once('/').unwrap_or(("", new));
+            if let Lookup::Found(found) = view.catalog().find(group, version, object.kind()) {
+                let is_typed = matches!(&found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
+                let mismatches = validate(object, &found.schema, found.scope, is_typed);
+                is_safe = mismatches.is_empty();
+                for mismatch in mismatches {
+                    let message =
+                        format!("{}: `{}` {} in `{new}`", object.reference(), mismatch.path, mismatch.message);
+                    let why = format!(
+                        "`{}` is {} since {} {}.{}",
+                        one.api.api_version(),
+                        if is_removed { "removed" } else { "deprecated" },
+                        one.api.product().name(),
+                        since.major,
+                        since.minor
+                    );
+                    let help = mismatch.help.map_or_else(|| why.clone(), |help| format!("{help}; {why}"));
+                    let finding = if is_removed { Finding::error } else { Finding::warning };
+                    let mut finding = finding(REMOVED_FIELD, mismatch.at, message).help(help).about(object.reference());
+                    finding.clusters.extend(view.is_whole().then(|| view.receiver.to_string().into()));
+                    self.findings.push(finding);
+                }
+            }
+        }
+        let new = replacement.filter(|_| is_safe).and_then(|(new, _)| edit(one.api, &one.at, &new));
+        if new.is_none() {
+            self.kept.insert((one.api.api_version(), one.api.kind.clone()));
+        }
+        self.add(&one.at, new);
+    }
+}
+
+/// The edit of a version in a file of the repository; `None` if the text is not there, such as that of a variable.
+fn edit(api: &Api, at: &Span, new: &str) -> Option<Edit> {
+    let written = at.text();
+    let bare = written.trim_matches(['"', '\'']);
+    let (group, version) = new.split_once('/').unwrap_or(("", new));
+    let text = if bare == api.api_version() {
+        new
+    } else if bare == api.version && group == api.group {
+        version
+    } else {
+        return None;
+    };
+    // A file of a copy is not a file of the repository.
+    at.file().root().is_none().then(|| Edit { span: at.clone(), text: written.replace(bare, text) })
+}
