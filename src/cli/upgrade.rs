@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::exit::Exit;
-use super::lint::governing_fleet;
 use super::linter;
 use super::output::{self, Output};
 use super::repository::Options;
+use super::source::governing_fleet;
 use super::source::{FLEET, folder_of};
 use super::streams::Streams;
 use crate::api::release::flux_releases;

@@ -107,7 +107,7 @@ pub fn rewrite(root: &Path, files: &BTreeMap<String, String>) -> Result<(), Disk
     let root = fs::canonicalize(root).map_err(DiskError::refused("read", root))?;
     let mut targets = Vec::with_capacity(files.len());
     for (path, text) in files {
-        targets.push((place::target(&root, path, &BTreeSet::new())?, text));
+        targets.push((place::target(&root, path, &BTreeSet::new(), &mut BTreeSet::new())?, text));
     }
     targets.iter().try_for_each(|(target, text)| replace(target, text.as_bytes()))
 }

@@ -59,14 +59,13 @@ impl BuiltIn {
             }
             let Some(data) = object.node.get("data") else { return object.clone() };
             let entries = data.entries().iter().map(|entry| match parameters.get(&*entry.key) {
-                Some(value) => {
-                    entry.with_node(Node::scalar(value.as_str(), Style::Double, entry.node.span().clone()))
-                }
+                Some(value) => entry.with_node(Node::scalar(value.as_str(), Style::Double, entry.node.span().clone())),
                 None => entry.clone(),
             });
             let data = Node { value: Value::Map(entries.collect()), origin: data.origin.clone() };
             let entries = object.node.entries().iter();
-            let entries = entries.map(|entry| if &*entry.key == "data" { entry.with_node(data.clone()) } else { entry.clone() });
+            let entries =
+                entries.map(|entry| if &*entry.key == "data" { entry.with_node(data.clone()) } else { entry.clone() });
             Object { node: Node { value: Value::Map(entries.collect()), origin: object.node.origin.clone() } }
         };
         self.objects.iter().map(set).collect()

@@ -187,7 +187,11 @@ impl Reader<'_> {
         let expect = text("expect").unwrap_or_default();
         if !EXPECTED.contains(&expect.as_str()) {
             let at = node.get("expect").unwrap_or(node);
-            self.fault(at, "the expected answer is missing or unknown", "use `allowed`, `denied`, `warned`, `audited` or `unknown`");
+            self.fault(
+                at,
+                "the expected answer is missing or unknown",
+                "use `allowed`, `denied`, `warned`, `audited` or `unknown`",
+            );
             return None;
         }
         let name = text("name").unwrap_or_else(|| format!("{} is {expect}", object.reference()));

@@ -40,8 +40,13 @@ pub fn load(declared: &[DeclaredPolicies], tree: &Tree, base: &str) -> (Vec<Sour
 fn of_path(declared: &DeclaredPolicies, path: &str, tree: &Tree, base: &str) -> Result<Vec<Object>, Box<Finding>> {
     let folder = join(base, path).unwrap_or_default();
     let is_yaml = |path: &&str| path.ends_with(".yaml") || path.ends_with(".yml");
-    let files: Vec<&str> =
-        tree.entries().map(|(path, _)| path).filter(|path| is_inside(path, &folder)).filter(is_yaml).take(MAX_FILES).collect();
+    let files: Vec<&str> = tree
+        .entries()
+        .map(|(path, _)| path)
+        .filter(|path| is_inside(path, &folder))
+        .filter(is_yaml)
+        .take(MAX_FILES)
+        .collect();
     let mut objects = Vec::new();
     for path in files {
         let Ok(file) = tree.file(path) else { continue };

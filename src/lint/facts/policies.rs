@@ -95,7 +95,8 @@ impl<'a> ClusterPolicies<'a> {
         let mut answers = Vec::new();
         let mut known: Index<(usize, usize, usize, String), Arc<Decision>> = Index::default();
         for (at, view) in views.iter().enumerate() {
-            let Some((number, enforced)) = self.of_view.get(at).and_then(|number| Some((*number, self.sets.get(*number)?)))
+            let Some((number, enforced)) =
+                self.of_view.get(at).and_then(|number| Some((*number, self.sets.get(*number)?)))
             else {
                 continue;
             };
@@ -110,7 +111,12 @@ impl<'a> ClusterPolicies<'a> {
                     let namespace = request.namespace_object.map_or(0, memory_address);
                     // Parameters may differ between clusters that share an object.
                     let params = if enforced.languages.iter().any(|set| set.reads_parameters()) { at + 1 } else { 0 };
-                    let key = (memory_address(applied.object), namespace, number * 1_000_003 + params, user.clone().unwrap_or_default());
+                    let key = (
+                        memory_address(applied.object),
+                        namespace,
+                        number * 1_000_003 + params,
+                        user.clone().unwrap_or_default(),
+                    );
                     let decision = known.entry_or(key, || {
                         let mut decision = Decision::default();
                         for set in &enforced.languages {

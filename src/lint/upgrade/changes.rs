@@ -68,7 +68,7 @@ fn on_clusters<T>(repo: &Repo, options: &Options, run: impl FnOnce(&Fleet<'_>) -
     let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(is_selected).collect();
     let tenancies = tenancies(repo, &receivers, options);
     let views = views(repo, &receivers, &tenancies, options);
-    run(&Fleet::new(&views, repo, options.governance))
+    run(&Fleet::new(&views, repo, options.governance, &options.policies))
 }
 
 /// The part of a finding that the present releases do not have.

@@ -166,7 +166,10 @@ fn message(validation: &Validation, scope: &mut Scope) -> String {
     }
     match &validation.message {
         Some(message) => message.trim().to_owned(),
-        None => format!("failed expression: {}", validation.expression.text.split_whitespace().collect::<Vec<_>>().join(" ")),
+        None => format!(
+            "failed expression: {}",
+            validation.expression.text.split_whitespace().collect::<Vec<_>>().join(" ")
+        ),
     }
 }
 
@@ -201,19 +204,14 @@ fn request_value(request: &Request<'_>) -> Value {
         Value::map(pairs.iter().map(pair).collect::<BTreeMap<_, _>>())
     };
     let group = request.object.group();
-    let kind = map(&[
-        ("group", text(group)),
-        ("version", text(request.version())),
-        ("kind", text(request.object.kind())),
-    ]);
-    let resource = map(&[
-        ("group", text(group)),
-        ("version", text(request.version())),
-        ("resource", text(request.resource)),
-    ]);
+    let kind =
+        map(&[("group", text(group)), ("version", text(request.version())), ("kind", text(request.object.kind()))]);
+    let resource =
+        map(&[("group", text(group)), ("version", text(request.version())), ("resource", text(request.resource))]);
     let user = request.user.map_or(Value::Unknown, |user| {
         let mut groups = vec![text("system:authenticated")];
-        if let Some((namespace, _)) = user.strip_prefix("system:serviceaccount:").and_then(|user| user.split_once(':')) {
+        if let Some((namespace, _)) = user.strip_prefix("system:serviceaccount:").and_then(|user| user.split_once(':'))
+        {
             groups.push(text("system:serviceaccounts"));
             groups.push(Value::text(format!("system:serviceaccounts:{namespace}")));
         }

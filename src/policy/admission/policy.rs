@@ -76,8 +76,9 @@ impl Policy {
         });
         let has_params = param_kind.is_some();
         let mut reader = Reader { object, has_params, variables: None, findings: Vec::new() };
-        let conditions =
-            items("matchConditions").filter_map(|item| reader.named(item, "name", "expression", Some("bool"))).collect();
+        let conditions = items("matchConditions")
+            .filter_map(|item| reader.named(item, "name", "expression", Some("bool")))
+            .collect();
         reader.variables = Some(Variables::default());
         let mut variables = Vec::new();
         for item in items("variables") {

@@ -40,7 +40,8 @@ impl Selection {
     /// Reads the field of a policy or a binding. An absent field selects every request.
     pub(super) fn of(node: Option<&Node>) -> Self {
         let field = |name: &str| node.and_then(|node| node.get(name)).filter(|node| !node.is_null());
-        let rules = |name: &str| field(name).map(|rules| rules.items().iter().map(ResourceRule::of).collect::<Vec<_>>());
+        let rules =
+            |name: &str| field(name).map(|rules| rules.items().iter().map(ResourceRule::of).collect::<Vec<_>>());
         let selector = |name: &str| field(name).map_or(Some(Selector::default()), Selector::of);
         Self {
             rules: rules("resourceRules"),

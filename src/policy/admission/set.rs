@@ -106,7 +106,8 @@ fn bind<'a>(
             let at = binding.parameters.as_ref().map_or(&binding.at, |reference| &reference.at);
             decision.violations.push(Violation {
                 severity: binding.severity.unwrap_or(crate::base::finding::Severity::Pedantic),
-                message: "no object with parameters exists, and the binding denies requests without parameters".to_owned(),
+                message: "no object with parameters exists, and the binding denies requests without parameters"
+                    .to_owned(),
                 at: None,
                 policy: policy.reference.clone(),
                 expression: at.clone(),
