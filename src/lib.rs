@@ -39,6 +39,9 @@ pub mod schema;
 /// `.fleetwright.yaml`: settings of the linter, local copies of sources, and facts about clusters.
 pub mod config;
 
+/// Admission policies, and their evaluation for a request.
+pub mod policy;
+
 // compiler
 
 /// The language of fleet.yaml: parses nodes into a fleet, or reports findings.
@@ -59,9 +62,6 @@ pub mod flux;
 
 /// The rights of accounts on a cluster, by RBAC and by Flux's impersonation.
 pub mod rbac;
-
-/// Admission policies, evaluated on the objects that clusters receive.
-pub mod policy;
 
 /// The linter: checks a repository and reports findings.
 pub mod lint;

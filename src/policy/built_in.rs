@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use super::yaml_file::is_yaml;
 use crate::assets;
 use crate::kube::Object;
-use crate::kustomize::is_yaml;
 use crate::text::File;
 use crate::yaml::{Node, Style, Value};
 

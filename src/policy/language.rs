@@ -16,12 +16,11 @@ pub struct Language {
     pub name: &'static str,
     /// The groups and kinds of its objects.
     pub kinds: &'static [(&'static str, &'static str)],
-    /// Reads the policies among objects. The findings are policies that the API server rejects.
-    pub(super) read: Read,
+    read: Read,
 }
 
 /// A function that reads the policies among objects.
-pub(super) type Read = fn(&[&Object]) -> (Box<dyn Policies>, Vec<Finding>);
+type Read = fn(&[&Object]) -> (Box<dyn Policies>, Vec<Finding>);
 
 /// The policies of a language that a cluster enforces.
 pub trait Policies: Debug + Send + Sync {
@@ -49,6 +48,11 @@ pub const LANGUAGES: &[Language] = &[Language {
 }];
 
 impl Language {
+    /// Reads the policies among objects. The findings are policies that the API server rejects.
+    pub fn read(&self, objects: &[&Object]) -> (Box<dyn Policies>, Vec<Finding>) {
+        (self.read)(objects)
+    }
+
     /// Returns whether an object belongs to the language.
     pub fn has(&self, object: &Object) -> bool {
         self.kinds.iter().any(|(group, kind)| object.is(group, kind))

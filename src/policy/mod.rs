@@ -8,6 +8,7 @@ mod cluster;
 mod decision;
 mod admission;
 mod language;
+mod yaml_file;
 mod built_in;
 mod source;
 mod policy_test;

@@ -73,7 +73,7 @@ impl TestFile {
         let objects = Given(&all);
         let mut sets = Vec::new();
         for language in LANGUAGES {
-            let (set, findings) = (language.read)(&policies);
+            let (set, findings) = language.read(&policies);
             if !findings.is_empty() {
                 return Err(findings);
             }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::built_in::{BUILT_IN, built_in};
+use super::yaml_file::is_yaml;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::config::{DeclaredPolicies, INVALID_CONFIG};
 use crate::kube::Object;
-use crate::kustomize::is_yaml;
 use crate::text::{Tree, is_inside, join};
 
 /// The objects of an item of `policies`.

@@ -30,6 +30,7 @@
 use std::collections::BTreeMap;
 
 use super::expression::Expressions;
+use super::policies;
 use super::repositories::Repositories;
 use crate::base::finding::{Finding, Severity};
 use crate::fleet::input::files::Input;
@@ -166,8 +167,8 @@ impl Merged {
         let head = set(&fleet, "flux", flux.clone());
         let head = set(&head, "repositories", repositories.list(input.root.span()));
         let merger = Merger { root: &input.root, head, lowest, flux: &flux, repositories: &repositories };
-        let clusters: Vec<Node> =
-            input.clusters.iter().map(|cluster| merger.cluster(cluster, &mut expressions)).collect();
+        let clusters = input.clusters.iter().map(|cluster| merger.cluster(cluster, &mut expressions));
+        let clusters: Vec<Node> = clusters.map(|cluster| policies::install(&cluster, findings)).collect();
         let environments = input.root.get("environments").map(Node::entries).unwrap_or_default().iter();
         let environments = environments.map(|entry| (entry.clone(), merger.environment(&entry.node))).collect();
         let root = manifest.get("root").filter(|root| root.is_map());

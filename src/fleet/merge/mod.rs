@@ -2,6 +2,7 @@
 
 pub(super) mod expression;
 pub(super) mod repositories;
+mod policies;
 pub(super) mod levels;
 pub(super) mod crossing;
 pub(super) mod placement;

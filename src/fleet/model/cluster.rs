@@ -91,10 +91,37 @@ pub struct ClusterSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"region": "eu-west-1"}))]
     pub values: Option<Raw>,
+    /// The built-in admission policies of the cluster, by name; `fleetwright policy list` prints the names. The layout renders them with the other objects of the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({"no-latest-image": {}, "allowed-registries": {"parameters": {"registries": "ghcr.io/acme"}}}))]
+    pub policies: Option<BTreeMap<String, Option<PolicySettings>>>,
     /// Additional objects to apply to the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "zone", "namespace": "flux-system"}, "data": {"zone": "eu-1"}}]))]
     pub objects: Option<Vec<Raw>>,
+}
+
+/// The settings of a built-in admission policy.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicySettings {
+    /// The values of the policy's parameters. Defaults to the values that `fleetwright policy show` prints.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(example = serde_json::json!({"registries": "ghcr.io/acme"}))]
+    pub parameters: BTreeMap<String, Text>,
+    /// The reaction to a violation: `Deny`, `Warn` or `Audit`. Defaults to `Deny`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"Warn")]
+    pub action: Option<PolicyAction>,
+}
+
+/// The reaction of the API server to a violation of a policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are Kubernetes'")]
+pub enum PolicyAction {
+    Deny,
+    Warn,
+    Audit,
 }
 
 /// The name, labels and annotations of an object.

@@ -18,7 +18,7 @@ mod layout;
 mod include;
 
 pub use automation::{Alert, AlertKind, AlertSeverity, Author, ImageAutomation, Receiver, ReceiverKind};
-pub use cluster::{Cluster, ClusterSettings, ObjectMetadata};
+pub use cluster::{Cluster, ClusterSettings, ObjectMetadata, PolicyAction, PolicySettings};
 pub use component::{
     Component, ComponentDefaults, ComponentOverride, Decryption, DecryptionProvider, DeletionPolicy, Reconcile, Stage,
 };

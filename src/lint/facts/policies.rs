@@ -61,7 +61,7 @@ impl<'a> ClusterPolicies<'a> {
                 let mut enforced = Enforced { languages: Vec::new(), configured };
                 for language in LANGUAGES {
                     let own: Vec<&Object> = objects.iter().filter(|object| language.has(object)).copied().collect();
-                    let (set, findings) = (language.read)(&own);
+                    let (set, findings) = language.read(&own);
                     all.invalid.extend(findings.into_iter().map(|finding| (finding, Vec::new())));
                     enforced.languages.push(set);
                 }
