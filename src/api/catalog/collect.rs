@@ -6,7 +6,7 @@ use crate::yaml::parse;
 
 /// The `CustomResourceDefinition` objects in the YAML files of a tree, in the order of their paths.
 pub fn definitions_in(tree: &Tree) -> Vec<Object> {
-    let paths = tree.under("").filter(|path| path.ends_with(".yaml") || path.ends_with(".yml"));
+    let paths = tree.under("").filter(|path| matches!(path.rsplit('.').next(), Some("yaml" | "yml")));
     let files = paths.filter_map(|path| tree.file(path).ok());
     let files = files.filter(|file| file.text().contains("CustomResourceDefinition"));
     let documents = files.flat_map(|file| parse(&file).documents);

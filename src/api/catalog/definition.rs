@@ -47,11 +47,11 @@ impl Definition {
             return None;
         }
         let spec = object.node.get("spec")?;
-        let text = |keys: &[&str]| spec.at_keys(keys).and_then(Node::shared_text).map(Name::from);
+        let text = |keys: &[&str]| spec.at_keys(keys).and_then(Node::shared_text);
         let is_true = |node: &Node, field: &str| node.get(field).and_then(Node::text) == Some("true");
         let versions = spec.get("versions")?.items().iter().filter_map(|version| {
             Some(Version {
-                name: version.get("name")?.shared_text()?.into(),
+                name: version.get("name")?.shared_text()?,
                 served: is_true(version, "served"),
                 storage: is_true(version, "storage"),
                 deprecated: is_true(version, "deprecated"),

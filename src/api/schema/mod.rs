@@ -3,9 +3,12 @@
 //! The schemas of built-in kinds have the same form.
 
 mod model;
+mod fields;
+mod structural;
 mod read;
 mod write;
 
 pub use model::{Additional, Bound, Constraints, Layout, Link, Numbered, Range, Rule, Schema, Type};
-pub use read::{Mistake, read, read_with};
+pub use read::{Refer, read, read_with};
+pub use structural::Mistake;
 pub use write::to_json;

@@ -1,6 +1,8 @@
 //! Reads the schema of a `CustomResourceDefinition`: `spec.versions[].schema.openAPIV3Schema`.
 
+use super::fields::{count, is_true, number, texts};
 use super::model::{Additional, Bound, Constraints, Layout, Link, Rule, Schema, Type};
+use super::structural::{Level, Mistake, check};
 use crate::text::Span;
 use crate::yaml::{Entry, Node, Reader, Scalar, to_json};
 
@@ -11,40 +13,38 @@ const MAX_DEPTH: usize = 100;
 /// The maximum number of mistakes that are reported.
 const MAX_MISTAKES: usize = 20;
 
-/// A part of a schema that the API server rejects. The part is ignored.
-#[derive(Debug, Clone)]
-pub struct Mistake {
-    /// The position of the part.
-    pub at: Span,
-    /// The mistake and its reason.
-    pub message: String,
-}
-
 /// Reads a schema, with its mistakes. A schema with mistakes accepts more than the API server.
 pub fn read(node: &Node) -> (Schema, Vec<Mistake>) {
-    read_with(node, &|_| None)
-}
-
-/// Reads a schema in which `$ref` has a meaning: the link that `refer` returns.
-pub fn read_with(node: &Node, refer: &dyn Fn(&str) -> Option<Link>) -> (Schema, Vec<Mistake>) {
-    let mut reading = Reading { refer, schemas: 0, mistakes: Vec::new() };
-    let schema = reading.schema(node, 0);
+    let mut reading = Reading { refer: None, schemas: 0, mistakes: Vec::new() };
+    let schema = reading.schema(node, Level::Root, 0);
     (schema, reading.mistakes)
 }
 
+/// Reads a schema of another source, in which `$ref` has a meaning: the link that `refer` returns.
+pub fn read_with(node: &Node, refer: &Refer<'_>) -> (Schema, Vec<Mistake>) {
+    let mut reading = Reading { refer: Some(refer), schemas: 0, mistakes: Vec::new() };
+    let schema = reading.schema(node, Level::Root, 0);
+    (schema, reading.mistakes)
+}
+
+/// Returns the link that a `$ref` means.
+pub type Refer<'a> = dyn Fn(&str) -> Option<Link> + 'a;
+
+/// The state of a reader.
 struct Reading<'a> {
-    refer: &'a dyn Fn(&str) -> Option<Link>,
+    /// The meaning of `$ref`; `None` for a `CustomResourceDefinition`, which must not have one.
+    refer: Option<&'a Refer<'a>>,
     schemas: usize,
     mistakes: Vec<Mistake>,
 }
 
 impl Reading<'_> {
-    fn link(&mut self, node: &Node, depth: usize) -> Link {
-        let reference = node.get("$ref").and_then(Node::text).and_then(self.refer);
-        reference.unwrap_or_else(|| Link::new(self.schema(node, depth)))
+    fn link(&mut self, node: &Node, level: Level, depth: usize) -> Link {
+        let reference = self.refer.and_then(|refer| refer(node.get("$ref")?.text()?));
+        reference.unwrap_or_else(|| Link::new(self.schema(node, level, depth)))
     }
 
-    fn schema(&mut self, node: &Node, depth: usize) -> Schema {
+    fn schema(&mut self, node: &Node, level: Level, depth: usize) -> Schema {
         let mut schema = Schema::default();
         self.schemas += 1;
         if depth == MAX_DEPTH || self.schemas > MAX_SCHEMAS {
@@ -59,11 +59,16 @@ impl Reading<'_> {
             schema.preserves_unknown = true;
             return schema;
         }
+        if self.refer.is_none() {
+            for Mistake { at, message } in check(node, level) {
+                self.mistake(&at, message);
+            }
+        }
         let mut constraints = Constraints::default();
         let mut is_constrained = false;
         let mut keys = Box::default();
         for entry in node.entries() {
-            if !entry.node.is_null() && !self.structure(&mut schema, &mut keys, entry, depth) {
+            if !entry.node.is_null() && !self.structure(&mut schema, &mut keys, entry, level, depth) {
                 is_constrained |= self.constraint(&mut constraints, entry, depth);
             }
         }
@@ -77,8 +82,16 @@ impl Reading<'_> {
     }
 
     /// Reads a field about the structure of the value; returns whether it is one.
-    fn structure(&mut self, schema: &mut Schema, keys: &mut Box<[Box<str>]>, entry: &Entry, depth: usize) -> bool {
+    fn structure(
+        &mut self,
+        schema: &mut Schema,
+        keys: &mut Box<[Box<str>]>,
+        entry: &Entry,
+        level: Level,
+        depth: usize,
+    ) -> bool {
         let node = &entry.node;
+        let below = |child| if level == Level::Alternative { level } else { child };
         match &*entry.key {
             "type" => match node.text().map(value_type) {
                 Some(Some(found)) => {
@@ -90,7 +103,7 @@ impl Reading<'_> {
             "properties" => {
                 let mut properties: Vec<(Box<str>, Link)> = Vec::with_capacity(node.entries().len());
                 for field in node.entries() {
-                    properties.push((field.json_key().into(), self.link(&field.node, depth + 1)));
+                    properties.push((field.json_key().into(), self.link(&field.node, below(Level::Field), depth + 1)));
                 }
                 properties.sort_by(|(a, _), (b, _)| a.cmp(b));
                 properties.dedup_by(|(a, _), (b, _)| a == b);
@@ -100,10 +113,10 @@ impl Reading<'_> {
                 schema.additional = match node.resolve(Reader::Kubernetes) {
                     Some(Scalar::Bool(true)) => Additional::Any,
                     Some(_) => Additional::None,
-                    None => Additional::Each(self.link(node, depth + 1)),
+                    None => Additional::Each(self.link(node, below(Level::Field), depth + 1)),
                 };
             }
-            "items" => schema.items = Some(self.link(node, depth + 1)),
+            "items" => schema.items = Some(self.link(node, below(Level::Item), depth + 1)),
             "required" => schema.required = texts(node),
             "default" => schema.default = Some(Box::new(to_json(node, Reader::Kubernetes))),
             "x-kubernetes-preserve-unknown-fields" => schema.preserves_unknown = is_true(node),
@@ -117,7 +130,7 @@ impl Reading<'_> {
             "x-kubernetes-list-type" | "x-kubernetes-map-type" => match node.text().and_then(layout) {
                 Some(found) => schema.layout = found,
                 None => {
-                    self.mistake(node.span(), format!("`{}` must be `atomic`, `set`, `map` or `granular`", entry.key))
+                    self.mistake(node.span(), format!("`{}` must be `atomic`, `set`, `map` or `granular`", entry.key));
                 }
             },
             "x-kubernetes-patch-merge-key" => schema.merge_key = node.text().map(Into::into),
@@ -156,14 +169,14 @@ impl Reading<'_> {
             "allOf" => constraints.all_of = self.each(node, depth),
             "anyOf" => constraints.any_of = self.each(node, depth),
             "oneOf" => constraints.one_of = self.each(node, depth),
-            "not" => constraints.not = Some(self.link(node, depth + 1)),
+            "not" => constraints.not = Some(self.link(node, Level::Alternative, depth + 1)),
             _ => return false,
         }
         true
     }
 
     fn each(&mut self, node: &Node, depth: usize) -> Box<[Link]> {
-        node.items().iter().map(|item| self.link(item, depth + 1)).collect()
+        node.items().iter().map(|item| self.link(item, Level::Alternative, depth + 1)).collect()
     }
 
     fn mistake(&mut self, at: &Span, message: String) {
@@ -212,28 +225,4 @@ fn rule(node: &Node) -> Option<Rule> {
 fn bound(limit: &mut Option<Bound>) -> &mut Bound {
     let (value, exclusive) = (f64::NAN, false);
     limit.get_or_insert(Bound { value, exclusive })
-}
-
-fn is_true(node: &Node) -> bool {
-    node.resolve(Reader::Kubernetes) == Some(Scalar::Bool(true))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "the API server stores limits as 64-bit floating-point numbers")]
-fn number(node: &Node) -> Option<f64> {
-    match node.resolve(Reader::Kubernetes)? {
-        Scalar::Int(value) => Some(value as f64),
-        Scalar::Float(value) => Some(value),
-        _ => None,
-    }
-}
-
-fn count(node: &Node) -> Option<u64> {
-    match node.resolve(Reader::Kubernetes)? {
-        Scalar::Int(value) => u64::try_from(value).ok(),
-        _ => None,
-    }
-}
-
-fn texts(node: &Node) -> Box<[Box<str>]> {
-    node.items().iter().filter_map(Node::text).map(Into::into).collect()
 }

@@ -87,7 +87,7 @@ impl Writing {
             out.insert("enum".into(), constraints.enum_values.to_vec().into());
         }
         for (key, text) in [("format", &constraints.format), ("pattern", &constraints.pattern)] {
-            text.iter().for_each(|text| put(out, key, &**text));
+            put_some(out, key, text.as_deref());
         }
         bound(out, "minimum", "exclusiveMinimum", constraints.minimum);
         bound(out, "maximum", "exclusiveMaximum", constraints.maximum);
@@ -119,6 +119,12 @@ impl Writing {
 
 fn put(out: &mut Map<String, Value>, key: &str, value: impl Into<Value>) {
     out.insert(key.into(), value.into());
+}
+
+fn put_some(out: &mut Map<String, Value>, key: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        put(out, key, value);
+    }
 }
 
 fn put_if(out: &mut Map<String, Value>, key: &str, set: bool) {
@@ -157,7 +163,7 @@ fn number(value: f64) -> Value {
 
 fn range(out: &mut Map<String, Value>, keys: [&str; 2], range: Range) {
     for (key, limit) in keys.into_iter().zip([range.min, range.max]) {
-        limit.into_iter().for_each(|limit| put(out, key, limit));
+        put_some(out, key, limit);
     }
 }
 
@@ -171,7 +177,7 @@ fn rule(rule: &Rule) -> Value {
         ("fieldPath", &rule.field_path),
     ];
     for (key, text) in texts {
-        text.iter().for_each(|text| put(&mut out, key, &**text));
+        put_some(&mut out, key, text.as_deref());
     }
     put_if(&mut out, "optionalOldSelf", rule.optional_old_self);
     out.into()

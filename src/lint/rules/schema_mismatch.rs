@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::api::catalog::{Found, Lookup, Origin, Product};
+use crate::api;
+use crate::api::catalog::{Definition, Found, Lookup, Origin, Product};
+use crate::api::schema::Mistake;
 use crate::api::validate::{Fault, Mismatch, validate};
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplyMode};
@@ -102,7 +104,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                 let mismatches = known.entry_or(key, || {
                     let is_typed =
                         matches!(&kind.found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
-                    validate(applied.object, &kind.found.schema, kind.found.scope, is_typed).into()
+                    let mut all = validate(applied.object, &kind.found.schema, kind.found.scope, is_typed);
+                    all.extend(view.written.definitions.of(applied.object).iter().flat_map(|own| rejected(own)));
+                    all.into()
                 });
                 for (at, mismatch) in mismatches.iter().enumerate() {
                     if !concerns(view, &applied, kind, mismatch) {
@@ -168,6 +172,21 @@ impl Kinds<'_, '_> {
         });
         kind.as_ref()
     }
+}
+
+/// The parts of the schemas of a definition that the API server rejects.
+fn rejected(definition: &Definition) -> Vec<Mismatch> {
+    let of_version = |version: &api::catalog::Version| -> Vec<Mismatch> {
+        let mismatch = |mistake: &Mistake| Mismatch {
+            at: mistake.at.clone(),
+            path: format!("spec.versions[name={}].schema", version.name),
+            fault: Fault::Value,
+            message: format!("is not valid: {}", mistake.message),
+            help: None,
+        };
+        version.mistakes().iter().map(mismatch).collect()
+    };
+    definition.versions.iter().flat_map(of_version).collect()
 }
 
 /// Returns whether a cluster has a release that is newer than the newest built-in one.

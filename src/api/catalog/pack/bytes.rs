@@ -24,6 +24,7 @@ impl Strings {
 }
 
 /// Appends a number in groups of seven bits, the lowest first.
+#[expect(clippy::cast_possible_truncation, reason = "the other bits are masked or shifted out")]
 pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push((number & 0x7f) as u8 | 0x80);
@@ -83,7 +84,9 @@ mod tests {
     fn numbers_survive() {
         let mut out = Vec::new();
         let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX];
-        numbers.iter().for_each(|number| put(&mut out, *number));
+        for number in numbers {
+            put(&mut out, number);
+        }
         let mut reader = Reader::new(&out);
         assert_eq!(numbers.map(|_| reader.number()), numbers);
         assert_eq!(reader.number(), 0, "after the end");

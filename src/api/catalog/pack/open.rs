@@ -70,7 +70,7 @@ impl Pack {
             })
             .collect();
         let schemas = std::iter::repeat_with(OnceLock::new).take(records.len().saturating_sub(1)).collect();
-        Self { strings, records, schemas, releases, kinds, bytes }
+        Self { bytes, strings, records, schemas, releases, kinds }
     }
 
     /// The schema of a kind in some releases.

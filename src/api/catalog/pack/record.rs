@@ -94,7 +94,9 @@ impl Output<'_> {
 
     fn number(&mut self, number: Option<u64>) {
         self.flag(number.is_some());
-        number.into_iter().for_each(|number| put(&mut self.bytes, number));
+        if let Some(number) = number {
+            put(&mut self.bytes, number);
+        }
     }
 
     fn text(&mut self, text: &str) {
@@ -123,7 +125,9 @@ impl Output<'_> {
 
     fn list<T>(&mut self, items: &[T], mut each: impl FnMut(&mut Self, &T)) {
         self.number((!items.is_empty()).then_some(items.len() as u64));
-        items.iter().for_each(|item| each(self, item));
+        for item in items {
+            each(self, item);
+        }
     }
 
     fn texts(&mut self, texts: &[Box<str>]) {
