@@ -28,7 +28,10 @@ pub(crate) fn report(fleet: &Fleet<'_>, rule: &'static str, found: &mut Findings
                     continue;
                 }
                 (Status::Removed(since), true) => Fault { since, verb: "removed", severity: one.severity() },
-                (Status::Removed(since), false) => Fault { since, verb: "removed", severity: Severity::Warning },
+                (Status::Removed(since), false) => match &api.deprecated {
+                    Some(since) => Fault { since, verb: "deprecated", severity: Severity::Warning },
+                    None => Fault { since, verb: "removed", severity: Severity::Warning },
+                },
                 (Status::Deprecated(since), _) => Fault { since, verb: "deprecated", severity: Severity::Warning },
                 (Status::Served, _) => continue,
             };
@@ -79,6 +82,13 @@ impl Fault<'_> {
             Some((new, kind)) if kind == api.kind => format!("set `apiVersion: {new}`"),
             Some((new, kind)) => format!("use {kind} of `{new}`"),
             None => format!("remove it: {release} has no replacement"),
+        };
+        let help = match &api.removed {
+            Some(removed) if verb == "deprecated" => {
+                let (product, Version { major, minor, .. }) = (api.product().name(), removed);
+                format!("{help}; {product} {major}.{minor} removes the old version")
+            }
+            _ => help,
         };
         let after = format!(" places use `{version}` of {}, which {release} {verb}", api.kind);
         let finding = Finding { severity: self.severity, ..Finding::error(rule, one.at.clone(), message) };

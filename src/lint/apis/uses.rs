@@ -144,18 +144,24 @@ impl RepositoryUses {
                 });
                 for (at, found) in of_shared.iter() {
                     if !objects.is_own(*at) {
-                        found.iter().for_each(|one| add(one, number));
+                        for one in found {
+                            add(one, number);
+                        }
                     }
                 }
                 for (_, object) in objects.own().iter() {
-                    uses_of(object).iter().for_each(|one| add(one, number));
+                    for one in &uses_of(object) {
+                        add(one, number);
+                    }
                 }
             }
         }
         for node in &fleet.repo.patches {
             let found = uses_in(node);
             for number in 0..fleet.views.len() {
-                found.iter().for_each(|one| add(one, number));
+                for one in &found {
+                    add(one, number);
+                }
             }
         }
         // A ResourceSet contains the objects that it applies.

@@ -14,7 +14,7 @@ declare! {
     ///
     /// Flux prints each object before it substitutes variables, so that quotes around `"${TAG}"` are lost. A value that
     /// YAML reads as another type then changes: `1.10` becomes the number 1.1, `1e3` becomes 1000, and `0123` becomes 83.
-    /// An empty value becomes null, which removes a default of a Helm chart. A value with a `: ` becomes a mapping.
+    /// An empty value becomes null, which removes a default of a Helm chart. A value such as `{a: b}` becomes a mapping.
     ///
     /// The rule checks values that have quotes in the file. `schema-mismatch` reports a value whose new type the API
     /// server rejects, and numbers are correct where the schema expects them.

@@ -14,7 +14,7 @@ use crate::lint::run::options::Options;
 use crate::lint::run::repository::{Outcome, judge, tenancies, views};
 use crate::text::{Edit, Tree};
 
-/// The rules whose findings depend on the releases. The findings of the first two do not depend on the present releases.
+/// The rules whose findings depend on the releases. The first two are those of API versions.
 const RULES: [&str; 4] = ["removed-api", "deprecated-api", "schema-mismatch", UNDEFINED_VARIABLE];
 
 /// The effect of a move to other releases.
@@ -52,7 +52,7 @@ pub fn upgrade(tree: &Tree, now: &Options, then: &Options) -> Upgrade {
             changes.iter_mut().filter(|_| view.is_whole()).for_each(|one| one.clusters.push(name.as_str().into()));
             outcome.findings.extend(changes);
         }
-        Replacements::of(fleet)
+        Replacements::of(fleet, &present)
     });
     outcome.findings.extend(replacements.findings.iter().cloned());
     sort(&mut outcome.findings);
@@ -73,10 +73,8 @@ fn on_clusters<T>(repo: &Repo, options: &Options, run: impl FnOnce(&Fleet<'_>) -
 
 /// The part of a finding that the present releases do not have.
 fn new(mut finding: Finding, before: &[Finding]) -> Option<Finding> {
-    if RULES.iter().take(2).any(|rule| *rule == finding.rule) {
-        return Some(finding);
-    }
-    if finding.severity < Severity::Error {
+    // Only the rules of API versions have warnings that depend on the releases.
+    if finding.severity < Severity::Error && !RULES.iter().take(2).any(|rule| *rule == finding.rule) {
         return None;
     }
     let is_same = |other: &&Finding| {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::api::catalog::{Lookup, Origin, Product};
+use crate::api::catalog::{Lookup, Origin, Product, Releases};
 use crate::api::release::{Api, Status, replacement_for};
 use crate::api::validate::validate;
 use crate::base::finding::Finding;
@@ -31,11 +31,15 @@ pub(super) struct Replacements {
 
 impl Replacements {
     /// Finds the replacements on the clusters, which have their later releases.
-    pub(super) fn of(fleet: &Fleet<'_>) -> Self {
+    ///
+    /// `present` has the present releases of the clusters by name.
+    pub(super) fn of(fleet: &Fleet<'_>, present: &[(String, Releases)]) -> Self {
         let mut all = Self::default();
         for view in fleet.views {
+            let name = view.receiver.to_string();
+            let now = present.iter().find(|(known, _)| *known == name).map(|(_, now)| now.clone()).unwrap_or_default();
             for object in view.objects().map(|applied| applied.object) {
-                all.object(view, object);
+                all.object(view, &now, object);
             }
         }
         let releases: Vec<_> = fleet.views.iter().map(View::releases).collect();
@@ -72,7 +76,7 @@ impl Replacements {
         }
     }
 
-    fn object(&mut self, view: &View<'_>, object: &Object) {
+    fn object(&mut self, view: &View<'_>, now: &Releases, object: &Object) {
         let Some(one) = uses_of(object).into_iter().find(|one| one.role == Role::Object) else { return };
         let releases = view.releases();
         let (since, is_removed) = match one.api.status(&releases) {
@@ -83,6 +87,11 @@ impl Replacements {
                 return;
             }
         };
+        let is_new = match one.api.status(now) {
+            Status::Removed(_) => false,
+            Status::Deprecated(_) => is_removed,
+            Status::Served | Status::Unknown => true,
+        };
         let replacement = replacement_for(one.api, &releases).filter(|(_, kind)| *kind == one.api.kind);
         let mut is_safe = false;
         if let Some((new, _)) = &replacement {
@@ -91,7 +100,7 @@ impl Replacements {
                 let is_typed = matches!(&found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
                 let mismatches = validate(object, &found.schema, found.scope, is_typed);
                 is_safe = mismatches.is_empty();
-                for mismatch in mismatches {
+                for mismatch in mismatches.into_iter().filter(|_| is_new) {
                     let message =
                         format!("{}: `{}` {} in `{new}`", object.reference(), mismatch.path, mismatch.message);
                     let why = format!(
