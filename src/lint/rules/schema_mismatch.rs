@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::api;
@@ -95,6 +95,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for view in fleet.views {
         let mut kinds = Kinds { view, found: Index::default() };
         let name: Arc<str> = view.receiver.to_string().into();
+        let pairs = view.duplicates().flat_map(|(first, further)| [first.object, further.object]);
+        let parts: BTreeSet<usize> = pairs.map(memory_address).collect();
         for set in view.applied_sets() {
             let is_judged =
                 |applied: &Applied<'_>| applied.apply_mode() != ApplyMode::Ignored && is_written(applied.object);
@@ -109,7 +111,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                     all.into()
                 });
                 for (at, mismatch) in mismatches.iter().enumerate() {
-                    if !concerns(view, &applied, kind, mismatch) {
+                    // Server-side apply merges objects with one identity, so another one may have the field.
+                    let is_part = mismatch.fault == Fault::Missing && parts.contains(&key.0);
+                    if is_part || !concerns(view, &applied, kind, mismatch) {
                         continue;
                     }
                     let is_suspended = applied.by.is_suspended();
@@ -213,7 +217,8 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
         return false;
     }
     // An object that no cluster receives may be a patch or a template.
-    if !view.is_whole() && matches!(mismatch.fault, Fault::Missing | Fault::Metadata) {
+    let is_open = matches!(mismatch.fault, Fault::Missing | Fault::Metadata) || mismatch.message.starts_with("is null");
+    if !view.is_whole() && is_open {
         return false;
     }
     let is_flux = groups::is_toolkit(applied.object.group());
@@ -241,6 +246,7 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> Finding {
     let message = match mismatch.fault {
         Fault::Missing => format!("{object} has no `{}`", mismatch.path),
         Fault::UnknownField => format!("{object} has an unknown field: `{}` {}", mismatch.path, mismatch.message),
+        _ if mismatch.path.is_empty() => format!("{object} {}", mismatch.message),
         _ => format!("`{}` of {object} {}", mismatch.path, mismatch.message),
     };
     let is_elsewhere = matches!(kind.found.origin, Origin::Elsewhere(_));
