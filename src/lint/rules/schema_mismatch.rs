@@ -15,6 +15,7 @@ use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Index;
+use crate::yaml::Node;
 
 declare! {
     /// An object does not match the schema of its kind.
@@ -159,6 +160,14 @@ impl Kinds<'_, '_> {
             let version = object.api_version().rsplit('/').next().unwrap_or_default();
             let catalog = self.view.catalog();
             match catalog.find(object.group(), version, object.kind()) {
+                Lookup::Found(own) if is_replaced(self.view, &own) => {
+                    found.unchecked(format!(
+                        "objects of {} {}, since a FluxInstance patches their definition",
+                        object.api_version(),
+                        object.kind()
+                    ));
+                    None
+                }
                 Lookup::Found(found) => {
                     let is_newer = is_newer(&found, catalog.releases());
                     Some(Kind { found, is_newer })
@@ -191,6 +200,19 @@ fn rejected(definition: &Definition) -> Vec<Mismatch> {
         version.mistakes().iter().map(mismatch).collect()
     };
     definition.versions.iter().flat_map(of_version).collect()
+}
+
+/// Returns whether a FluxInstance patches the definitions of Flux, which then differ from the built-in schemas.
+fn is_replaced(view: &View<'_>, found: &Found) -> bool {
+    let is_flux = matches!(&found.origin, Origin::BuiltIn(own) if own.product == Product::Flux);
+    is_flux
+        && view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").any(|instance| {
+            let patches = instance.object.node.at_keys(&["spec", "kustomize", "patches"]);
+            patches.into_iter().flat_map(Node::items).any(|patch| {
+                let texts = [patch.at_keys(&["target", "kind"]), patch.get("patch")];
+                texts.into_iter().flatten().filter_map(Node::text).any(|text| text.contains("CustomResourceDefinition"))
+            })
+        })
 }
 
 /// Returns whether a cluster has a release that is newer than the newest built-in one.
