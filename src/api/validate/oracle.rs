@@ -43,7 +43,7 @@ macro_rules! cases {
     };
 }
 
-const CASES: [(&str, &str, &str); 8] = cases![
+const CASES: [(&str, &str, &str); 9] = cases![
     "builtin" "../explained.txt",
     "defaults" "defaults/setup.yaml",
     "flux" "../explained.txt",
@@ -51,6 +51,7 @@ const CASES: [(&str, &str, &str); 8] = cases![
     "lists" "lists/setup.yaml",
     "metadata" "../explained.txt",
     "rules" "rules/setup.yaml",
+    "status" "status/setup.yaml",
     "structure" "structure/setup.yaml",
 ];
 

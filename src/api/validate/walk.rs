@@ -49,6 +49,7 @@ pub fn validate(object: &Object, schema: &Schema, scope: Scope, is_typed: bool) 
         let path = path.entry(entry);
         match (&*entry.key, schema.field(&entry.key)) {
             ("apiVersion" | "kind" | "metadata" | SOPS, _) => {}
+            ("status", Some(schema)) if !is_typed => walk.status(&entry.node, schema, &path),
             (_, Some(schema)) => walk.value(&entry.node, schema, &path),
             (name, None) => walk.unknown(name, schema, &path),
         }
@@ -60,6 +61,22 @@ pub fn validate(object: &Object, schema: &Schema, scope: Scope, is_typed: bool) 
 }
 
 impl Walk {
+    /// Checks the status. Server-side apply reads its fields; the API server then removes it, and the later checks do not
+    /// see it.
+    fn status(&mut self, node: &Node, schema: &Schema, path: &Path<'_>) {
+        if is_null(node) {
+            return;
+        }
+        let before = self.found.split_off(0);
+        self.value(node, schema, path);
+        let is_early = |found: &Mismatch| {
+            matches!(found.fault, Fault::UnknownField | Fault::Type | Fault::Duplicate)
+                && !found.message.contains("null")
+        };
+        let own = std::mem::replace(&mut self.found, before).into_iter().filter(is_early);
+        self.found.extend(own);
+    }
+
     fn value(&mut self, node: &Node, schema: &Schema, path: &Path<'_>) {
         if !self.step() || path.depth() > MAX_DEPTH || is_unknown(node) {
             return;

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::api;
@@ -15,6 +15,7 @@ use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Index;
+use crate::yaml::Node;
 
 declare! {
     /// An object does not match the schema of its kind.
@@ -95,6 +96,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for view in fleet.views {
         let mut kinds = Kinds { view, found: Index::default() };
         let name: Arc<str> = view.receiver.to_string().into();
+        let pairs = view.duplicates().flat_map(|(first, further)| [first.object, further.object]);
+        let parts: BTreeSet<usize> = pairs.map(memory_address).collect();
         for set in view.applied_sets() {
             let is_judged =
                 |applied: &Applied<'_>| applied.apply_mode() != ApplyMode::Ignored && is_written(applied.object);
@@ -109,7 +112,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                     all.into()
                 });
                 for (at, mismatch) in mismatches.iter().enumerate() {
-                    if !concerns(view, &applied, kind, mismatch) {
+                    // Server-side apply merges objects with one identity, so another one may have the field.
+                    let is_part = mismatch.fault == Fault::Missing && parts.contains(&key.0);
+                    if is_part || !concerns(view, &applied, kind, mismatch) {
                         continue;
                     }
                     let is_suspended = applied.by.is_suspended();
@@ -155,6 +160,14 @@ impl Kinds<'_, '_> {
             let version = object.api_version().rsplit('/').next().unwrap_or_default();
             let catalog = self.view.catalog();
             match catalog.find(object.group(), version, object.kind()) {
+                Lookup::Found(own) if is_replaced(self.view, &own) => {
+                    found.unchecked(format!(
+                        "objects of {} {}, since a FluxInstance patches their definition",
+                        object.api_version(),
+                        object.kind()
+                    ));
+                    None
+                }
                 Lookup::Found(found) => {
                     let is_newer = is_newer(&found, catalog.releases());
                     Some(Kind { found, is_newer })
@@ -189,6 +202,19 @@ fn rejected(definition: &Definition) -> Vec<Mismatch> {
     definition.versions.iter().flat_map(of_version).collect()
 }
 
+/// Returns whether a FluxInstance patches the definitions of Flux, which then differ from the built-in schemas.
+fn is_replaced(view: &View<'_>, found: &Found) -> bool {
+    let is_flux = matches!(&found.origin, Origin::BuiltIn(own) if own.product == Product::Flux);
+    is_flux
+        && view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").any(|instance| {
+            let patches = instance.object.node.at_keys(&["spec", "kustomize", "patches"]);
+            patches.into_iter().flat_map(Node::items).any(|patch| {
+                let texts = [patch.at_keys(&["target", "kind"]), patch.get("patch")];
+                texts.into_iter().flatten().filter_map(Node::text).any(|text| text.contains("CustomResourceDefinition"))
+            })
+        })
+}
+
 /// Returns whether a cluster has a release that is newer than the newest built-in one.
 fn is_newer(found: &Found, releases: &crate::api::catalog::Releases) -> bool {
     let Origin::BuiltIn(own) = &found.origin else { return false };
@@ -213,7 +239,8 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
         return false;
     }
     // An object that no cluster receives may be a patch or a template.
-    if !view.is_whole() && matches!(mismatch.fault, Fault::Missing | Fault::Metadata) {
+    let is_open = matches!(mismatch.fault, Fault::Missing | Fault::Metadata) || mismatch.message.starts_with("is null");
+    if !view.is_whole() && is_open {
         return false;
     }
     let is_flux = groups::is_toolkit(applied.object.group());
@@ -241,6 +268,7 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> Finding {
     let message = match mismatch.fault {
         Fault::Missing => format!("{object} has no `{}`", mismatch.path),
         Fault::UnknownField => format!("{object} has an unknown field: `{}` {}", mismatch.path, mismatch.message),
+        _ if mismatch.path.is_empty() => format!("{object} {}", mismatch.message),
         _ => format!("`{}` of {object} {}", mismatch.path, mismatch.message),
     };
     let is_elsewhere = matches!(kind.found.origin, Origin::Elsewhere(_));
