@@ -25,6 +25,7 @@ pub use cluster::applier::Applier;
 pub use cluster::apply_mode::ApplyMode;
 pub use cluster::desired_state::Cluster;
 pub use cluster::receiver::{Group, Receiver};
+pub use cluster::shape::{Shape, Shapes};
 pub use engine::outcome::Gap;
 pub use install::installation::{CONTROLLERS, DEFAULT_CONTROLLERS, installs};
 pub use install::lockdown::{

@@ -28,6 +28,11 @@ impl Findings {
         self.findings.is_empty() && self.unchecked.is_empty()
     }
 
+    /// Returns whether an undecided fact depends on the name or the directory of a cluster.
+    pub(super) fn mentions(&self, name: &str, folder: &str) -> bool {
+        self.unchecked.keys().any(|reason| reason.contains(name) || !folder.is_empty() && reason.contains(folder))
+    }
+
     pub(super) fn merge(&mut self, other: Self) {
         self.findings.extend(other.findings);
         for (reason, count) in other.unchecked {

@@ -39,8 +39,7 @@ pub struct View<'a> {
     /// The objects that the files of the repository define, for any cluster or none.
     pub(super) written: Arc<WrittenObjects<'a>>,
     settings: &'a Settings,
-    by_identity: OnceLock<ByIdentity>,
-    by_kind: OnceLock<Index<u64, Vec<usize>>>,
+    positions: Arc<Positions>,
     producers: OnceLock<Producers>,
     unknown_sources: OnceLock<UnknownSources<'a>>,
     rbac: OnceLock<Rbac>,
@@ -48,6 +47,13 @@ pub struct View<'a> {
     kinds: OnceLock<Kinds>,
     inputs: OnceLock<Vec<Input<'a>>>,
     flux_version: OnceLock<Option<FluxVersion>>,
+}
+
+/// The positions of objects by identity and kind. Clusters that are alike share them.
+#[derive(Default)]
+pub(super) struct Positions {
+    by_identity: OnceLock<ByIdentity>,
+    by_kind: OnceLock<Index<u64, Vec<usize>>>,
 }
 
 /// The objects that users and other programs create on a cluster.
@@ -63,7 +69,7 @@ impl<'a> View<'a> {
     pub(super) fn new(
         receiver: Receiver<'a>,
         context: Context<'a>,
-        lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
+        (lists, positions): (Vec<(&'a AppliedSet, Arc<Listing>)>, Arc<Positions>),
         installations: Vec<&'a Installation>,
         settings: &'a Settings,
         programs: ClusterPrograms<'a>,
@@ -77,8 +83,7 @@ impl<'a> View<'a> {
             before_flux: BeforeFlux { external: &settings.config.external, programs },
             written,
             settings,
-            by_identity: OnceLock::new(),
-            by_kind: OnceLock::new(),
+            positions,
             producers: OnceLock::new(),
             unknown_sources: OnceLock::new(),
             rbac: OnceLock::new(),
@@ -354,7 +359,7 @@ impl<'a> View<'a> {
 
     /// The positions of the lists that contain objects of a kind, by the hash of the kind.
     fn by_kind(&self) -> &Index<u64, Vec<usize>> {
-        self.by_kind.get_or_init(|| {
+        self.positions.by_kind.get_or_init(|| {
             let mut by_kind: Index<u64, Vec<usize>> = Index::default();
             for (list, (_, listing)) in self.lists.iter().enumerate() {
                 listing.kinds.iter().for_each(|kind| by_kind.entry(*kind).push(list));
@@ -364,7 +369,7 @@ impl<'a> View<'a> {
     }
 
     fn by_identity(&self) -> &ByIdentity {
-        self.by_identity.get_or_init(|| ByIdentity::index(self.lists.iter().map(|(_, listing)| &**listing)))
+        self.positions.by_identity.get_or_init(|| ByIdentity::index(self.lists.iter().map(|(_, listing)| &**listing)))
     }
 
     /// A ConfigMap or Secret that the cluster receives. Producers may copy its data.

@@ -138,6 +138,11 @@ impl<'a> ClusterPrograms<'a> {
         self.evidence().find(|one| one.applies(folder)).map(|one| one.file.path())
     }
 
+    /// The files of the programs.
+    pub fn files(self) -> impl Iterator<Item = &'a str> {
+        self.evidence().map(|one| one.file.path())
+    }
+
     fn evidence(self) -> impl Iterator<Item = &'a Evidence> {
         let Self { all, cluster } = self;
         let is_of_another = move |path: &str| {
