@@ -32,6 +32,8 @@ pub struct View<'a> {
     pub receiver: Receiver<'a>,
     /// The context, which rules that check single objects may also read.
     pub context: Context<'a>,
+    /// The position of the first view that is alike: the rules find the same faults in it, at other positions.
+    pub(super) first: usize,
     pub(super) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
     /// The kustomizations that install Flux on the cluster.
     pub(super) installations: Vec<&'a Installation>,
@@ -69,7 +71,7 @@ impl<'a> View<'a> {
     pub(super) fn new(
         receiver: Receiver<'a>,
         context: Context<'a>,
-        (lists, positions): (Vec<(&'a AppliedSet, Arc<Listing>)>, Arc<Positions>),
+        (first, lists, positions): (usize, Vec<(&'a AppliedSet, Arc<Listing>)>, Arc<Positions>),
         installations: Vec<&'a Installation>,
         settings: &'a Settings,
         programs: ClusterPrograms<'a>,
@@ -78,6 +80,7 @@ impl<'a> View<'a> {
         Self {
             receiver,
             context,
+            first,
             lists,
             installations,
             before_flux: BeforeFlux { external: &settings.config.external, programs },

@@ -14,7 +14,7 @@ use crate::base::finding::{Finding, Severity};
 use crate::base::group_findings::{absorb, group, sort};
 use crate::config::Exception;
 use crate::flux::source::DANGLING_SOURCE;
-use crate::flux::{Applied, AppliedSet, Cluster, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
+use crate::flux::{Applied, AppliedSet, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
 use crate::lint::context::Context;
 use crate::lint::facts::distinct::{distinct, written_position};
 use crate::lint::facts::installation::Installations;
@@ -142,7 +142,7 @@ fn views<'a>(
         let (lists, written) = (lists.collect(), written.clone());
         let settings = &options.settings;
         let positions = positions[class].clone();
-        views.push(View::new((*receiver).clone(), context, (lists, positions), installations, settings, programs, written));
+        views.push(View::new((*receiver).clone(), context, (classes.first()[class], lists, positions), installations, settings, programs, written));
     }
     views
 }
@@ -164,10 +164,10 @@ fn check_clusters(views: &[View<'_>], classes: &Classes, rules: &[&Rule]) -> Fin
     let check = |(number, view): (usize, &View<'_>)| {
         let class = classes.of(number);
         let first = classes.first()[class];
-        let Cluster { name, folder, .. } = views[first].receiver.cluster;
+        let cluster = views[first].receiver.cluster;
         let mut found = Findings::default();
         for (rule, of_rule) in rules.iter().zip(&of_first[class]) {
-            let is_own = number == first || of_rule.findings.is_empty() && !of_rule.mentions(name, folder);
+            let is_own = number == first || of_rule.findings.is_empty() && !of_rule.mentions(cluster);
             found.merge(if is_own { of_rule.clone() } else { run(view, rule) });
         }
         if view.is_whole() {
