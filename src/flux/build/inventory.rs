@@ -70,7 +70,7 @@ enum Role {
 }
 
 /// A hash of the identity of an object. Objects with different fingerprints have different identities.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Fingerprint(u64);
 
 impl Inventory {
@@ -125,6 +125,11 @@ impl Inventory {
     /// Returns whether both inventories share one layout, so that their objects have the same identities.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.layout, &other.layout)
+    }
+
+    /// The fingerprints of the indexed objects.
+    pub(crate) fn fingerprints(&self) -> impl Iterator<Item = Fingerprint> {
+        self.layout.indexed_by_fingerprint.iter().map(|(fingerprint, _)| Fingerprint(*fingerprint))
     }
 
     /// The indexed objects that are appliers.

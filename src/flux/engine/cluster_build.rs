@@ -289,7 +289,7 @@ impl ClusterBuild {
             ApplierKind::FluxInstance => Job::Sync(spec),
             ApplierKind::Kustomization => match self.resolve(&spec, cache, context) {
                 Resolution::Artifact(_) if !spec.is_folder_known() => {
-                    return without_artifact(&spec, Resolution::Unknown("its path is unknown".into()));
+                    return without_artifact(&spec, Resolution::Unknown("its path is unknown".into()), context);
                 }
                 Resolution::Artifact(artifact) => {
                     // The memo has an output for a key without a position only if the path exists. So most lookups do
@@ -301,7 +301,7 @@ impl ClusterBuild {
                     Job::Folder(spec, artifact)
                 }
                 Resolution::Missing if self.waits_for_missing => return Progress::Blocked,
-                resolution => return without_artifact(&spec, resolution),
+                resolution => return without_artifact(&spec, resolution, context),
             },
             ApplierKind::Bootstrap | ApplierKind::Folder => unreachable!("no object is of this kind of applier"),
         };
@@ -393,26 +393,26 @@ impl Slot {
 }
 
 /// The result for a Kustomization whose source has no known artifact.
-fn without_artifact(spec: &ApplierSpec, resolution: Resolution) -> Progress {
+fn without_artifact(spec: &ApplierSpec, resolution: Resolution, context: &BuildContext<'_>) -> Progress {
     let output = match resolution {
         Resolution::Artifact(_) => unreachable!("the caller builds it"),
         Resolution::Missing => {
             let named = spec.source.as_ref().map_or("its source".to_string(), ToString::to_string);
             let output = Output::not_built(NotBuiltReason::MissingSource(named.into()));
-            Output { without: spec.source.clone(), ..output }
+            Arc::new(Output { without: spec.source.clone(), ..output })
         }
-        Resolution::NoCopy(url) => Output::not_built(NotBuiltReason::NoCopy(url)),
-        Resolution::Unknown(reason) => Output::not_built(NotBuiltReason::Unknown(reason)),
+        Resolution::NoCopy(url) => context.unbuilt.output(NotBuiltReason::NoCopy(url)),
+        Resolution::Unknown(reason) => context.unbuilt.output(NotBuiltReason::Unknown(reason)),
         Resolution::Failed(findings) => {
             // A Kustomization with a missing source certainly applies nothing.
             let lacks = findings.iter().any(|finding| finding.rule == DANGLING_SOURCE);
             let output = Output::new(Vec::new(), findings);
-            Output { whole: lacks, ..output }
+            Arc::new(Output { whole: lacks, ..output })
         }
     };
     let key = match &output.state {
         State::NotBuilt(reason) => BuildKey::NotBuilt(reason.clone()),
         State::Built | State::Failed => BuildKey::Failed(output.findings.iter().map(FindingKey::from).collect()),
     };
-    Progress::Done(key, Arc::new(output))
+    Progress::Done(key, output)
 }

@@ -49,16 +49,16 @@ struct OutputFindings<'a> {
 }
 
 /// Assembles the clusters and their findings.
-pub(crate) fn finish(clusters: &[ClusterBuild]) -> Outcome {
+pub(crate) fn finish(clusters: Vec<ClusterBuild>) -> Outcome {
     // The distinct outputs, in the order of the clusters.
     let mut distinct: Vec<OutputFindings<'_>> = Vec::new();
     let mut places: Index<&BuildKey, usize> = Index::default();
     let mut gaps: BTreeMap<NotBuiltReason, (usize, BTreeSet<Name>)> = BTreeMap::new();
-    let (mut done, mut findings) = (Vec::new(), Vec::new());
+    let (mut done, mut findings): (Vec<Cluster>, _) = (Vec::with_capacity(clusters.len()), Vec::new());
     let completion = Completion::default();
     let mut patches = PatchTally::default();
-    let definitions = Definitions::new(clusters);
-    for cluster in clusters {
+    let definitions = Definitions::new(&clusters);
+    for cluster in &clusters {
         let mut appliers = Vec::new();
         let mut applied_sets = Vec::new();
         for (at, slot) in cluster.slots.iter().enumerate() {
@@ -96,7 +96,7 @@ pub(crate) fn finish(clusters: &[ClusterBuild]) -> Outcome {
             appliers.push(applier);
         }
         remove_reapplied(&mut applied_sets);
-        let lookups = Lookups::new(cluster.index.clone());
+        let lookups = Lookups::default();
         let (name, folder) = (cluster.root.name.clone(), cluster.root.folder.clone());
         done.push(Cluster { name, folder, appliers, applied_sets, lookups });
     }
@@ -113,18 +113,15 @@ pub(crate) fn finish(clusters: &[ClusterBuild]) -> Outcome {
         let clusters: Vec<Name> = clusters.into_iter().collect();
         findings.extend(output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() }));
     }
+    for (done, cluster) in done.iter_mut().zip(clusters) {
+        done.lookups = Lookups::new(cluster.index.without_cache());
+    }
     Outcome { clusters: done, findings, not_done, gaps }
 }
 
 fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> Applier {
     let spec = &slot.spec;
     let others = output.built_for.iter().filter(|other| !is_shared(other, &spec.object));
-    let source = spec.source.as_ref().map(|source| ObjectRef {
-        api_version: "source.toolkit.fluxcd.io/v1".into(),
-        kind: source.kind.clone(),
-        namespace: Some(source.namespace.clone()).filter(|namespace| !namespace.is_empty()),
-        name: source.name.clone(),
-    });
     Applier {
         kind: spec.kind,
         reference: spec.reference.clone(),
@@ -133,7 +130,7 @@ fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> 
         parent: slot.parent,
         parent_applier: slot.parent.and_then(|parent| before.get(parent).cloned()),
         shares_with: others.cloned().collect(),
-        source,
+        source: spec.source_reference.clone(),
         folder: spec.folder.clone(),
         target: spec.target.clone(),
         variables: slot.variables.clone(),
