@@ -31,7 +31,9 @@ impl Findings {
 
     /// Returns whether an undecided fact depends on the name or the directory of a cluster.
     pub(super) fn mentions(&self, Cluster { name, folder, .. }: &Cluster) -> bool {
-        self.unchecked.keys().any(|reason| reason.contains(&**name) || !folder.is_empty() && reason.contains(folder.as_str()))
+        self.unchecked
+            .keys()
+            .any(|reason| reason.contains(&**name) || !folder.is_empty() && reason.contains(folder.as_str()))
     }
 
     pub(super) fn merge(&mut self, other: Self) {

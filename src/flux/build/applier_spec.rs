@@ -131,6 +131,22 @@ pub(super) fn whole_digest(object: &Object) -> Digest {
     hasher.finish()
 }
 
+/// The digest of a FluxInstance without the path of its sync, which is the directory of the cluster.
+pub(super) fn instance_digest(object: &Object) -> Digest {
+    let mut hasher = Hasher::new("instance");
+    for entry in object.node.entries() {
+        hasher.text(&entry.key);
+        match &*entry.key {
+            "spec" => {
+                hasher.content(&entry.node.without("sync"));
+                entry.node.get("sync").iter().for_each(|sync| hasher.content(&sync.without("path")));
+            }
+            _ => hasher.content(&entry.node),
+        }
+    }
+    hasher.finish()
+}
+
 /// The digest of `postBuild`. If `postBuild` has inline variables, the digest includes positions, since findings point
 /// at these variables.
 fn variables_digest(object: &Object, post_build: &Node) -> Digest {

@@ -76,7 +76,7 @@ impl ClusterIndex {
                 self.known.insert(indexed.key.clone(), (indexed.spec.clone(), rank));
             }
         }
-        if !inventory.indexed.is_empty() {
+        if !inventory.is_empty() {
             if let Some(merged) = self.merged.get_mut() {
                 merge_layer(merged, self.layers.len(), output, rank);
             }

@@ -330,9 +330,7 @@ impl Writer<'_> {
 /// Returns whether two nodes share their value in memory.
 fn is_same(node: &Node, other: &Node) -> bool {
     match (&node.value, &other.value) {
-        (Value::Scalar(text, style), Value::Scalar(old, old_style)) => {
-            Arc::ptr_eq(text, old) && style == old_style
-        }
+        (Value::Scalar(text, style), Value::Scalar(old, old_style)) => Arc::ptr_eq(text, old) && style == old_style,
         (Value::Seq(items), Value::Seq(old)) => Arc::ptr_eq(items, old),
         (Value::Map(entries), Value::Map(old)) => Arc::ptr_eq(entries, old),
         _ => false,

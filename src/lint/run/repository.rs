@@ -142,7 +142,15 @@ fn views<'a>(
         let (lists, written) = (lists.collect(), written.clone());
         let settings = &options.settings;
         let positions = positions[class].clone();
-        views.push(View::new((*receiver).clone(), context, (classes.first()[class], lists, positions), installations, settings, programs, written));
+        views.push(View::new(
+            (*receiver).clone(),
+            context,
+            (classes.first()[class], lists, positions),
+            installations,
+            settings,
+            programs,
+            written,
+        ));
     }
     views
 }

@@ -3,12 +3,12 @@ mod runtime_info;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::base::finding::{Finding, Label, Severity, did_you_mean, ObjectRef};
+use crate::base::finding::{Finding, Label, ObjectRef, Severity, did_you_mean};
 use crate::flux::{Governance, UNDEFINED_VARIABLE};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
-use crate::text::Span;
+use crate::text::{Index, Span};
 use crate::yaml::{Entry, Name};
 use runtime_info::{Info, has_other_readers, infos, repository_reads};
 
@@ -170,7 +170,13 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
         let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) =
             infos.iter().partition(|info| info.key(key).is_some());
         // If a cluster does not read the key, or has a default, the difference is intentional.
-        let unknown: BTreeSet<&ObjectRef> = with.iter().flat_map(|info| info.readers.unknown.iter().copied()).collect();
+        if without.is_empty() {
+            continue;
+        }
+        // Alike clusters share their readers.
+        let mut seen: Index<usize, ()> = Index::default();
+        let distinct = with.iter().filter(|info| seen.insert(Arc::as_ptr(&info.readers).addr(), ()).is_none());
+        let unknown: BTreeSet<&ObjectRef> = distinct.flat_map(|info| info.readers.unknown.iter().copied()).collect();
         let lacks =
             |info: &&Info<'_>| info.readers.missed.contains(*key) || !info.readers.unknown.is_disjoint(&unknown);
         let without: Vec<&Info<'_>> = without.into_iter().filter(lacks).collect();
