@@ -64,7 +64,8 @@ fn bench(criterion: &mut Criterion) {
 fn inputs() -> Vec<Input> {
     let d1 = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/fleets/d1/fleet.yaml");
     let d1 = std::fs::read_to_string(d1).expect("the d1 fleet is part of the repository");
-    let synthetic = [10, 100, 1000].map(|clusters| (format!("{clusters} clusters"), synthetic::fleet(&Form { clusters, ..Form::default() })));
+    let synthetic = [10, 100, 1000]
+        .map(|clusters| (format!("{clusters} clusters"), synthetic::fleet(&Form { clusters, ..Form::default() })));
     let texts = std::iter::once(("d1".to_owned(), d1)).chain(synthetic);
     let input = |(name, text): (String, String)| Input { name, tree: Tree::from_iter([File::new("fleet.yaml", text)]) };
     texts.map(input).collect()

@@ -172,6 +172,11 @@ impl Inventory {
         self.layout.indexed_by_fingerprint.iter().map(|(fingerprint, _)| Fingerprint(*fingerprint))
     }
 
+    /// The keys of the indexed objects.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &ObjectKey> {
+        self.indexed.iter().map(|indexed| &indexed.key)
+    }
+
     /// The indexed objects that are appliers.
     pub(crate) fn appliers(&self) -> impl Iterator<Item = &IndexedObject> {
         self.indexed.iter().map(|indexed| &**indexed).filter(|indexed| matches!(indexed.role, Role::Applier(_)))
