@@ -1,6 +1,6 @@
 //! All clusters of a repository, as the input of rules.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
@@ -8,6 +8,12 @@ use super::facts::reached::ReachedFiles;
 use super::findings::Findings;
 use super::view::View;
 use crate::flux::{Governance, Repo};
+use crate::kube::Object;
+use crate::text::Index;
+use crate::yaml::Name;
+
+/// Sources from which production clusters reconcile a branch, each with its cluster.
+pub(super) type ProductionSources<'a> = Arc<Vec<(Name, &'a Object)>>;
 
 /// All clusters of a repository.
 pub struct Fleet<'a> {
@@ -18,11 +24,13 @@ pub struct Fleet<'a> {
     /// The file that governs the repository, such as a fleet.yaml.
     pub governance: Governance,
     reached: OnceLock<ReachedFiles<'a>>,
+    /// The sources by repository, branch and directory. Most clusters have the same automations.
+    pub(super) production_sources: Mutex<Index<(String, String, String), ProductionSources<'a>>>,
 }
 
 impl<'a> Fleet<'a> {
     pub(super) fn new(views: &'a [View<'a>], repo: &'a Repo, governance: Governance) -> Self {
-        Self { views, repo, governance, reached: OnceLock::new() }
+        Self { views, repo, governance, reached: OnceLock::new(), production_sources: Mutex::default() }
     }
 
     /// The first cluster of each class of alike clusters.

@@ -10,7 +10,7 @@ use super::objects::check_objects;
 use super::options::Options;
 use super::settings::apply_levels;
 use super::suppress::Exceptions;
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::base::group_findings::{absorb, group, sort};
 use crate::config::Exception;
 use crate::flux::source::DANGLING_SOURCE;
@@ -239,8 +239,12 @@ fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
 /// Counts the distinct appliers that were not built, by reason.
 fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<NotBuiltReason, usize> {
     let mut names: BTreeMap<NotBuiltReason, BTreeSet<String>> = BTreeMap::new();
+    // Most clusters have the same appliers.
+    let mut seen: Index<(&NotBuiltReason, &ObjectRef), ()> = Index::default();
     for applier in receivers.iter().flat_map(|receiver| &receiver.cluster.appliers) {
-        if let State::NotBuilt(why) = &applier.state {
+        if let State::NotBuilt(why) = &applier.state
+            && seen.insert((why, &applier.reference), ()).is_none()
+        {
             names.entry(why.clone()).or_default().insert(applier.reference.to_string());
         }
     }
