@@ -51,6 +51,14 @@ pub struct View<'a> {
     flux_version: OnceLock<Option<FluxVersion>>,
 }
 
+/// The lists of objects that a cluster receives.
+pub(super) struct Received<'a> {
+    /// The position of the first view that is alike.
+    pub(super) first: usize,
+    pub(super) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
+    pub(super) positions: Arc<Positions>,
+}
+
 /// The positions of objects by identity and kind. Clusters that are alike share them.
 #[derive(Default)]
 pub(super) struct Positions {
@@ -71,7 +79,7 @@ impl<'a> View<'a> {
     pub(super) fn new(
         receiver: Receiver<'a>,
         context: Context<'a>,
-        (first, lists, positions): (usize, Vec<(&'a AppliedSet, Arc<Listing>)>, Arc<Positions>),
+        Received { first, lists, positions }: Received<'a>,
         installations: Vec<&'a Installation>,
         settings: &'a Settings,
         programs: ClusterPrograms<'a>,

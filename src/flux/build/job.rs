@@ -77,16 +77,16 @@ impl Job {
                 let builder = &context.sources.repository().builder;
                 let (objects, findings) = objects_of(&spec.object, builder);
                 let digest = instance_digest(&spec.object);
-                let (targets, controller) = match context.instances.get(&digest).filter(|known| known.all_match) {
-                    Some(known) => (matched_targets(&spec.object), known.controller),
-                    None => {
-                        let targets = patch_targets(&spec.object, builder);
-                        let controller = controller_of(&spec.object);
-                        let all_match = matched_targets(&spec.object).len() == targets.len()
-                            && targets.iter().all(|target| target.is_matched);
-                        context.instances.add(digest, InstanceFacts { controller: controller.clone(), all_match });
-                        (targets, controller)
-                    }
+                let known = context.instances.get(&digest).filter(|known| known.all_match);
+                let (targets, controller) = if let Some(known) = known {
+                    (matched_targets(&spec.object), known.controller)
+                } else {
+                    let targets = patch_targets(&spec.object, builder);
+                    let controller = controller_of(&spec.object);
+                    let is_complete = matched_targets(&spec.object).len() == targets.len();
+                    let all_match = is_complete && targets.iter().all(|target| target.is_matched);
+                    context.instances.add(digest, InstanceFacts { controller: controller.clone(), all_match });
+                    (targets, controller)
                 };
                 let facts = Arc::new(BuildFacts { patch_targets: targets, ..BuildFacts::default() });
                 Output { controller, ..Output::with(objects, findings, facts) }

@@ -12,11 +12,12 @@ use super::applied_set::AppliedSet;
 use super::applier::Applier;
 use super::desired_state::Cluster;
 use crate::base::finding::ObjectRef;
+use crate::base::set_aside::{is_set_aside, is_test_data};
 use crate::flux::model::applier_kind::State;
 use crate::flux::model::completion::Completion;
 use crate::flux::producer::is_producer;
 use crate::kube::{Object, groups};
-use crate::text::{Index, Span};
+use crate::text::{Index, Span, folder_of};
 use crate::yaml::{Node, Style, Value};
 
 /// A digest of everything that a cluster receives, except for differences that no check of one cluster may read:
@@ -55,6 +56,10 @@ impl Shapes {
             shapes: self,
             variable_names: variable_names(cluster),
         };
+        // Rules do not judge examples and test data.
+        let is_aside = is_test_data(&cluster.folder) || is_set_aside(&cluster.folder, |_| false);
+        writer.number(usize::from(is_aside));
+        writer.text(folder_of(&cluster.folder));
         for applier in &cluster.appliers {
             writer.applier(applier);
         }
@@ -283,16 +288,13 @@ impl Writer<'_> {
         let below = path.strip_prefix(self.folder).filter(|below| below.is_empty() || below.starts_with('/'));
         // A word without a slash may have another meaning.
         let below = below.filter(|_| !self.folder.is_empty() && text.contains('/'));
-        match below {
-            Some(below) => {
-                self.digest.update(b"/");
-                self.text(start);
-                self.text(below);
-            }
-            None => {
-                self.digest.update(b"t");
-                self.text(text);
-            }
+        if let Some(below) = below {
+            self.digest.update(b"/");
+            self.text(start);
+            self.text(below);
+        } else {
+            self.digest.update(b"t");
+            self.text(text);
         }
     }
 

@@ -26,7 +26,7 @@ struct Key<'a> {
     programs: Vec<&'a str>,
     declared: Vec<bool>,
     installations: Vec<(&'a str, bool, &'a BTreeMap<String, Locks>)>,
-    /// The name, if the configuration has settings of the cluster itself.
+    /// The name, if the configuration has settings of the cluster itself, or a program mentions paths.
     name: Option<&'a str>,
 }
 
@@ -76,14 +76,17 @@ impl<'a> Key<'a> {
             let own = installation.folder.strip_prefix(cluster.folder.as_str()).filter(|_| !cluster.folder.is_empty());
             (own.unwrap_or(&installation.folder), installation.brings_controllers, &installation.locks)
         };
+        let programs = repo.other_programs.of_cluster(&cluster.name);
+        let is_special =
+            cluster.name.is_empty() || settings.clusters.contains_key(&*cluster.name) || programs.mentions_paths();
         Self {
             shape: shapes.of(cluster),
             target: receiver.target.clone(),
             is_production: options.lint.production.has(&receiver.to_string()),
-            programs: repo.other_programs.of_cluster(&cluster.name).files().collect(),
+            programs: programs.files().collect(),
             declared: settings.external.iter().map(|declared| declared.is_on(&cluster.name)).collect(),
             installations: installations.of_receiver(receiver).into_iter().map(installed).collect(),
-            name: Some(&*cluster.name).filter(|name| name.is_empty() || settings.clusters.contains_key(*name)),
+            name: is_special.then_some(&*cluster.name),
         }
     }
 }

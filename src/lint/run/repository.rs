@@ -24,7 +24,7 @@ use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, Rule};
 use crate::lint::rules::RULES;
-use crate::lint::view::{Positions, View};
+use crate::lint::view::{Positions, Received, View};
 use crate::text::{Index, Tree};
 
 /// The result of a run of the linter.
@@ -141,16 +141,8 @@ fn views<'a>(
         let programs = repo.other_programs.of_cluster(&receiver.cluster.name);
         let (lists, written) = (lists.collect(), written.clone());
         let settings = &options.settings;
-        let positions = positions[class].clone();
-        views.push(View::new(
-            (*receiver).clone(),
-            context,
-            (classes.first()[class], lists, positions),
-            installations,
-            settings,
-            programs,
-            written,
-        ));
+        let received = Received { first: classes.first()[class], lists, positions: positions[class].clone() };
+        views.push(View::new((*receiver).clone(), context, received, installations, settings, programs, written));
     }
     views
 }

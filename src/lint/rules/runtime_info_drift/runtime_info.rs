@@ -35,6 +35,9 @@ const REFLECTS: &str = "reflector.v1.k8s.emberstack.com/reflects";
 /// A namespace and a name.
 type Id<'a> = (&'a str, &'a str);
 
+/// The readers of each variable ConfigMap of a cluster.
+type ReadersById<'a> = Vec<(Id<'a>, Arc<Readers<'a>>)>;
+
 /// The root, path, offset and length of a value.
 type Place<'a> = (Option<&'a str>, (&'a str, u32, u32));
 
@@ -92,7 +95,7 @@ impl<'a> Info<'a> {
 pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> BTreeMap<(&'a str, &'a str), Vec<Info<'a>>> {
     let mut all: BTreeMap<(&str, &str), Vec<Info<'_>>> = BTreeMap::new();
     let views = fleet.views.iter().enumerate();
-    let mut of_first: Index<usize, Option<Vec<(Id<'a>, Arc<Readers<'a>>)>>> = Index::default();
+    let mut of_first: Index<usize, Option<ReadersById<'a>>> = Index::default();
     for (at, view) in views.filter(|(_, view)| view.is_whole() && view.receiver.target.is_none()) {
         let cluster: Arc<str> = view.receiver.to_string().into();
         let known = of_first.entry(view.first);
