@@ -24,6 +24,9 @@ pub mod yaml;
 /// Kubernetes objects as written, and notations that several modules parse.
 pub mod kube;
 
+/// The APIs of a cluster: the schemas of its kinds.
+pub mod api;
+
 /// URLs of sources, and the locations of their local copies.
 pub mod address;
 

@@ -9,7 +9,7 @@ use super::source::{display_prefix, folder_of, or_current};
 use super::streams::Streams;
 use crate::address::{Address, Location, LocationError, short_reference};
 use crate::base::finding::{Finding, did_you_mean};
-use crate::config::{self, Bearings, DeclaredCopy, DeclaredRoot, SourceCopy};
+use crate::config::{self, Bearings, DeclaredCopy, DeclaredFolder, DeclaredRoot};
 use crate::disk::{self, CopyFault, DiskError, Refusal};
 use crate::flux::source::Copy;
 use crate::flux::{Cluster, Receiver, Repo, Settings};
@@ -124,6 +124,7 @@ impl Options {
             };
             take(&place, copy);
         }
+        let schemas = self.declared_schemas(&config, &from, folder, prefix, streams)?;
         if !bearings.folder.is_empty() {
             config.roots = config.roots.into_iter().filter_map(|root| below(root, &bearings.folder)).collect();
             // The configuration applies to a larger directory, which may contain the other clusters.
@@ -131,7 +132,7 @@ impl Options {
             config.lint.named_clusters.clear();
         }
         config.lint = config.lint.seen_from(bearings);
-        Ok(Settings { copies, flux_version: self.flux_version.clone(), config, ..Settings::default() })
+        Ok(Settings { copies, schemas, flux_version: self.flux_version.clone(), config, ..Settings::default() })
     }
 
     /// Returns the copies that the configuration references, without the copies that the command line sets.
@@ -165,12 +166,46 @@ impl Options {
                 None => named.push((location, CopyDirectory::Trusted(from.folder.join(&copy.path)))),
                 Some(bounds) => match bounds.find(&copy.path) {
                     Ok(own) => named.push((location, CopyDirectory::Own(own))),
-                    Err(fault) => findings.push(refused_copy(copy, at, &fault)),
+                    Err(fault) => {
+                        let instead = format!("pass the directory with `--source {}=DIR`", copy.url);
+                        findings.push(refused(&copy.path, at, &fault, &instead));
+                    }
                 },
             }
         }
         if findings.is_empty() {
             return Ok(named);
+        }
+        linter::print_findings(findings, prefix, streams)?;
+        Err(Error::Printed(format!("`{}` is invalid", from.file.display())))
+    }
+
+    /// Reads the directories with definitions of kinds that the configuration references.
+    fn declared_schemas(
+        &self,
+        config: &config::Settings,
+        from: &ConfigLocation,
+        folder: &Path,
+        prefix: &str,
+        streams: &mut Streams,
+    ) -> Result<Vec<Tree>, Error> {
+        let bounds = if self.trust.trust_config || config.schemas.is_empty() {
+            None
+        } else {
+            disk::Copies::for_config(&from.file, or_current(&from.folder), folder)?
+        };
+        let (mut trees, mut findings) = (Vec::new(), Vec::new());
+        for DeclaredFolder { path, at } in &config.schemas {
+            match &bounds {
+                None => trees.push(disk::read_copy(&from.folder.join(path))?),
+                Some(bounds) => match bounds.find(path) {
+                    Ok(own) => trees.push(own.read()?),
+                    Err(fault) => findings.push(refused(path, at, &fault, "copy the definitions into the repository")),
+                },
+            }
+        }
+        if findings.is_empty() {
+            return Ok(trees);
         }
         linter::print_findings(findings, prefix, streams)?;
         Err(Error::Printed(format!("`{}` is invalid", from.file.display())))
@@ -340,35 +375,31 @@ impl CopyDirectory {
     }
 }
 
-/// Creates a finding about the path of a copy that is not read.
-fn refused_copy(copy: &SourceCopy, at: &Span, fault: &CopyFault) -> Finding {
-    let SourceCopy { url, path, .. } = copy;
-    let source = format!("`--source {url}=DIR`");
+/// Creates a finding about the path of a directory that is not read. `instead` is the alternative to the path.
+fn refused(path: &str, at: &Span, fault: &CopyFault, instead: &str) -> Finding {
     let (message, help) = match fault {
         CopyFault::Refused(Refusal::Outside) => (
-            format!("the configuration of the repository references copy `{path}` outside of the repository"),
+            format!("the configuration of the repository references directory `{path}` outside of the repository"),
             format!(
-                "pass the directory with {source}, use a configuration outside of the repository with `--config FILE`, \
-                or set `--trust-config`; a pull request can change this file, and must not gain access to other files \
-                of the machine"
+                "{instead}, use a configuration outside of the repository with `--config FILE`, or set \
+                `--trust-config`; a pull request can change this file, and must not gain access to other files of the \
+                machine"
             ),
         ),
         CopyFault::Refused(Refusal::Link) => (
-            format!("copy `{path}` contains a symbolic link that leads out of the repository"),
-            format!("set a directory of the repository, or pass the directory with {source}"),
+            format!("directory `{path}` contains a symbolic link that leads out of the repository"),
+            format!("set a directory of the repository, or {instead}"),
         ),
         CopyFault::Refused(Refusal::Git) => (
-            format!("copy `{path}` is in `.git`, which is never read"),
-            format!("set a directory of the repository, or pass the directory with {source}"),
+            format!("directory `{path}` is in `.git`, which is never read"),
+            format!("set a directory of the repository, or {instead}"),
         ),
-        CopyFault::Missing => (
-            format!("there is no directory `{path}` in the repository"),
-            format!("correct the path, or pass the directory with {source}"),
-        ),
-        CopyFault::Unreadable(why) => (
-            format!("copy `{path}` cannot be read: {why}"),
-            format!("make it readable, or pass another directory with {source}"),
-        ),
+        CopyFault::Missing => {
+            (format!("there is no directory `{path}` in the repository"), format!("correct the path, or {instead}"))
+        }
+        CopyFault::Unreadable(why) => {
+            (format!("directory `{path}` cannot be read: {why}"), format!("make it readable, or {instead}"))
+        }
     };
     Finding::error(config::INVALID_CONFIG, at.clone(), message).help(help)
 }

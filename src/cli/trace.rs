@@ -7,11 +7,14 @@ use super::exit::Exit;
 use super::repository::Options;
 use super::selection::{received, selector, unknown_object};
 use super::streams::Streams;
+use crate::api::catalog::{Catalog, Lookup};
+use crate::base::finding::did_you_mean;
 use crate::flux::query::field::{self, NoField};
 use crate::flux::query::trace::{trace, written_field};
-use crate::flux::{Applied, Cluster};
+use crate::flux::{Applied, Cluster, catalog_of};
+use crate::kube::Object;
 use crate::report::{printable, trace as report};
-use crate::yaml::Path;
+use crate::yaml::{Key, Path};
 
 /// Shows the applier of an object on each cluster, and the lines that set its fields.
 ///
@@ -57,7 +60,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let repo = repository.load();
     let receivers = args.options.receivers(&repo.clusters)?;
     let found = received(&selector, &receivers).map_err(|miss| unknown_object(&args.object, miss, &receivers))?;
-    let paths = paths(args.field.as_deref().unwrap_or_default(), &found)?;
+    let catalog = |cluster: &Cluster| catalog_of(cluster, &repo, &repository.settings);
+    let paths = paths(args.field.as_deref().unwrap_or_default(), &found, &catalog)?;
     let mut traces = Vec::new();
     for path in paths {
         traces.extend(trace(&found, &path));
@@ -71,7 +75,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 
 /// Returns the paths that match a typed field. An item that is selected by name may have a different index on each
 /// cluster.
-fn paths(typed: &str, found: &[(&Cluster, Applied<'_>)]) -> Result<Vec<Path>, Error> {
+fn paths(typed: &str, found: &[(&Cluster, Applied<'_>)], catalog: &CatalogOf<'_>) -> Result<Vec<Path>, Error> {
     let mut paths: Vec<Path> = Vec::new();
     let mut miss = None;
     for (_, applied) in found {
@@ -82,13 +86,18 @@ fn paths(typed: &str, found: &[(&Cluster, Applied<'_>)]) -> Result<Vec<Path>, Er
         }
     }
     match miss.filter(|_| paths.is_empty()) {
-        Some(no_field) => Err(unknown_field(typed, &no_field, found)),
+        Some(no_field) => Err(unknown_field(typed, &no_field, found, catalog)),
         None => Ok(paths),
     }
 }
 
-fn unknown_field(typed: &str, no_field: &NoField, found: &[(&Cluster, Applied<'_>)]) -> Error {
+/// Returns the kinds of a cluster.
+type CatalogOf<'a> = dyn Fn(&Cluster) -> Catalog + 'a;
+
+fn unknown_field(typed: &str, no_field: &NoField, found: &[(&Cluster, Applied<'_>)], catalog: &CatalogOf<'_>) -> Error {
     let NoField { known, missing, meant, has_fields } = no_field;
+    let unset =
+        || found.first().and_then(|(cluster, applied)| unset_field(applied.object, no_field, &catalog(cluster)));
     let known = field::shown(known);
     let place = if known.is_empty() { "the object".to_owned() } else { format!("`{known}`") };
     let message = if *has_fields {
@@ -103,7 +112,30 @@ fn unknown_field(typed: &str, no_field: &NoField, found: &[(&Cluster, Applied<'_
             printable(&format!("see `{place}`, which sets the field; a patch or a null value removes it")).into_owned()
         }
         (None, Some(meant)) => format!("did you mean `{}`?", field::shown(meant)),
-        (None, None) => "omit the field to see all fields".to_owned(),
+        (None, None) => match unset() {
+            Some(field) if field::shown(&field).ends_with(missing.as_str()) => {
+                format!("`{}` is a field of the kind, but nothing sets it", field::shown(&field))
+            }
+            Some(field) => format!("did you mean `{}`? nothing sets it", field::shown(&field)),
+            None => "omit the field to see all fields".to_owned(),
+        },
     };
     Error::with_help(printable(&message), help)
+}
+
+/// A field of the kind that the object does not set, with the missing or a similar name.
+fn unset_field(object: &Object, no_field: &NoField, catalog: &Catalog) -> Option<Path> {
+    let version = object.api_version().rsplit('/').next().unwrap_or_default();
+    let Lookup::Found(found) = catalog.find(object.group(), version, object.kind()) else { return None };
+    let mut schema = &*found.schema;
+    for key in &no_field.known.0 {
+        schema = match key {
+            Key::Name(name) => schema.field(name)?,
+            Key::Index(_) => schema.items.as_deref()?,
+        };
+    }
+    let names = schema.properties.iter().map(|(name, _)| &**name);
+    let meant = names.clone().find(|name| **name == no_field.missing);
+    let meant = meant.or_else(|| did_you_mean(&no_field.missing, names))?;
+    Some(no_field.known.child(Key::Name(meant.into())))
 }

@@ -47,6 +47,11 @@ pub struct Config {
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"url": "https://github.com/acme/apps.git", "path": "vendor/apps"}]))]
     pub sources: Vec<SourceCopy>,
+    /// The directories of this repository with CustomResourceDefinitions of kinds whose definitions clusters do not receive
+    /// from it.
+    #[serde(default)]
+    #[schemars(schema_with = "folders_schema", example = serde_json::json!(["schemas"]))]
+    pub schemas: Vec<DeclaredFolder>,
     /// The `ConfigMap`s and `Secret`s of clusters that no manifest defines, such as objects that Terraform or an operator creates.
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"kind": "ConfigMap", "namespace": "flux-system", "name": "cluster-info", "data": {"REGION": "eu-1"}, "keys": ["ACCOUNT_ID"]}]))]
@@ -137,6 +142,8 @@ pub struct Settings {
     pub roots: Vec<DeclaredRoot>,
     /// The copies of sources.
     pub sources: Vec<DeclaredCopy>,
+    /// The directories with definitions of kinds.
+    pub schemas: Vec<DeclaredFolder>,
     /// The objects of clusters that no manifest defines.
     pub external: Vec<Declared>,
     /// The cluster names outside of the `lint` section.
@@ -168,6 +175,10 @@ pub enum ConfigKind {
 
 fn flux_version_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["string", "number"], "pattern": FLUX_VERSION })
+}
+
+fn folders_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "array", "items": { "type": "string", "minLength": 1, "format": COPY_PATH } })
 }
 
 /// Returns the schema of `.fleetwright.yaml`.
@@ -222,6 +233,7 @@ fn settings(root: &Node) -> Settings {
     let items = |field: &str| root.get(field).map(Node::items).unwrap_or_default();
     let external = |node: &Node| Some(Declared { external: decode(node)?, node: node.clone() });
     let copy = |node: &Node| Some(DeclaredCopy { copy: decode(node)?, at: node.get("path")?.span().clone() });
+    let directory = |node: &Node| Some(DeclaredFolder { path: decode(node)?, at: node.span().clone() });
     let clusters = || root.get("clusters").map(Node::entries).unwrap_or_default().iter();
     let declared = |entry: &Entry| {
         let node = entry.node.get("root")?;
@@ -238,6 +250,7 @@ fn settings(root: &Node) -> Settings {
         roots: clusters().filter_map(declared).collect(),
         clusters: clusters().filter_map(|entry| Some((entry.key.to_string(), decode(&entry.node)?))).collect(),
         sources: items("sources").iter().filter_map(copy).collect(),
+        schemas: items("schemas").iter().filter_map(directory).collect(),
         external: items("external").iter().filter_map(external).collect(),
         named_clusters: named_clusters::of_config(root),
     }
@@ -249,5 +262,14 @@ pub struct DeclaredCopy {
     /// The copy.
     pub copy: SourceCopy,
     /// The position of the field `path`.
+    pub at: Span,
+}
+
+/// A directory and the place of its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredFolder {
+    /// The path, relative to the configuration.
+    pub path: String,
+    /// The position of the path.
     pub at: Span,
 }

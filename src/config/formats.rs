@@ -81,8 +81,8 @@ fn copy_path(text: &str) -> Option<FormatError> {
         (false, true) => format!("is `{text}`, a path with backslashes"),
         (false, false) => return None,
     };
-    let help = "write the path relative to this file, with `/` between directories, as in `vendor/apps`, or set the \
-                directory on the command line with `--source URL=DIR`";
+    let help = "write the path relative to this file, with `/` between directories, as in `vendor/apps`; for a \
+                copy of a source, `--source URL=DIR` accepts any directory";
     Some(FormatError { rule: None, message, help: help.into() })
 }
 

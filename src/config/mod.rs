@@ -18,8 +18,8 @@ mod document;
 
 pub use bearings::Bearings;
 pub use document::{
-    ApiVersion, ClusterConfig, Config, ConfigKind, DeclaredCopy, DeclaredRoot, INVALID_CONFIG, PATH, RootConfig,
-    Settings, SourceCopy, Version, load, read, schema,
+    ApiVersion, ClusterConfig, Config, ConfigKind, DeclaredCopy, DeclaredFolder, DeclaredRoot, INVALID_CONFIG, PATH,
+    RootConfig, Settings, SourceCopy, Version, load, read, schema,
 };
 pub use exception::Exception;
 pub use external::{Declared, External, ExternalKind, Text};

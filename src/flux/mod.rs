@@ -17,6 +17,7 @@ mod engine;
 pub mod helm;
 pub mod query;
 mod repo;
+mod definitions;
 
 pub use build::kustomization::MISSING_PATH;
 pub use build::sops::SOPS_MISCONFIGURED;
@@ -26,6 +27,7 @@ pub use cluster::apply_mode::ApplyMode;
 pub use cluster::desired_state::Cluster;
 pub use cluster::receiver::{Group, Receiver};
 pub use cluster::shape::{Shape, Shapes};
+pub use definitions::{catalog_of, definitions_elsewhere};
 pub use engine::outcome::Gap;
 pub use install::installation::{CONTROLLERS, DEFAULT_CONTROLLERS, installs};
 pub use install::lockdown::{

@@ -14,7 +14,7 @@ use super::settings::Settings;
 use super::source;
 use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::base::group_findings::sort;
-use crate::base::set_aside::is_test_data;
+use crate::base::set_aside::{is_set_aside, is_test_data};
 use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::cluster::lookups::Lookups;
@@ -35,6 +35,7 @@ use crate::flux::source::sources::Sources;
 use crate::kube::{Object, groups};
 use crate::kustomize::{Build, Builder, Files, MISSING_RESOURCE, Omission, is_yaml, omissions_by_name};
 use crate::text::{Entry, Index, PathKind, Tree, folder_of, join};
+use crate::yaml::DUPLICATE_KEY;
 
 /// The contents of a repository.
 #[derive(Debug, Clone, Default)]
@@ -106,6 +107,20 @@ fn excuse_ignored(findings: &mut [Finding], tree: &Tree) {
     }
 }
 
+/// Lowers the severity of findings of missing files that other programs mention with their whole path.
+///
+/// For example, a CI job writes such a file, and pushes it to the branch that Flux reads.
+fn excuse_written(findings: &mut [Finding], programs: &OtherPrograms) {
+    for finding in findings.iter_mut().filter(|finding| finding.rule == MISSING_RESOURCE) {
+        let span = &finding.at.span;
+        let path = join(folder_of(span.file().path()), span.text().trim_matches(['"', '\'']));
+        if let Some(program) = path.and_then(|path| programs.mention(&path)) {
+            finding.severity = Severity::Warning;
+            finding.help = Some(format!("correct the path, unless `{program}` writes the file before Flux reads it"));
+        }
+    }
+}
+
 /// The paths that kustomizations reference.
 #[derive(Default)]
 struct NamedPaths {
@@ -171,9 +186,10 @@ impl Repo {
             repo.problems.push(overlap.finding);
             repo.unfollowed.insert(overlap.folder);
         }
-        sort(&mut repo.problems);
         let clusters = repo.clusters.iter().map(|cluster| cluster.name.clone()).collect();
         repo.other_programs = OtherPrograms::of(tree, &repo.charts, clusters);
+        excuse_written(&mut repo.problems, &repo.other_programs);
+        sort(&mut repo.problems);
         repo
     }
 
@@ -252,8 +268,13 @@ impl Repo {
                 let template = is_template(parsed);
                 let is_copied_template = template && is_data && !is_kustomization && !mentioned;
                 let is_judged = spoken_for && !is_copied_template && !is_of_scaffold(parsed);
-                if is_judged {
-                    self.problems.extend(parsed.findings.iter().cloned());
+                if is_judged && is_set_aside(path, |_| false) {
+                    loose.extend(parsed.findings.iter().cloned());
+                } else if is_judged {
+                    // The builds report duplicate keys of patches, because the objects determine the consequences.
+                    let is_patch = !is_kustomization && !named.included.contains(path) && named.others.contains(path);
+                    let told = parsed.findings.iter().filter(|finding| !is_patch || finding.rule != DUPLICATE_KEY);
+                    self.problems.extend(told.cloned());
                 } else if !template && claims_to_be_manifest(text) {
                     loose.extend(parsed.findings.iter().cloned());
                 } else {

@@ -2,12 +2,15 @@
 
 use super::source::Copy;
 use crate::config;
+use crate::text::Tree;
 
 /// Information about a repository that is not in its files.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// The copies of remote artifacts.
     pub copies: Vec<Copy>,
+    /// The configured directories with definitions of kinds.
+    pub schemas: Vec<Tree>,
     /// The version of Flux from the command line. It takes precedence over every other version.
     pub flux_version: Option<String>,
     /// The configuration.

@@ -1,6 +1,7 @@
 //! Kubernetes objects as written: identities, scopes of kinds, selectors and versions.
 
 pub mod groups;
+mod encrypted;
 mod object;
 mod scope;
 mod id;
@@ -10,6 +11,7 @@ pub mod version;
 pub mod semver_range;
 pub mod quantity;
 
+pub use encrypted::is_encrypted_value;
 pub use id::{ObjectId, ObjectKey};
 pub use object::Object;
 pub use scope::{Scope, scope_of, settled_namespace};

@@ -1,6 +1,9 @@
 //! The scope of kinds: namespaced or cluster-scoped.
 
+use std::sync::LazyLock;
+
 use super::groups;
+use crate::text::Index;
 
 /// The scope of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,83 +18,46 @@ pub enum Scope {
 
 /// Returns the scope of a kind, if it is known without a `CustomResourceDefinition`.
 ///
-/// Source: the API of Kubernetes 1.36, and the CRDs of Flux and of the controllers that fleets use most.
+/// Source: the kinds with a built-in schema; the API of earlier releases of Kubernetes, and the CRDs of the controllers
+/// that fleets use most.
 pub fn scope_of(group: &str, kind: &str) -> Scope {
+    if groups::is_toolkit(group) {
+        return Scope::Namespaced;
+    }
+    if let Some(scope) = KINDS.get(&(group, kind)) {
+        return *scope;
+    }
     match group {
-        "" => either(kind, &["ComponentStatus", "Namespace", "Node", "PersistentVolume"], CORE),
-        _ if NAMESPACED.contains(&group) || groups::is_toolkit(group) => Scope::Namespaced,
-        _ if CLUSTER.contains(&group) => Scope::Cluster,
-        "authorization.k8s.io" => either(kind, &[], &["LocalSubjectAccessReview"]).or(Scope::Cluster),
-        "certificates.k8s.io" => {
-            either(kind, &["CertificateSigningRequest", "ClusterTrustBundle"], &["PodCertificateRequest"])
-        }
-        "networking.k8s.io" => {
-            either(kind, &["IngressClass", "IPAddress", "ServiceCIDR"], &["Ingress", "NetworkPolicy"])
-        }
-        "policy" => either(kind, &["PodSecurityPolicy"], &["PodDisruptionBudget"]),
-        groups::RBAC => either(kind, &["ClusterRole", "ClusterRoleBinding"], &["Role", "RoleBinding"]),
-        "resource.k8s.io" => either(
-            kind,
-            &["DeviceClass", "DeviceTaintRule", "ResourcePoolStatusRequest", "ResourceSlice"],
-            &["ResourceClaim", "ResourceClaimTemplate"],
-        ),
-        "scheduling.k8s.io" => either(kind, &["PriorityClass"], &["PodGroup", "Workload"]),
-        "storage.k8s.io" => either(kind, &[], &["CSIStorageCapacity"]).or(Scope::Cluster),
+        "" => either(kind, &["ComponentStatus"], &[]),
+        _ if NAMESPACED.contains(&group) => Scope::Namespaced,
+        "policy" => either(kind, &["PodSecurityPolicy"], &[]),
         "cert-manager.io" => either(kind, &["ClusterIssuer"], &["Certificate", "CertificateRequest", "Issuer"]),
         "external-secrets.io" => match kind.strip_prefix("Cluster") {
             Some(_) => Scope::Cluster,
             None => Scope::Namespaced,
         },
-        "gateway.networking.k8s.io" => either(kind, &["GatewayClass"], &[]).or(Scope::Namespaced),
+        "gateway.networking.k8s.io" => match kind {
+            "GatewayClass" => Scope::Cluster,
+            _ => Scope::Namespaced,
+        },
         "kyverno.io" => either(kind, &["ClusterPolicy", "ClusterCleanupPolicy", "GlobalContextEntry"], &["Policy"]),
         _ => Scope::Unknown,
     }
 }
 
-/// The groups whose kinds are all namespaced.
-const NAMESPACED: &[&str] = &[
-    "acme.cert-manager.io",
-    "apps",
-    "autoscaling",
-    "batch",
-    "bitnami.com",
-    "coordination.k8s.io",
-    "discovery.k8s.io",
-    "events.k8s.io",
-    "extensions",
-    groups::FLUX_OPERATOR,
-    "monitoring.coreos.com",
-    groups::SOURCE_EXTENSIONS,
-];
+/// The kinds with a built-in schema: a line with group, kind, resource and scope for each.
+static KINDS: LazyLock<Index<(&str, &str), Scope>> = LazyLock::new(|| {
+    let lines = include_str!("../../schemas/apis/kinds.txt").lines();
+    let kinds = lines.filter_map(|line| {
+        let mut words = line.split(' ');
+        let (group, kind, _, scope) = (words.next()?, words.next()?, words.next()?, words.next()?);
+        Some(((group, kind), if scope == "Cluster" { Scope::Cluster } else { Scope::Namespaced }))
+    });
+    kinds.collect()
+});
 
-/// The groups whose kinds are all cluster-scoped.
-const CLUSTER: &[&str] = &[
-    "admissionregistration.k8s.io",
-    "apiextensions.k8s.io",
-    "apiregistration.k8s.io",
-    "authentication.k8s.io",
-    "flowcontrol.apiserver.k8s.io",
-    "internal.apiserver.k8s.io",
-    "node.k8s.io",
-    "storagemigration.k8s.io",
-];
-
-/// The namespaced kinds of the core group.
-const CORE: &[&str] = &[
-    "Binding",
-    "ConfigMap",
-    "Endpoints",
-    "Event",
-    "LimitRange",
-    "PersistentVolumeClaim",
-    "Pod",
-    "PodTemplate",
-    "ReplicationController",
-    "ResourceQuota",
-    "Secret",
-    "Service",
-    "ServiceAccount",
-];
+/// The groups of other controllers, and removed groups, whose kinds are all namespaced.
+const NAMESPACED: &[&str] = &["acme.cert-manager.io", "bitnami.com", "extensions", "monitoring.coreos.com"];
 
 fn either(kind: &str, cluster: &[&str], namespaced: &[&str]) -> Scope {
     if cluster.contains(&kind) {
@@ -100,13 +66,6 @@ fn either(kind: &str, cluster: &[&str], namespaced: &[&str]) -> Scope {
         Scope::Namespaced
     } else {
         Scope::Unknown
-    }
-}
-
-impl Scope {
-    /// Returns this scope, or `rest` if this scope is unknown.
-    fn or(self, rest: Self) -> Self {
-        if self == Self::Unknown { rest } else { self }
     }
 }
 

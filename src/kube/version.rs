@@ -101,3 +101,26 @@ fn compare_parts(one: &str, other: &str) -> Ordering {
     let key = |part: &str| (!part.is_empty(), part.parse::<u64>().is_err(), part.parse::<u64>().unwrap_or_default());
     key(one).cmp(&key(other)).then_with(|| one.cmp(other))
 }
+
+/// Orders versions of an API as Kubernetes does: `v1alpha1`, `v1beta1`, `v1`, `v2`. Other texts come first.
+pub fn api_version_order(one: &str, other: &str) -> Ordering {
+    api_version(one).cmp(&api_version(other)).then_with(|| other.cmp(one))
+}
+
+/// The parts of an API version: whether it is one, whether it is stable, and its numbers.
+fn api_version(text: &str) -> (bool, u8, u64, u64) {
+    let parse = || {
+        let (major, suffix) = match text.strip_prefix('v')?.find(|c: char| !c.is_ascii_digit()) {
+            Some(end) => text.split_at_checked(end + 1)?,
+            None => (text, ""),
+        };
+        let major = major.strip_prefix('v')?.parse().ok()?;
+        Some(match (suffix.strip_prefix("alpha"), suffix.strip_prefix("beta")) {
+            (Some(minor), _) => (true, 0, major, minor.parse().ok()?),
+            (None, Some(minor)) => (true, 1, major, minor.parse().ok()?),
+            (None, None) if suffix.is_empty() => (true, 2, major, 0),
+            (None, None) => return None,
+        })
+    };
+    parse().unwrap_or_default()
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use super::context::Context;
+use crate::api::catalog::{Catalog, Releases};
 use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{
@@ -47,6 +48,7 @@ pub struct View<'a> {
     rbac: OnceLock<Rbac>,
     tenants: OnceLock<Tenants>,
     kinds: OnceLock<Kinds>,
+    catalog: OnceLock<Catalog>,
     inputs: OnceLock<Vec<Input<'a>>>,
     flux_version: OnceLock<Option<FluxVersion>>,
 }
@@ -100,6 +102,7 @@ impl<'a> View<'a> {
             rbac: OnceLock::new(),
             tenants: OnceLock::new(),
             kinds: OnceLock::new(),
+            catalog: OnceLock::new(),
             inputs: OnceLock::new(),
             flux_version: OnceLock::new(),
         }
@@ -321,6 +324,21 @@ impl<'a> View<'a> {
             let definitions = self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
             Kinds::with_definitions(definitions.map(|applied| applied.object))
         })
+    }
+
+    /// The schemas of the kinds of the cluster.
+    pub fn catalog(&self) -> &Catalog {
+        self.catalog.get_or_init(|| {
+            let definitions = self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
+            let received = definitions.filter_map(|applied| self.written.definitions.of(applied.object));
+            Catalog::new(received, self.written.definitions.elsewhere(), self.releases())
+        })
+    }
+
+    /// The releases of Kubernetes and Flux, as far as the repository specifies them.
+    fn releases(&self) -> Releases {
+        let flux = self.flux_version.get_or_init(|| self.detect_flux_version());
+        Releases { kubernetes: None, flux: flux.as_ref().and_then(FluxVersion::release).cloned() }
     }
 
     /// The producers of the cluster with unknown contents, such as charts.

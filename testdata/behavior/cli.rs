@@ -393,7 +393,7 @@ fn paths_of_a_configuration_above_are_relative_to_it() {
     }
     let sources = "sources: [{url: https://example.com/apps.git, path: ../apps}]";
     config(&format!("{sources}\nlint: {{skip: [a, b, .sub]}}"));
-    assert!(lint("repo", ".").contains("copy `../apps` outside of the repository"), "{}", lint("repo", "."));
+    assert!(lint("repo", ".").contains("directory `../apps` outside of the repository"), "{}", lint("repo", "."));
     let lint = |from: &str, dir: &str| {
         let output = fleetwright(&root.join(from), &["lint", "--trust-config", dir]);
         text(&output.stdout) + &text(&output.stderr)

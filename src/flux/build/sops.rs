@@ -2,8 +2,8 @@
 
 use crate::base::finding::Finding;
 use crate::base::go_regexp::Regexp;
-use crate::kube::Object;
-use crate::kustomize::{decrypt_object, is_encrypted_value};
+use crate::kube::{Object, is_encrypted_value};
+use crate::kustomize::decrypt_object;
 use crate::yaml::{Entry, Node, Origin, Style, Value};
 
 /// The id of the rule for objects that Flux does not decrypt, or fails to decrypt.

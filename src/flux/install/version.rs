@@ -50,6 +50,12 @@ impl FluxVersion {
         Some(Self { text: text.to_string(), newest: newest(text)?, is_pinned: false })
     }
 
+    /// The newest release in the range; `None` if a pinned artifact may contain another one.
+    pub fn release(&self) -> Option<&Version> {
+        let is_exact = Version::parse(&self.text).is_some_and(|exact| exact == self.newest);
+        (!self.is_pinned || is_exact).then_some(&self.newest)
+    }
+
     /// The version of the release that contains the image of a controller.
     fn of_image(deployment: &Object) -> Option<Self> {
         let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]).map(Node::items)?;

@@ -90,15 +90,31 @@ impl OtherPrograms {
         self.evidence().iter().find(|one| one.applies(folder)).map(|one| one.file.path())
     }
 
+    /// The file of a program that mentions the whole path of a file.
+    pub(in crate::flux) fn mention(&self, path: &str) -> Option<String> {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        let mentions = |text: &str| {
+            text.match_indices(path).any(|(at, _)| {
+                let before = text.get(..at).unwrap_or_default().trim_end_matches("./");
+                let after = text.get(at + path.len()..).unwrap_or_default();
+                !before.ends_with(is_part) && !after.starts_with(|c| is_part(c) || c == '.')
+            })
+        };
+        let is_whole = path.contains('/');
+        self.files().find(|file| is_whole && mentions(file.text())).map(|file| file.path().to_owned())
+    }
+
     fn evidence(&self) -> &[Evidence] {
-        self.evidence.get_or_init(|| {
-            let paths = self.tree.entries().map(|(path, _)| path).filter(|path| may_be_program(path));
-            let paths = paths.filter(|path| !is_chart_template(path, &self.charts));
-            let files = paths.filter_map(|path| self.tree.file(path).ok());
-            let is_manifest = |file: &File| is_yaml(file.path()) && claims_to_be_manifest(file.text());
-            let files = files.filter(|file| file.text().len() <= MAX_LEN && !is_manifest(file));
-            files.take(MAX_FILES).map(Evidence::of).filter(|evidence| !evidence.is_empty()).collect()
-        })
+        self.evidence.get_or_init(|| self.files().map(Evidence::of).filter(|evidence| !evidence.is_empty()).collect())
+    }
+
+    /// The files of programs.
+    fn files(&self) -> impl Iterator<Item = File> {
+        let paths = self.tree.entries().map(|(path, _)| path).filter(|path| may_be_program(path));
+        let paths = paths.filter(|path| !is_chart_template(path, &self.charts));
+        let files = paths.filter_map(|path| self.tree.file(path).ok());
+        let is_manifest = |file: &File| is_yaml(file.path()) && claims_to_be_manifest(file.text());
+        files.filter(move |file| file.text().len() <= MAX_LEN && !is_manifest(file)).take(MAX_FILES)
     }
 }
 

@@ -57,6 +57,14 @@ impl Copy {
         self.address == *address
     }
 
+    /// The files of a copy outside of the linted repository.
+    pub fn outside(&self) -> Option<&Tree> {
+        match &self.place {
+            Place::Inside(_) => None,
+            Place::Outside(tree, _) => Some(tree),
+        }
+    }
+
     fn is_in(&self, folder: &str) -> bool {
         matches!(&self.place, Place::Inside(inside) if **inside == *folder)
     }

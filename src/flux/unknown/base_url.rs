@@ -49,10 +49,15 @@ impl BaseUrl {
     }
 }
 
-/// Returns whether a path contains a word for CRDs.
+/// Returns whether a segment of a path indicates CRDs and no other objects.
 pub(super) fn names_definitions(path: &str) -> bool {
-    let mut words = path.split(|c: char| !c.is_ascii_alphanumeric());
-    words.any(|word| ["crd", "crds", "customresourcedefinition", "customresourcedefinitions"].contains(&word))
+    const DEFINITIONS: [&str; 4] = ["crd", "crds", "customresourcedefinition", "customresourcedefinitions"];
+    // For example, `with-crds` and `no-crds` contain other objects.
+    const OTHERS: [&str; 7] = ["and", "including", "no", "non", "plus", "with", "without"];
+    path.split('/').any(|segment| {
+        let has_one_of = |list: &[&str]| segment.split(|c: char| !c.is_ascii_alphanumeric()).any(|w| list.contains(&w));
+        has_one_of(&DEFINITIONS) && !has_one_of(&OTHERS)
+    })
 }
 
 /// Returns whether a file has the name that controller-gen gives to a CRD: `GROUP_PLURAL`.
@@ -71,6 +76,15 @@ mod tests {
         assert_eq!((&*url.repository, url.is_file, url.has_definitions), ("github.com/acme/tool", true, true));
         let url = BaseUrl::new("https://cdn.jsdelivr.net/gh/acme/tool@v1/deploy/rbac.yaml");
         assert_eq!((&*url.repository, &*url.name, url.has_definitions), ("github.com/acme/tool", "rbac", false));
+    }
+
+    #[test]
+    fn a_file_with_crds_and_other_objects_is_no_file_of_crds() {
+        let of = |name| {
+            BaseUrl::new(&format!("https://github.com/acme/tool/releases/download/v1/{name}.yaml")).has_definitions
+        };
+        assert!(of("crds") && of("tool-crds") && of("crds/tool"));
+        assert!(!of("tool-with-crds") && !of("operator-and-crds") && !of("tool-without-crds") && !of("no-crds"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::files::{Files, Reading};
+use super::files::{Files, Reading, is_yaml};
 use super::kustomization_fields;
 use crate::base::finding::Finding;
 use crate::text::{folder_of, join};
@@ -133,7 +133,10 @@ pub fn references_of(files: &Files, path: &str) -> References {
             for list in ["files", "envs"] {
                 let items = generator.get(list).map_or(&[][..], Node::items);
                 let texts = items.iter().filter_map(Node::text);
-                let paths = texts.map(|text| text.split_once('=').map_or(text, |(_, path)| path));
+                // A file with a key such as `custom.js` is not YAML, whatever its own name is.
+                let is_other = |key: &str| key.contains('.') && !is_yaml(key);
+                let pairs = texts.map(|text| text.split_once('=').unwrap_or(("", text)));
+                let paths = pairs.filter(|(key, _)| !is_other(key)).map(|(_, path)| path);
                 references.data.extend(paths.filter_map(|path| join(&definition.folder, path)));
             }
         }

@@ -1,6 +1,7 @@
 //! SOPS-encrypted files. kustomize-controller decrypts them before a build, so their values are unknown here.
 
 use super::files::Files;
+use crate::kube::is_encrypted_value;
 use crate::yaml::{Entry, Node, Style, Value, decode_base64};
 
 /// The key with SOPS metadata in an encrypted mapping.
@@ -105,11 +106,6 @@ fn unknown_value(node: &Node, text: &str) -> Node {
 /// The placeholder for the text of an encrypted file.
 pub(crate) fn masked_file(name: &str) -> String {
     format!("ENC[{name}]")
-}
-
-/// Returns whether a text is an encrypted value.
-pub fn is_encrypted_value(text: &str) -> bool {
-    text.starts_with("ENC[") && text.ends_with(']')
 }
 
 /// Returns whether a key of an env file is SOPS metadata.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::generator_kind::GeneratorKind;
 use crate::base::finding::Finding;
+use crate::kube::is_encrypted_value;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::locate::Located;
 use crate::kustomize::file::sops::{self, Format};
@@ -80,14 +81,14 @@ pub(crate) fn read(
         match key_and_path(source) {
             Ok((key, path)) => {
                 let mut pair = file(files, folder, source, key, path, accumulator);
-                if let Some(Pair { value, .. }) = pair.as_mut().filter(|_| decrypts)
-                    && let Content::Text(text) = value
+                if decrypts
+                    && let Content::Text(text) = &pair.value
                     && Format::from_file_name(source.text().and_then(|text| text.split('=').next()).unwrap_or(key))
                         .encrypts(text)
                 {
-                    *value = Content::Unknown(sops::masked_file(key).into());
+                    pair.value = Content::Unknown(sops::masked_file(key).into());
                 }
-                pairs.extend(pair);
+                pairs.push(pair);
             }
             Err(finding) => accumulator.fail(*finding),
         }
@@ -98,7 +99,7 @@ pub(crate) fn read(
 /// A line of an encrypted env file after decryption; `None` for SOPS metadata.
 fn decrypt_pair(pair: Pair) -> Option<Pair> {
     let value = match &pair.value {
-        Content::Text(text) if sops::is_encrypted_value(text) => Content::Unknown(text.clone()),
+        Content::Text(text) if is_encrypted_value(text) => Content::Unknown(text.clone()),
         value => value.clone(),
     };
     (!sops::is_sops_line(&pair.key)).then_some(Pair { value, ..pair })
@@ -213,20 +214,15 @@ fn key_and_path(source: &Node) -> Result<(&str, &str), Box<Finding>> {
     }
 }
 
-fn file(
-    files: &Files,
-    folder: &str,
-    source: &Node,
-    key: &str,
-    path: &str,
-    accumulator: &mut Accumulator,
-) -> Option<Pair> {
+fn file(files: &Files, folder: &str, source: &Node, key: &str, path: &str, accumulator: &mut Accumulator) -> Pair {
     let (key_span, reference_span) = literal_spans(source, key, path);
-    let (value, span) = match load(files, folder, source, path, accumulator)? {
-        Loaded::Text(file) => (Content::Text(file.text().into()), file.span(0..file.text().len())),
-        Loaded::Bytes(file, bytes) => (Content::Bytes(bytes), file.first_line()),
+    let (value, span) = match load(files, folder, source, path, accumulator) {
+        Some(Loaded::Text(file)) => (Content::Text(file.text().into()), file.span(0..file.text().len())),
+        Some(Loaded::Bytes(file, bytes)) => (Content::Bytes(bytes), file.first_line()),
+        // The object has the key as soon as the file exists.
+        None => (Content::Unknown("".into()), source.span().clone()),
     };
-    Some(Pair { key: key.into(), key_span, value, span, reference_span: Some(reference_span) })
+    Pair { key: key.into(), key_span, value, span, reference_span: Some(reference_span) }
 }
 
 /// The last segment of a path.

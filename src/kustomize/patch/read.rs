@@ -1,7 +1,7 @@
 //! Reading of `patches`, `patchesStrategicMerge` and `patchesJson6902`.
 
 use super::apply::{Patch, PatchOptions};
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::sops::{self, Format};
 use crate::kustomize::objects::selector::Selector;
@@ -92,10 +92,7 @@ fn read_one(
         }
     };
     let (documents, mut findings_of_file, text) = read;
-    if documents.first().is_some_and(|document| document.node.is_seq()) {
-        // Go decodes operations, and uses the last value of a duplicate key.
-        findings_of_file.retain(|finding| finding.rule != DUPLICATE_KEY);
-    }
+    let duplicates: Vec<Finding> = findings_of_file.extract_if(.., |finding| finding.rule == DUPLICATE_KEY).collect();
     if text.starts_with('[') && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {
         let message = "a patch that starts with `[` must be JSON, but this is not valid JSON";
         report(
@@ -129,7 +126,13 @@ fn read_one(
         );
         return None;
     }
-    let documents = if is_json { documents } else { patch_documents(&documents, findings)? };
+    // Go decodes operations, and uses the last value of a duplicate key.
+    let documents = if is_json {
+        documents
+    } else {
+        findings.extend(duplicates.into_iter().map(in_a_merge));
+        patch_documents(&documents, findings)?
+    };
     let target = item.get("target").filter(|target| !target.is_null());
     if format == PatchFormat::Json
         && target.and_then(|target| target.get("name")).and_then(Node::text).is_none_or(str::is_empty)
@@ -153,6 +156,16 @@ fn read_one(
     let is_selected = target.is_some() || format == PatchFormat::Merge;
     let documents = if is_selected { documents.iter().map(with_string_metadata).collect() } else { documents };
     Some(Patch { documents, target, selector_node, options, keeps_previous_id: format != PatchFormat::Json, span })
+}
+
+/// The finding for a duplicate key in a strategic merge patch.
+///
+/// The merge finds the first of the keys. kustomize rejects only a mapping that it copies as a whole, because the
+/// object does not have the mapping.
+fn in_a_merge(finding: Finding) -> Finding {
+    let help = "merge the two keys: kustomize ignores the second key if the object has this mapping, and otherwise \
+                rejects the patch";
+    Finding { severity: Severity::Warning, ..finding.help(help) }
 }
 
 /// The patch as kustomize copies it for selected objects.

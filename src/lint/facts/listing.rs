@@ -6,8 +6,7 @@ use super::identity_hash::{identity_hash, kind_hash};
 use super::needs::Needs;
 use super::private_values::encoding::is_encrypted;
 use crate::flux::Objects;
-use crate::kube::{Object, ObjectId, Scope, scope_of};
-use crate::kustomize::is_encrypted_value;
+use crate::kube::{Object, ObjectId, Scope, is_encrypted_value, scope_of};
 use crate::text::Index;
 use crate::yaml::{Name, Node};
 

@@ -17,4 +17,5 @@ pub(super) mod by_identity;
 pub(super) mod reached;
 pub(super) mod suspension;
 pub(super) mod unknown_sources;
+pub(super) mod definitions;
 pub(super) mod written_objects;

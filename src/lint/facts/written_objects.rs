@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use super::definitions::Definitions;
 use super::distinct::written_position;
 use super::reached::ReachedFiles;
 use crate::base::set_aside::is_set_aside;
-use crate::flux::Repo;
+use crate::flux::{Repo, Settings};
 use crate::kube::{Object, ObjectId, groups};
 use crate::text::{folder_of, is_inside, normalize};
 
@@ -16,11 +17,18 @@ pub(crate) struct WrittenObjects<'a> {
     /// `None` for an identity that several directories define.
     by_id: OnceLock<BTreeMap<ObjectId<'a>, Option<&'a Object>>>,
     reached: OnceLock<ReachedFiles<'a>>,
+    /// The kinds that the objects define.
+    pub(crate) definitions: Definitions<'a>,
 }
 
 impl<'a> WrittenObjects<'a> {
-    pub(crate) fn of(repo: &'a Repo) -> Self {
-        Self { repo, by_id: OnceLock::new(), reached: OnceLock::new() }
+    pub(crate) fn of(repo: &'a Repo, settings: &'a Settings) -> Self {
+        Self {
+            repo,
+            by_id: OnceLock::new(),
+            reached: OnceLock::new(),
+            definitions: Definitions::of_repository(repo, settings),
+        }
     }
 
     /// The object with an id, if a single directory defines it and no cluster reaches it.

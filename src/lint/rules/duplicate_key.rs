@@ -8,6 +8,9 @@ declare! {
     /// YAML forbids duplicate keys. Flux and kustomize reject the file. Other parsers silently use the last value, so a
     /// test with another tool may not show the fault. Often, two branches added the same block.
     ///
+    /// In a strategic merge patch, kustomize ignores the second key if the object has the mapping, and otherwise rejects
+    /// the patch. Therefore, the finding is a warning.
+    ///
     /// ## How to fix it
     ///
     /// Keep one of the two keys, or merge their values.

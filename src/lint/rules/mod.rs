@@ -63,6 +63,7 @@ rules! {
     mod remote_base;
     mod replaced_patches;
     mod runtime_info_drift;
+    mod schema_mismatch;
     mod shell_variable_substituted;
     mod sops_misconfigured;
     mod suspended_in_git;

@@ -7,6 +7,7 @@ use crate::lint::facts::private_values::address::{in_address, in_webhook};
 use crate::lint::facts::private_values::private::{Evidence, Private};
 use crate::lint::facts::private_values::search::private_values;
 use crate::lint::facts::private_values::secret::in_secret;
+use crate::lint::facts::private_values::shape::ADDRESS_WITH_KEY;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 
@@ -25,9 +26,9 @@ declare! {
     /// The severity is error for a value that is private because of its shape: a private key, a token with a known
     /// prefix, a URL with a password, or the URL of a webhook. It is also error for a value of a Secret with a key such
     /// as `password`, and for a password in a file of a Secret. It is warning if only the name or a random text
-    /// indicates that a value is private: a password in a ConfigMap, in chart values or in an environment variable, and
-    /// a random value in a Secret. It is pedantic for a well-known password such as `changeme`. Such a value does not
-    /// disclose a secret, but without a replacement, it is the password.
+    /// indicates that a value is private: a password in a ConfigMap, in chart values or in an environment variable, a
+    /// URL with an API key, and a random value in a Secret. It is pedantic for a well-known password such as
+    /// `changeme`. Such a value does not disclose a secret, but without a replacement, it is the password.
     ///
     /// These values are not private: public keys, certificates, addresses, user names, identifiers, empty values,
     /// variables, templates, references to a vault, SOPS-encrypted values, and placeholders such as `<token>` and
@@ -176,6 +177,8 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
 
 fn severity(evidence: Evidence) -> Severity {
     match evidence {
+        // Many of these keys only identify a web client.
+        Evidence::Shape(ADDRESS_WITH_KEY) => Severity::Warning,
         Evidence::Shape(_) | Evidence::Secret => Severity::Error,
         Evidence::Name => Severity::Warning,
         Evidence::Guessable => Severity::Pedantic,

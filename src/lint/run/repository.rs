@@ -113,7 +113,7 @@ fn views<'a>(
     options: &'a Options,
 ) -> Vec<View<'a>> {
     let installations = Installations::in_repository(repo);
-    let written = Arc::new(WrittenObjects::of(repo));
+    let written = Arc::new(WrittenObjects::of(repo, &options.settings));
     let mut shared: Index<usize, Arc<Listing>> = Index::default();
     let mut own: Index<usize, Arc<Listing>> = Index::default();
     let mut views = Vec::with_capacity(receivers.len());

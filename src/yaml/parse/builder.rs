@@ -237,6 +237,7 @@ impl<'a> Builder<'a> {
             return self.add_key(&built.node, plain);
         }
         let node = built.node;
+        let path = self.file.path();
         let Some(open) = self.stack.last_mut() else {
             self.root = Some(node);
             return;
@@ -264,7 +265,8 @@ impl<'a> Builder<'a> {
                 if let Some(first) = map.find(&name) {
                     self.findings.push(
                         duplicate(&name, span.clone(), first.key_span())
-                            .help("keep one of the keys; kustomize and Flux reject the file"),
+                            .help("keep one of the keys; kustomize and Flux reject the file")
+                            .caused_by(format!("{path}:{}", open.start), "", " keys of this mapping are defined twice"),
                     );
                     // Readers that accept duplicates use the last value, as kustomize does in `kustomization.yaml`.
                     map.replace(Entry::new(name, &span, node));

@@ -46,6 +46,12 @@ fn checkout() -> Checkout {
 fn plant(folder: &std::path::Path) {
     write(&folder.join("secret"), &format!("{CANARY}-secret"));
     write(&folder.join("o.yaml"), &format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {CANARY}}}\n"));
+    let versions = "[{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]";
+    let definition = format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: x.example.com}}\nspec: \
+         {{group: example.com, scope: Cluster, names: {{kind: {CANARY}, plural: x}}, versions: {versions}}}\n"
+    );
+    write(&folder.join("definition.yaml"), &definition);
 }
 
 fn config(path: &str) -> String {
@@ -141,6 +147,29 @@ fn no_configuration_of_the_repository_names_a_copy_outside_of_it() {
                 is_named && text.contains("--source"),
                 "{name}: `{command}` does not say where and what to do:\n{text}"
             );
+        }
+    });
+}
+
+#[test]
+fn no_configuration_of_the_repository_names_schemas_outside_of_it() {
+    let numbered: Vec<_> = TRICKS.iter().enumerate().collect();
+    side_by_side(&numbered, |(number, (path, make))| {
+        let checkout = checkout();
+        make(&checkout);
+        checkout.write(".fleetwright.yaml", &format!("{HEADER}schemas:\n  - \"{path}\"\n"));
+        let commands: &[&[&str]] = &[&["schema", "list"], &["schema", CANARY], &["lint"], &["graph"]];
+        let commands = part(commands, *number, 2);
+        let missing = checkout.answers(&commands);
+        plant(&checkout.outside());
+        let present = checkout.answers(&commands);
+        let name = format!("schemas: {path}");
+        assert_same(&missing, &present, &name);
+        for answer in present {
+            answer.assert_clean(&name);
+            let Answer { command, code, text } = &answer;
+            assert_eq!(*code, Some(2), "{name}: `{command}` is not refused:\n{text}");
+            assert!(text.contains(".fleetwright.yaml:4:5"), "{name}: `{command}` does not say where:\n{text}");
         }
     });
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{CandidateKind, RootCandidate, prefixes};
-use super::coverage::{Coverage, WrittenSync};
+use super::coverage::{Coverage, WrittenSync, source_of};
 use super::names::{CLUSTERS, is_placeholder};
 use super::synthetic_sync::{bootstrap_source, sync_of};
 use crate::base::set_aside::is_set_aside;
@@ -162,13 +162,6 @@ fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, Stri
         || (bootstrap_source(groups::FLUX_NAMESPACE), String::new()),
         |(_, source, prefix)| (source, prefix),
     )
-}
-
-/// The source of a Kustomization. Its default namespace is the namespace of Flux.
-fn source_of(object: &Object) -> Option<SourceRef> {
-    let source = SourceRef::of_kustomization(object)?;
-    let is_known = !source.namespace.is_empty();
-    Some(if is_known { source } else { SourceRef { namespace: groups::FLUX_NAMESPACE.into(), ..source } })
 }
 
 /// The parent directory of a cluster below which most paths exist, and the number of these paths. If several

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{RootCandidate, prefix, prefixes};
+use super::repository::repository;
 use crate::flux::classify::objects;
 use crate::flux::install::includers::Includers;
-use crate::flux::object::kinds::is_kustomization;
+use crate::flux::object::kinds::{is_kustomization, is_source};
 use crate::flux::object::kustomization_path::{below, clamp};
-use crate::kube::Object;
+use crate::flux::source::reference::SourceRef;
+use crate::kube::{Object, groups};
 use crate::kustomize::Files;
 use crate::text::{Tree, folder_of, is_inside};
 
@@ -30,14 +32,26 @@ pub(super) struct Coverage<'a> {
     by_target: BTreeMap<String, Vec<usize>>,
     /// The directories that roots sync.
     synced: BTreeSet<String>,
+    /// The repositories of the sources that the tree defines.
+    repositories: BTreeMap<SourceRef, String>,
     includers: &'a Includers,
 }
 
 impl<'a> Coverage<'a> {
     pub(super) fn new(files: &Files, includers: &'a Includers) -> Self {
         let tree = files.tree();
-        let mut coverage = Self { syncs: Vec::new(), by_target: BTreeMap::new(), synced: BTreeSet::new(), includers };
+        let mut coverage = Self {
+            syncs: Vec::new(),
+            by_target: BTreeMap::new(),
+            synced: BTreeSet::new(),
+            repositories: BTreeMap::new(),
+            includers,
+        };
         for (path, parsed) in files.parsed() {
+            if parsed.file.text().contains(groups::SOURCE) {
+                let sources = objects(parsed).filter(is_source);
+                coverage.repositories.extend(sources.filter_map(|one| Some((identity(&one), repository(&[one])?))));
+            }
             if !parsed.file.text().contains("kustomize.toolkit.fluxcd.io") {
                 continue;
             }
@@ -68,9 +82,20 @@ impl<'a> Coverage<'a> {
         let is_outside = |at: &usize| !self.syncs[*at].units.iter().any(|unit| is_inside(unit, folder));
         let is_applied = |target: &str| {
             let by = self.by_target.get(target).map_or(&[][..], Vec::as_slice);
-            self.synced.contains(target) || by.iter().any(is_outside)
+            self.synced.contains(target) || by.iter().any(|at| is_outside(at) && !self.is_of_other(*at, folder))
         };
-        prefixes(folder).any(|target| is_applied(target) && self.includers.reaches(target, folder))
+        prefixes(folder).any(|target| self.includers.reaches(target, folder) && is_applied(target))
+    }
+
+    /// Returns whether a Kustomization applies a directory of another repository with the same path: its source has an
+    /// address, and the Kustomizations in this directory use sources of other namespaces and repositories.
+    fn is_of_other(&self, at: usize, folder: &str) -> bool {
+        let Some(source) = source_of(&self.syncs[at].object) else { return false };
+        let Some(repository) = self.repositories.get(&source) else { return false };
+        let is_other =
+            |inner: SourceRef| inner.namespace != source.namespace && self.repositories.get(&inner) != Some(repository);
+        let mut inside = self.syncs.iter().filter(|sync| sync.units.iter().any(|unit| is_inside(unit, folder)));
+        inside.all(|sync| source_of(&sync.object).is_some_and(is_other))
     }
 
     /// Returns whether Flux reaches a file if it syncs a directory, directly or through further Kustomizations.
@@ -96,6 +121,19 @@ impl<'a> Coverage<'a> {
         let below = self.synced.range(folder.to_string()..).next().is_some_and(|synced| is_inside(synced, folder));
         below || prefixes(folder).any(|above| !above.is_empty() && self.synced.contains(above))
     }
+}
+
+/// The source of a Kustomization. Its default namespace is the namespace of Flux.
+pub(super) fn source_of(object: &Object) -> Option<SourceRef> {
+    let source = SourceRef::of_kustomization(object)?;
+    let is_known = !source.namespace.is_empty();
+    Some(if is_known { source } else { SourceRef { namespace: groups::FLUX_NAMESPACE.into(), ..source } })
+}
+
+/// The reference to a source. Its default namespace is the namespace of Flux.
+fn identity(source: &Object) -> SourceRef {
+    let namespace = source.namespace().unwrap_or(groups::FLUX_NAMESPACE);
+    SourceRef { kind: source.kind().into(), namespace: namespace.into(), name: source.name().into() }
 }
 
 /// The directory that a Kustomization applies; `None` for a whole source, since the path of such a Kustomization does

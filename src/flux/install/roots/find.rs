@@ -7,6 +7,7 @@ use super::cluster_folders::cluster_folders;
 use super::coverage::Coverage;
 use super::declared::declare;
 use super::names::{ONLY, names};
+use super::of_charts::remove_of_charts;
 use super::overlaps::{Overlap, remove_left_over, remove_overlaps, remove_unused};
 use super::repository::{most_common, repository};
 use super::root::Root;
@@ -28,7 +29,7 @@ use crate::yaml::Name;
 pub(crate) struct Roots {
     /// The roots, sorted by name.
     pub(crate) roots: Vec<Root>,
-    /// The excluded roots, which sync the directories of other clusters.
+    /// The excluded roots, which sync the directories of other clusters or the files of Helm charts.
     pub(crate) overlaps: Vec<Overlap>,
 }
 
@@ -42,6 +43,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     remove_samples(&mut candidates);
     remove_left_over(tree, &mut candidates);
     remove_unused(tree, &mut candidates);
+    let of_charts = remove_of_charts(builder, &mut candidates);
     declare(tree, declared, &mut candidates);
     remove_parked(builder, &includers, &mut coverage, &mut candidates);
     coverage.add(tree, candidates.iter());
@@ -49,7 +51,8 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     by_hand.retain(|one| one.synced(tree).is_none_or(|folder| !coverage.overlaps(&folder)));
     candidates.extend(by_hand);
     remove_unused(tree, &mut candidates);
-    let overlaps = remove_overlaps(tree, &includers, &mut candidates);
+    let mut overlaps = remove_overlaps(tree, &includers, &mut candidates);
+    overlaps.extend(of_charts);
     coverage.add(tree, candidates.iter());
     let is_alone = candidates.is_empty();
     let mut folders = cluster_folders(builder, &includers, &coverage, is_alone);

@@ -18,4 +18,5 @@ mod cluster_folders;
 mod declared;
 mod self_applied;
 mod written;
+mod of_charts;
 pub(crate) mod find;

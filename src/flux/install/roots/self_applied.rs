@@ -19,6 +19,7 @@ use crate::flux::source::reference::SourceRef;
 use crate::kube::{Object, groups};
 use crate::kustomize::Builder;
 use crate::text::is_inside;
+use crate::yaml::Node;
 
 /// The Kustomizations that apply their own directory, in directories that no other object applies.
 pub(super) fn self_applied(builder: &Builder, includers: &Includers, coverage: &Coverage<'_>) -> Vec<RootCandidate> {
@@ -41,6 +42,15 @@ pub(super) fn self_applied(builder: &Builder, includers: &Includers, coverage: &
     candidates
 }
 
+/// Returns whether a Kustomization waits for a Kustomization that is not beside it.
+///
+/// The other Kustomization is the root of the cluster, or below the root.
+fn waits_for_others(object: &Object, beside: &[Object]) -> bool {
+    let others = object.node.at_keys(&["spec", "dependsOn"]).map_or(&[][..], Node::items);
+    let is_beside = |name: &str| beside.iter().any(|one| is_kustomization(one) && one.name() == name);
+    others.iter().filter_map(|other| other.get("name")?.text()).any(|name| !is_beside(name))
+}
+
 /// The path of a Kustomization; `None` for the whole source and for unknown paths.
 fn path_of(object: &Object) -> Option<String> {
     let path = object.text_at(&["spec", "path"])?;
@@ -59,8 +69,12 @@ fn in_file(
         return None;
     }
     let beside = builder.files().get(&sync.file)?;
-    let beside = objects(&beside).filter(|object| is_source(object) && is_of(&sync.object, object));
-    Some(candidate(beside.collect(), sync.object.clone(), &folder))
+    let mut beside: Vec<Object> = objects(&beside).collect();
+    if waits_for_others(&sync.object, &beside) {
+        return None;
+    }
+    beside.retain(|object| is_source(object) && is_of(&sync.object, object));
+    Some(candidate(beside, sync.object.clone(), &folder))
 }
 
 /// The candidate for a Kustomization in the build of a directory.
@@ -80,6 +94,9 @@ fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Option<R
     let (own, more) = (find(&applies_it), || find(&applies_more));
     let is_own = own.is_some();
     let (at, path) = own.or_else(more)?;
+    if waits_for_others(&objects[at], &objects) {
+        return None;
+    }
     let mut beside = objects;
     let sync = beside.remove(at);
     // The version of Flux must be known before the first build.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::candidate::{CandidateKind, RootCandidate};
+use super::candidate::{CandidateKind, RootCandidate, prefixes};
 use super::root::is_of;
 use super::synthetic_sync::{bootstrap_source, sync_of};
 use crate::base::finding::Finding;
@@ -15,10 +15,11 @@ use crate::flux::install::includers::Includers;
 use crate::flux::install::installation::SYNC_FILE;
 use crate::flux::install::instance_chart::{self, instance, instance_of};
 use crate::flux::object::kinds::{is_kustomization, is_source};
+use crate::flux::object::kustomization_path::{below, clamp};
 use crate::flux::object::synthetic_node::text;
 use crate::kube::{Object, ObjectId, groups};
 use crate::kustomize::Builder;
-use crate::text::{File, folder_of};
+use crate::text::{File, folder_of, is_inside};
 use crate::yaml::Node;
 
 /// The roots that the repository contains.
@@ -94,6 +95,10 @@ pub(super) fn take(
             candidates.push(RootCandidate::new(CandidateKind::Sync, file, objects, path));
         }
     }
+    if candidates.iter().any(applies_itself) {
+        // This Kustomization applies the others, which are in the same file.
+        candidates.retain(applies_itself);
+    }
     // A user applies the objects beside a single root together with the root, unlike objects beside several roots.
     if let [one] = candidates.as_mut_slice() {
         let own = std::mem::take(&mut one.objects);
@@ -105,6 +110,12 @@ pub(super) fn take(
         one.findings = findings;
     }
     candidates
+}
+
+/// Returns whether the synced path of a `gotk-sync.yaml` contains the file.
+fn applies_itself(one: &RootCandidate) -> bool {
+    let (home, path) = (folder_of(one.file.path()), clamp(&one.path));
+    one.kind == CandidateKind::Sync && prefixes(home).any(|prefix| is_inside(home, &below(prefix, &path)))
 }
 
 /// Candidates in files of values for the chart `flux-instance`, recognized by their structure.

@@ -7,7 +7,7 @@ pub(super) mod encoding;
 mod markers;
 mod name;
 pub(crate) mod private;
-mod shape;
+pub(crate) mod shape;
 pub(crate) mod address;
 pub(crate) mod search;
 pub(crate) mod secret;

@@ -33,8 +33,13 @@ const WEBHOOKS: [(&str, &str); 13] = [
 ];
 
 /// The query parameters of addresses whose values are credentials.
-const PARAMETERS: [&str; 9] =
-    ["token", "access_token", "key", "api_key", "apikey", "sig", "secret", "password", "private_token"];
+const PARAMETERS: [&str; 6] = ["token", "access_token", "sig", "secret", "password", "private_token"];
+
+/// The query parameters of addresses whose values are credentials or the public identifiers of web clients.
+const KEYS: [&str; 3] = ["key", "api_key", "apikey"];
+
+/// The description of an address with one of these keys.
+pub(crate) const ADDRESS_WITH_KEY: &str = "a URL with a key";
 
 /// The first part of a text that is private under any name.
 pub(super) fn find(text: &str) -> Option<Shape> {
@@ -120,10 +125,14 @@ fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
         }
     }
     let query = rest.split_once('?').map(|(_, query)| query.split('#').next().unwrap_or_default())?;
-    let is_private = query.split('&').filter_map(|pair| pair.split_once('=')).any(|(name, value)| {
-        PARAMETERS.contains(&name.to_ascii_lowercase().as_str()) && value.len() >= 12 && is_random(value)
-    });
-    is_private.then_some(Shape { range, what: "a URL with a token" })
+    let has_one_of = |list: &[&str]| {
+        query.split('&').filter_map(|pair| pair.split_once('=')).any(|(name, value)| {
+            list.contains(&name.to_ascii_lowercase().as_str()) && value.len() >= 12 && is_random(value)
+        })
+    };
+    let token = has_one_of(&PARAMETERS).then_some("a URL with a token");
+    let what = token.or_else(|| has_one_of(&KEYS).then_some(ADDRESS_WITH_KEY))?;
+    Some(Shape { range, what })
 }
 
 /// Returns whether the last segment of an address looks like the credential of a webhook.

@@ -41,7 +41,8 @@ pub(super) struct Installed {
 impl Installed {
     /// Returns the controllers of a cluster, or `None` if they are unknown.
     pub(crate) fn of(view: &View<'_>) -> Option<Self> {
-        if !view.is_whole() {
+        let is_flux = |release: &Object| release.text_at(&["spec", "chart", "spec", "chart"]) == Some("flux2");
+        if !view.is_whole() || view.of_kind(groups::HELM, "HelmRelease").any(|applied| is_flux(applied.object)) {
             return None;
         }
         match (Self::of_instance(view), Self::of_deployments(view)) {

@@ -1,0 +1,12 @@
+//! The schemas of the kinds of a cluster, and where they come from.
+
+pub mod pack;
+mod built_in;
+mod definition;
+mod lookup;
+mod collect;
+
+pub use built_in::{BuiltIn, Product, Releases, built_in, scope_of};
+pub use collect::definitions_in;
+pub use definition::{Definition, Version};
+pub use lookup::{Catalog, Definitions, Elsewhere, Found, Lookup, Origin};

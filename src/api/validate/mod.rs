@@ -1,0 +1,18 @@
+//! Validation of an object as the API server does it: what it rejects, with the position of each fault.
+//!
+//! Sources: the typed values of `structured-merge-diff`, which server-side apply creates from an object; the packages
+//! `schema/defaulting`, `schema/listtype`, `schema/objectmeta` and `validation` of `k8s.io/apiextensions-apiserver`.
+
+mod mismatch;
+mod path;
+mod state;
+mod value;
+mod names;
+mod metadata;
+mod format;
+mod constraints;
+mod duplicates;
+mod walk;
+
+pub use mismatch::{Fault, Mismatch};
+pub use walk::validate;
