@@ -1,7 +1,7 @@
 //! What loading, rendering and linting cost: for the d1 fleet, and for fleets of 10, 100 and 1,000 clusters.
 //!
-//! `cargo test --bench fleet -- write 100` prints the fleet.yaml of the synthetic fleet instead, for measuring whole
-//! processes (`benches/processes`).
+//! `cargo test --bench fleet -- write clusters=100 tenants=50` prints the fleet.yaml of a synthetic fleet instead, for
+//! measuring whole processes (`benches/processes`). `synthetic::Form` lists the settings.
 
 use std::io::Write;
 use std::path::Path;
@@ -15,6 +15,8 @@ use fleetwright::text::{File, Tree};
 
 mod synthetic;
 
+use synthetic::Form;
+
 /// The name of what is measured and the tree with its fleet.yaml.
 struct Input {
     name: String,
@@ -23,11 +25,12 @@ struct Input {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [command, clusters, ..] = arguments.as_slice()
+    if let [command, settings @ ..] = arguments.as_slice()
         && command == "write"
     {
-        let clusters = clusters.parse().expect("`write` takes a number of clusters");
-        let text = synthetic::fleet(clusters);
+        let mut form = Form::default();
+        settings.iter().filter(|setting| !setting.starts_with('-')).for_each(|setting| form.set(setting));
+        let text = synthetic::fleet(&form);
         return std::io::stdout().write_all(text.as_bytes()).expect("the fleet.yaml can be written");
     }
     let mut criterion = Criterion::default()
@@ -61,7 +64,8 @@ fn bench(criterion: &mut Criterion) {
 fn inputs() -> Vec<Input> {
     let d1 = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/fleets/d1/fleet.yaml");
     let d1 = std::fs::read_to_string(d1).expect("the d1 fleet is part of the repository");
-    let synthetic = [10, 100, 1000].map(|clusters| (format!("{clusters} clusters"), synthetic::fleet(clusters)));
+    let synthetic = [10, 100, 1000]
+        .map(|clusters| (format!("{clusters} clusters"), synthetic::fleet(&Form { clusters, ..Form::default() })));
     let texts = std::iter::once(("d1".to_owned(), d1)).chain(synthetic);
     let input = |(name, text): (String, String)| Input { name, tree: Tree::from_iter([File::new("fleet.yaml", text)]) };
     texts.map(input).collect()

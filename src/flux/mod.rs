@@ -26,6 +26,7 @@ pub use cluster::applier::Applier;
 pub use cluster::apply_mode::ApplyMode;
 pub use cluster::desired_state::Cluster;
 pub use cluster::receiver::{Group, Receiver};
+pub use cluster::shape::{Shape, Shapes};
 pub use definitions::{catalog_of, definitions_elsewhere};
 pub use engine::outcome::Gap;
 pub use install::installation::{CONTROLLERS, DEFAULT_CONTROLLERS, installs};

@@ -1,6 +1,8 @@
 //! ImageUpdateAutomations: the branches and directories that they change, and the clusters that reconcile the changes.
 
-use super::fleet::Fleet;
+use std::sync::{Arc, PoisonError};
+
+use super::fleet::{Fleet, ProductionSources};
 use super::view::View;
 use crate::address::{Address, short_reference};
 use crate::flux::{Applied, Applier};
@@ -72,7 +74,13 @@ pub(super) fn production_sources<'a>(
     fleet: &Fleet<'a>,
     automation: &Automation<'_>,
     push: &Push,
-) -> Vec<(String, &'a Object)> {
+) -> ProductionSources<'a> {
+    let key = (automation.address.key().to_owned(), push.branch.clone(), automation.folder.clone());
+    // Each entry is inserted in one step, so a panic leaves no partial entry.
+    let known = || fleet.production_sources.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(sources) = known().get(&key) {
+        return sources.clone();
+    }
     // The views list a hub before the remote clusters to which the hub applies objects.
     let mut home = None;
     let mut hits = Vec::new();
@@ -81,8 +89,10 @@ pub(super) fn production_sources<'a>(
             home = Some(view);
         }
         let Some(home) = home.filter(|_| view.context.is_production) else { continue };
-        hits.extend(reconciles(view, home, automation, push).map(|source| (view.receiver.to_string(), source)));
+        hits.extend(reconciles(view, home, automation, push).map(|source| (view.receiver.to_string().into(), source)));
     }
+    let hits = Arc::new(hits);
+    known().insert(key, hits.clone());
     hits
 }
 

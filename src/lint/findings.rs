@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::finding::Finding;
+use crate::flux::Cluster;
 
 /// The findings of a check, and the number of facts that the check could not decide.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +27,13 @@ impl Findings {
 
     pub(super) fn is_empty(&self) -> bool {
         self.findings.is_empty() && self.unchecked.is_empty()
+    }
+
+    /// Returns whether an undecided fact depends on the name or the directory of a cluster.
+    pub(super) fn mentions(&self, Cluster { name, folder, .. }: &Cluster) -> bool {
+        self.unchecked
+            .keys()
+            .any(|reason| reason.contains(&**name) || !folder.is_empty() && reason.contains(folder.as_str()))
     }
 
     pub(super) fn merge(&mut self, other: Self) {

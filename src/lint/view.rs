@@ -33,6 +33,8 @@ pub struct View<'a> {
     pub receiver: Receiver<'a>,
     /// The context, which rules that check single objects may also read.
     pub context: Context<'a>,
+    /// The position of the first view that is alike: the rules find the same faults in it, at other positions.
+    pub(super) first: usize,
     pub(super) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
     /// The kustomizations that install Flux on the cluster.
     pub(super) installations: Vec<&'a Installation>,
@@ -40,8 +42,7 @@ pub struct View<'a> {
     /// The objects that the files of the repository define, for any cluster or none.
     pub(super) written: Arc<WrittenObjects<'a>>,
     settings: &'a Settings,
-    by_identity: OnceLock<ByIdentity>,
-    by_kind: OnceLock<Index<u64, Vec<usize>>>,
+    positions: Arc<Positions>,
     producers: OnceLock<Producers>,
     unknown_sources: OnceLock<UnknownSources<'a>>,
     rbac: OnceLock<Rbac>,
@@ -50,6 +51,21 @@ pub struct View<'a> {
     catalog: OnceLock<Catalog>,
     inputs: OnceLock<Vec<Input<'a>>>,
     flux_version: OnceLock<Option<FluxVersion>>,
+}
+
+/// The lists of objects that a cluster receives.
+pub(super) struct Received<'a> {
+    /// The position of the first view that is alike.
+    pub(super) first: usize,
+    pub(super) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
+    pub(super) positions: Arc<Positions>,
+}
+
+/// The positions of objects by identity and kind. Clusters that are alike share them.
+#[derive(Default)]
+pub(super) struct Positions {
+    by_identity: OnceLock<ByIdentity>,
+    by_kind: OnceLock<Index<u64, Vec<usize>>>,
 }
 
 /// The objects that users and other programs create on a cluster.
@@ -65,7 +81,7 @@ impl<'a> View<'a> {
     pub(super) fn new(
         receiver: Receiver<'a>,
         context: Context<'a>,
-        lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
+        Received { first, lists, positions }: Received<'a>,
         installations: Vec<&'a Installation>,
         settings: &'a Settings,
         programs: ClusterPrograms<'a>,
@@ -74,13 +90,13 @@ impl<'a> View<'a> {
         Self {
             receiver,
             context,
+            first,
             lists,
             installations,
             before_flux: BeforeFlux { external: &settings.config.external, programs },
             written,
             settings,
-            by_identity: OnceLock::new(),
-            by_kind: OnceLock::new(),
+            positions,
             producers: OnceLock::new(),
             unknown_sources: OnceLock::new(),
             rbac: OnceLock::new(),
@@ -374,7 +390,7 @@ impl<'a> View<'a> {
 
     /// The positions of the lists that contain objects of a kind, by the hash of the kind.
     fn by_kind(&self) -> &Index<u64, Vec<usize>> {
-        self.by_kind.get_or_init(|| {
+        self.positions.by_kind.get_or_init(|| {
             let mut by_kind: Index<u64, Vec<usize>> = Index::default();
             for (list, (_, listing)) in self.lists.iter().enumerate() {
                 listing.kinds.iter().for_each(|kind| by_kind.entry(*kind).push(list));
@@ -384,7 +400,7 @@ impl<'a> View<'a> {
     }
 
     fn by_identity(&self) -> &ByIdentity {
-        self.by_identity.get_or_init(|| ByIdentity::index(self.lists.iter().map(|(_, listing)| &**listing)))
+        self.positions.by_identity.get_or_init(|| ByIdentity::index(self.lists.iter().map(|(_, listing)| &**listing)))
     }
 
     /// A ConfigMap or Secret that the cluster receives. Producers may copy its data.

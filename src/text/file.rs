@@ -183,6 +183,12 @@ impl Span {
         &self.file
     }
 
+    /// The same range of another file with the same text.
+    #[must_use]
+    pub fn of_copy(&self, file: &File) -> Self {
+        Self { file: file.clone(), start: self.start, len: self.len }
+    }
+
     /// The byte range in the file's text.
     pub fn range(&self) -> Range<usize> {
         self.start as usize..(self.start + self.len) as usize

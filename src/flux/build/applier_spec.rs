@@ -20,6 +20,8 @@ pub(crate) struct ApplierSpec {
     pub(crate) object: Object,
     /// The source of a Kustomization.
     pub(crate) source: Option<SourceRef>,
+    /// The reference to the source, for output.
+    pub(crate) source_reference: Option<ObjectRef>,
     /// The directory of a Kustomization, relative to the root of its source.
     pub(crate) folder: String,
     /// The name of the other cluster to which a Kustomization with `kubeConfig` applies its objects.
@@ -49,11 +51,13 @@ impl ApplierSpec {
     pub(crate) fn read(kind: ApplierKind, object: &Object) -> Self {
         let is_kustomization = kind == ApplierKind::Kustomization;
         let spec = |key: &str| object.node.at_keys(&["spec", key]).filter(|_| is_kustomization);
+        let source = SourceRef::of_kustomization(object).filter(|_| is_kustomization);
         Self {
             kind,
             reference: object.reference(),
             object: object.clone(),
-            source: SourceRef::of_kustomization(object).filter(|_| is_kustomization),
+            source_reference: source.as_ref().map(reference),
+            source,
             folder: clamp(spec("path").and_then(Node::text).unwrap_or_default()),
             target: spec("kubeConfig").filter(|config| config.is_map()).map(|config| target_of(object, config)),
             digest: OnceLock::new(),
@@ -95,6 +99,15 @@ impl ApplierSpec {
     }
 }
 
+fn reference(source: &SourceRef) -> ObjectRef {
+    ObjectRef {
+        api_version: "source.toolkit.fluxcd.io/v1".into(),
+        kind: source.kind.clone(),
+        namespace: Some(source.namespace.clone()).filter(|namespace| !namespace.is_empty()),
+        name: source.name.clone(),
+    }
+}
+
 /// The digest of the input of a directory's build. Kustomizations with equal fields share a build, which has the
 /// positions of one of these Kustomizations.
 fn folder_digest(object: &Object, folder: &str) -> Digest {
@@ -115,6 +128,22 @@ fn folder_digest(object: &Object, folder: &str) -> Digest {
 pub(super) fn whole_digest(object: &Object) -> Digest {
     let mut hasher = Hasher::new("object");
     hasher.node(&object.node);
+    hasher.finish()
+}
+
+/// The digest of a FluxInstance without the path of its sync, which is the directory of the cluster.
+pub(super) fn instance_digest(object: &Object) -> Digest {
+    let mut hasher = Hasher::new("instance");
+    for entry in object.node.entries() {
+        hasher.text(&entry.key);
+        match &*entry.key {
+            "spec" => {
+                hasher.content(&entry.node.without("sync"));
+                entry.node.get("sync").iter().for_each(|sync| hasher.content(&sync.without("path")));
+            }
+            _ => hasher.content(&entry.node),
+        }
+    }
     hasher.finish()
 }
 

@@ -1,12 +1,16 @@
 //! The state that the builds of all clusters share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::build_key::BuildKey;
+use super::digest::Digest;
+use super::inventory::ChangedObjects;
 use super::output::Output;
+use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::settings::Settings;
 use crate::flux::source::sources::Sources;
 use crate::flux::variables::shared_substitution::SubstitutionCache;
+use crate::kube::Object;
 use crate::text::Index;
 
 /// The outputs of finished builds.
@@ -18,4 +22,46 @@ pub(crate) struct BuildContext<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) memo: Memo,
     pub(crate) shared: SubstitutionCache,
+    pub(crate) unbuilt: Unbuilt,
+    pub(crate) changed: ChangedObjects,
+    pub(crate) instances: Instances,
+}
+
+/// The outputs of appliers that are not built, by the reason. Many appliers of many clusters share a reason.
+#[derive(Default)]
+pub(crate) struct Unbuilt(Mutex<Index<NotBuiltReason, Arc<Output>>>);
+
+impl Unbuilt {
+    /// The output of an applier that is not built.
+    pub(crate) fn output(&self, reason: NotBuiltReason) -> Arc<Output> {
+        // Each entry is inserted in one step, so a panic leaves no partial entry.
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry_or(reason.clone(), || Arc::new(Output::not_built(reason))).clone()
+    }
+}
+
+/// The facts about the objects that Flux Operator creates for a FluxInstance.
+#[derive(Debug, Clone)]
+pub(crate) struct InstanceFacts {
+    /// The Deployment of kustomize-controller, as far as its fields are known.
+    pub(crate) controller: Option<Object>,
+    /// Whether the target of each patch selects an object.
+    pub(crate) all_match: bool,
+}
+
+/// The facts of FluxInstances, by the digest of the fields on which they depend. Most clusters have the same fields.
+#[derive(Default)]
+pub(crate) struct Instances(Mutex<Index<Digest, InstanceFacts>>);
+
+impl Instances {
+    /// The known facts of a FluxInstance.
+    pub(crate) fn get(&self, digest: &Digest) -> Option<InstanceFacts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(digest).cloned()
+    }
+
+    /// Adds the facts of a FluxInstance.
+    pub(crate) fn add(&self, digest: Digest, facts: InstanceFacts) {
+        // Each entry is inserted in one step, so a panic leaves no partial entry.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(digest, facts);
+    }
 }

@@ -3,7 +3,7 @@
 use crate::kube::groups;
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher as _};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::applier_spec::ApplierSpec;
 use super::chart_namespace::chart_namespace;
@@ -15,13 +15,14 @@ use crate::flux::producer::is_producer;
 use crate::flux::resourceset::{is_input_provider, is_resource_set};
 use crate::flux::unknown::injected_variables::injects_variables;
 use crate::kube::{Object, ObjectId, ObjectKey};
-use crate::yaml::Name;
+use crate::text::Index;
+use crate::yaml::{Name, Value};
 
 /// The objects of a build by identity and role.
 #[derive(Debug, Default)]
 pub(crate) struct Inventory {
     /// The appliers, and the objects that appliers look up.
-    pub(crate) indexed: Vec<IndexedObject>,
+    indexed: Vec<Arc<IndexedObject>>,
     layout: Arc<Layout>,
 }
 
@@ -54,6 +55,34 @@ pub(crate) struct IndexedObject {
     role: Role,
 }
 
+/// An entry of an inventory for a changed object; the inner `None` if no applier looks up the object.
+type ChangedEntry = Option<Arc<IndexedObject>>;
+
+/// The entries of changed objects, by the address of the object. Clusters with equal variables share these objects.
+#[derive(Default)]
+pub(crate) struct ChangedObjects(Mutex<Index<usize, (Object, ChangedEntry)>>);
+
+impl ChangedObjects {
+    /// The entry of a changed object; `None` if the change affects an identity or a role.
+    fn entry(&self, new: &Object, make: impl FnOnce() -> Option<ChangedEntry>) -> Option<ChangedEntry> {
+        // Each cluster has its own ConfigMaps of variables, so their entries are not shared.
+        let Value::Map(entries) = &new.node.value else { return make() };
+        if new.kind() == "ConfigMap" {
+            return make();
+        }
+        let address = entries.as_ptr().addr();
+        // Each entry is inserted in one step, so a panic leaves no partial entry.
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, entry)) = known().get(&address) {
+            return Some(entry.clone());
+        }
+        let entry = make()?;
+        // The entry keeps the object, so that its address is not used again.
+        known().insert(address, (new.clone(), entry.clone()));
+        Some(entry)
+    }
+}
+
 /// The role of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
@@ -70,7 +99,7 @@ enum Role {
 }
 
 /// A hash of the identity of an object. Objects with different fingerprints have different identities.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Fingerprint(u64);
 
 impl Inventory {
@@ -91,7 +120,7 @@ impl Inventory {
             if role != Role::None {
                 layout.indexed_by_fingerprint.push((fingerprint, indexed.len()));
                 layout.indexed.push(at);
-                indexed.push(IndexedObject::new(object, role));
+                indexed.push(Arc::new(IndexedObject::new(object, role)));
             }
         }
         layout.fingerprints.sort_unstable();
@@ -101,25 +130,36 @@ impl Inventory {
 
     /// The inventory after changes to the objects at some positions. `None` if a change affects an identity, a role,
     /// tenancy or the namespace of a chart: the changed objects then need a new inventory.
-    pub(crate) fn changed(self: &Arc<Self>, objects: &Objects, changed: &[(usize, Object)]) -> Option<Arc<Self>> {
+    pub(crate) fn changed(
+        self: &Arc<Self>,
+        objects: &Objects,
+        changed: &[(usize, Object)],
+        cache: &ChangedObjects,
+    ) -> Option<Arc<Self>> {
         let layout = &self.layout;
-        let is_alike = |(at, new): &(usize, Object)| {
-            let tells_as_before = layout.tenancy_objects.binary_search(at).is_ok() == concerns_tenancy(new);
-            let old = &objects[*at];
+        let is_alike = |at: usize, new: &Object| {
+            let tells_as_before = layout.tenancy_objects.binary_search(&at).is_ok() == concerns_tenancy(new);
+            let old = &objects[at];
             let into_as_before = chart_namespace(old) == chart_namespace(new);
-            identity(old) == identity(new) && tells_as_before && into_as_before && layout.roles[*at] == Role::of(new)
+            identity(old) == identity(new) && tells_as_before && into_as_before && layout.roles[at] == Role::of(new)
         };
-        if !changed.iter().all(is_alike) {
-            return None;
-        }
-        let mut indexed: Option<Vec<IndexedObject>> = None;
+        let mut indexed: Option<Vec<Arc<IndexedObject>>> = None;
         for (at, new) in changed {
-            if let Ok(position) = layout.indexed.binary_search(at) {
-                indexed.get_or_insert_with(|| self.indexed.clone())[position] =
-                    IndexedObject::new(new, layout.roles[*at]);
+            let position = layout.indexed.binary_search(at).ok();
+            let entry = cache.entry(new, || {
+                let role = layout.roles[*at];
+                is_alike(*at, new).then(|| position.map(|_| Arc::new(IndexedObject::new(new, role))))
+            })?;
+            if let (Some(position), Some(entry)) = (position, entry) {
+                indexed.get_or_insert_with(|| self.indexed.clone())[position] = entry;
             }
         }
         Some(indexed.map_or_else(|| self.clone(), |indexed| Arc::new(Self { indexed, layout: layout.clone() })))
+    }
+
+    /// Returns whether there are no indexed objects.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.indexed.is_empty()
     }
 
     /// Returns whether both inventories share one layout, so that their objects have the same identities.
@@ -127,20 +167,30 @@ impl Inventory {
         Arc::ptr_eq(&self.layout, &other.layout)
     }
 
+    /// The fingerprints of the indexed objects.
+    pub(crate) fn fingerprints(&self) -> impl Iterator<Item = Fingerprint> {
+        self.layout.indexed_by_fingerprint.iter().map(|(fingerprint, _)| Fingerprint(*fingerprint))
+    }
+
+    /// The keys of the indexed objects.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &ObjectKey> {
+        self.indexed.iter().map(|indexed| &indexed.key)
+    }
+
     /// The indexed objects that are appliers.
     pub(crate) fn appliers(&self) -> impl Iterator<Item = &IndexedObject> {
-        self.indexed.iter().filter(|indexed| matches!(indexed.role, Role::Applier(_)))
+        self.indexed.iter().map(|indexed| &**indexed).filter(|indexed| matches!(indexed.role, Role::Applier(_)))
     }
 
     /// The indexed objects from which controllers create other objects, and the indexed objects that appliers list by
     /// namespace.
     pub(crate) fn makers(&self) -> impl Iterator<Item = &IndexedObject> {
-        self.indexed.iter().filter(|indexed| indexed.role == Role::Maker)
+        self.indexed.iter().map(|indexed| &**indexed).filter(|indexed| indexed.role == Role::Maker)
     }
 
     /// The Deployments of kustomize-controller.
     pub(crate) fn controllers(&self) -> impl Iterator<Item = &IndexedObject> {
-        self.indexed.iter().filter(|indexed| indexed.role == Role::Controller)
+        self.indexed.iter().map(|indexed| &**indexed).filter(|indexed| indexed.role == Role::Controller)
     }
 
     /// The positions of the objects that concern tenancy.
@@ -164,7 +214,7 @@ impl Inventory {
         let known = &self.layout.indexed_by_fingerprint;
         let first = known.partition_point(|(other, _)| *other < fingerprint);
         let alike = known.iter().skip(first).take_while(|(other, _)| *other == fingerprint);
-        alike.map(|(_, at)| &self.indexed[*at]).find(|indexed| indexed.key.id() == id)
+        alike.map(|(_, at)| &*self.indexed[*at]).find(|indexed| indexed.key.id() == id)
     }
 
     /// Returns whether `objects` has an object with the identity of `object`. `objects` must be all objects of the

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::applier_spec::{ApplierSpec, whole_digest};
+use super::applier_spec::{ApplierSpec, instance_digest, whole_digest};
 use super::build_key::{BuildKey, FindingKey, FinishKey, FolderKey};
-use super::context::BuildContext;
+use super::context::{BuildContext, InstanceFacts};
 use super::kustomization::{build, finish, too_much};
 use super::output::{BuildFacts, Output};
 use crate::flux::install::deployments::controller_of;
-use crate::flux::install::manifests::patch_targets;
+use crate::flux::install::manifests::{matched_targets, patch_targets};
 use crate::flux::install::sync::objects_of;
 use crate::flux::model::applier_kind::State;
 use crate::flux::model::not_built::NotBuiltReason;
@@ -76,9 +76,20 @@ impl Job {
             Self::Sync(spec) => {
                 let builder = &context.sources.repository().builder;
                 let (objects, findings) = objects_of(&spec.object, builder);
-                let patch_targets = patch_targets(&spec.object, builder);
-                let facts = Arc::new(BuildFacts { patch_targets, ..BuildFacts::default() });
-                Output { controller: controller_of(&spec.object), ..Output::with(objects, findings, facts) }
+                let digest = instance_digest(&spec.object);
+                let known = context.instances.get(&digest).filter(|known| known.all_match);
+                let (targets, controller) = if let Some(known) = known {
+                    (matched_targets(&spec.object), known.controller)
+                } else {
+                    let targets = patch_targets(&spec.object, builder);
+                    let controller = controller_of(&spec.object);
+                    let is_complete = matched_targets(&spec.object).len() == targets.len();
+                    let all_match = is_complete && targets.iter().all(|target| target.is_matched);
+                    context.instances.add(digest, InstanceFacts { controller: controller.clone(), all_match });
+                    (targets, controller)
+                };
+                let facts = Arc::new(BuildFacts { patch_targets: targets, ..BuildFacts::default() });
+                Output { controller, ..Output::with(objects, findings, facts) }
             }
             Self::Set(spec, providers) => {
                 let expansion = expand(&spec.object, providers);
@@ -91,7 +102,7 @@ impl Job {
             Self::Folder(spec, artifact) => build(spec, artifact),
             Self::Finish(spec, built, values) => {
                 let substitution = values.as_ref().map(SubstitutionInput::substitution);
-                finish(spec, built, substitution.as_ref(), &context.shared)
+                finish(spec, built, substitution.as_ref(), &context.shared, &context.changed)
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::applier_spec::ApplierSpec;
-use super::inventory::Inventory;
+use super::inventory::{ChangedObjects, Inventory};
 use super::output::{BuildFacts, Output};
 use super::overlay::overlay;
 use super::sops;
@@ -121,8 +121,9 @@ pub(crate) fn finish(
     built: &Output,
     substitution: Option<&Substitution<'_>>,
     shared: &SubstitutionCache,
+    changed: &ChangedObjects,
 ) -> Output {
-    let mut output = substitution.map_or_else(|| built.clone(), |with| substituted(spec, built, with, shared));
+    let mut output = substitution.map_or_else(|| built.clone(), |with| substituted(spec, built, with, shared, changed));
     if spec.metadata().is_some() {
         let mut objects = output.objects.iter().cloned().collect::<Vec<Object>>();
         for object in &mut objects {
@@ -140,10 +141,11 @@ fn substituted(
     built: &Output,
     substitution: &Substitution<'_>,
     shared: &SubstitutionCache,
+    entries: &ChangedObjects,
 ) -> Output {
     let AllSubstituted { changed, findings: mut found, undefined, fails, grown } =
         substitute(spec, built, substitution, shared);
-    let mut output = Output { grown, undefined: undefined.into(), ..built.replaced(changed) };
+    let mut output = Output { grown, undefined: undefined.into(), ..built.replaced(changed, entries) };
     if fails {
         output.state = State::Failed;
     }

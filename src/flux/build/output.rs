@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::inventory::Inventory;
+use super::inventory::{ChangedObjects, Inventory};
 use crate::base::finding::{Finding, Severity};
 use crate::flux::model::applier_kind::State;
 use crate::flux::model::not_built::NotBuiltReason;
@@ -120,11 +120,11 @@ impl Output {
     }
 
     /// The output with other objects at some positions. `changed` is sorted by position.
-    pub(crate) fn replaced(&self, changed: Vec<(usize, Object)>) -> Self {
+    pub(crate) fn replaced(&self, changed: Vec<(usize, Object)>, cache: &ChangedObjects) -> Self {
         if changed.is_empty() {
             return self.clone();
         }
-        let alike = self.inventory.changed(&self.objects, &changed);
+        let alike = self.inventory.changed(&self.objects, &changed, cache);
         let objects = self.objects.with(changed);
         let inventory = alike.unwrap_or_else(|| Arc::new(Inventory::new(objects.iter())));
         Self { objects, inventory, ..self.clone() }

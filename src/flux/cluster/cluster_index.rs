@@ -27,8 +27,9 @@ const FEW_LAYERS: usize = 64;
 pub(crate) struct ClusterIndex {
     /// The outputs in order, with their precedence.
     layers: Vec<(Arc<Output>, Rank)>,
-    /// The layer of each object, computed at the first lookup in more than `FEW_LAYERS` layers.
-    merged: OnceLock<Index<ObjectKey, (usize, Rank)>>,
+    /// The first layer of each fingerprint with the highest precedence, computed at the first lookup in more than
+    /// `FEW_LAYERS` layers.
+    merged: OnceLock<Index<Fingerprint, (usize, Rank)>>,
     /// The appliers, and the objects of the three fields below.
     known: Index<ObjectKey, (Option<Arc<ApplierSpec>>, Rank)>,
     /// The ArtifactGenerators of each namespace.
@@ -75,7 +76,7 @@ impl ClusterIndex {
                 self.known.insert(indexed.key.clone(), (indexed.spec.clone(), rank));
             }
         }
-        if !inventory.indexed.is_empty() {
+        if !inventory.is_empty() {
             if let Some(merged) = self.merged.get_mut() {
                 merge_layer(merged, self.layers.len(), output, rank);
             }
@@ -102,6 +103,12 @@ impl ClusterIndex {
         self.known.insert(indexed.key.clone(), (indexed.spec.clone(), rank));
     }
 
+    /// The index without what later lookups can compute again. Few clusters have later lookups.
+    pub(crate) fn without_cache(mut self) -> Self {
+        self.merged = OnceLock::new();
+        self
+    }
+
     /// The specification of an applier.
     pub(crate) fn spec(&self, key: &ObjectKey) -> Option<&Arc<ApplierSpec>> {
         self.known.get(key).and_then(|(spec, _)| spec.as_ref())
@@ -112,8 +119,12 @@ impl ClusterIndex {
         let id = id.settled();
         let fingerprint = Fingerprint::new(id);
         if self.layers.len() > FEW_LAYERS {
-            let (at, _) = self.merged.get_or_init(|| self.merge()).get(&ObjectKey::from(id))?;
-            return self.layers.get(*at).and_then(|(output, _)| output.inventory.get(id, fingerprint));
+            let (at, _) = self.merged.get_or_init(|| self.merge()).get(&fingerprint)?;
+            let (output, _) = self.layers.get(*at)?;
+            // Different identities may have the same fingerprint. The search then visits all layers.
+            if let Some(found) = output.inventory.get(id, fingerprint) {
+                return Some(found);
+            }
         }
         let mut best: Option<(&IndexedObject, Rank)> = None;
         for (output, rank) in &self.layers {
@@ -126,7 +137,7 @@ impl ClusterIndex {
         best.map(|(indexed, _)| indexed)
     }
 
-    fn merge(&self) -> Index<ObjectKey, (usize, Rank)> {
+    fn merge(&self) -> Index<Fingerprint, (usize, Rank)> {
         let mut merged = Index::default();
         for (at, (output, rank)) in self.layers.iter().enumerate() {
             merge_layer(&mut merged, at, output, *rank);
@@ -184,10 +195,10 @@ impl Lookup for ClusterIndex {
 }
 
 /// Adds the objects of a layer to the merged index.
-fn merge_layer(merged: &mut Index<ObjectKey, (usize, Rank)>, at: usize, output: &Output, rank: Rank) {
-    for indexed in &output.inventory.indexed {
-        if merged.get(&indexed.key).is_none_or(|(_, known)| *known < rank) {
-            merged.insert(indexed.key.clone(), (at, rank));
+fn merge_layer(merged: &mut Index<Fingerprint, (usize, Rank)>, at: usize, output: &Output, rank: Rank) {
+    for fingerprint in output.inventory.fingerprints() {
+        if merged.get(&fingerprint).is_none_or(|(_, known)| *known < rank) {
+            merged.insert(fingerprint, (at, rank));
         }
     }
 }

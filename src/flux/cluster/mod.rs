@@ -9,3 +9,4 @@ pub(super) mod cluster_index;
 pub(super) mod lookups;
 pub(super) mod desired_state;
 pub(super) mod receiver;
+pub(super) mod shape;

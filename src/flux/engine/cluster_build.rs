@@ -48,6 +48,10 @@ pub(crate) struct Slot {
     pub(crate) output: Option<Arc<Output>>,
     /// Whether the index of the cluster contains the output.
     is_collected: bool,
+    /// The number of steps since an object arrived for which the applier waits.
+    tries: usize,
+    /// Whether `waiting` has the applier.
+    is_waiting: bool,
 }
 
 /// The build of one cluster, until its fixed point.
@@ -65,6 +69,10 @@ pub(crate) struct ClusterBuild {
     passes: usize,
     /// Whether a reference to a missing object waits for appliers that are not built yet.
     waits_for_missing: bool,
+    /// The appliers that wait for an object. Without this index, a chain of appliers takes quadratic time.
+    waiting: Index<ObjectKey, Vec<usize>>,
+    /// Whether controllers create objects from other objects, so that any object may complete another one.
+    has_makers: bool,
     complete: bool,
     /// The appliers whose inputs changed after they were built.
     unstable: Vec<usize>,
@@ -101,6 +109,8 @@ impl ClusterBuild {
             seen: Index::default(),
             passes: 0,
             waits_for_missing: true,
+            waiting: Index::default(),
+            has_makers: false,
             complete: false,
             unstable: Vec::new(),
             first_refusal: None,
@@ -152,7 +162,9 @@ impl ClusterBuild {
             let (mut needs, mut blocked, mut progress) = (Vec::new(), false, false);
             let mut at = 0;
             while at < self.slots.len() {
-                if self.slots[at].output.is_none() {
+                if self.is_asleep(at) {
+                    blocked = true;
+                } else if self.slots[at].output.is_none() {
                     match self.step(at, &mut cache, context) {
                         Progress::Done(key, output) => {
                             let slot = &mut self.slots[at];
@@ -169,7 +181,7 @@ impl ClusterBuild {
             match (needs.is_empty(), blocked) {
                 (false, _) => return needs,
                 // A later applier may have provided the missing object.
-                (true, true) if progress => {}
+                (true, true) if progress || self.wake_all() => {}
                 // No applier makes progress: missing objects stay missing.
                 (true, true) => self.waits_for_missing = false,
                 (true, false) if self.is_fixed_point(context) || self.passes >= MAX_PASSES => {
@@ -193,6 +205,7 @@ impl ClusterBuild {
             return;
         }
         self.index.take(&output, kind);
+        self.wake(&output);
         let most = context.settings.bounds.appliers;
         for indexed in output.inventory.appliers() {
             let Some(spec) = self.spec_of(indexed) else { continue };
@@ -209,6 +222,36 @@ impl ClusterBuild {
             }
             self.slots.push(Slot::new(spec, Some(at)));
         }
+    }
+
+    /// Returns whether an applier waits for objects, and none of them has arrived since its last steps.
+    ///
+    /// An applier needs two steps, since appliers share the variables that another applier loads in the same round.
+    fn is_asleep(&self, at: usize) -> bool {
+        let slot = &self.slots[at];
+        slot.output.is_none() && slot.tries >= 2 && self.waits_for_missing && !self.has_makers
+    }
+
+    /// Wakes the appliers that wait for an object of an output.
+    fn wake(&mut self, output: &Output) {
+        self.has_makers |= output.inventory.makers().next().is_some();
+        if self.waiting.is_empty() {
+            return;
+        }
+        for at in output.inventory.keys().filter_map(|key| self.waiting.get(key)).flatten() {
+            if let Some(slot) = self.slots.get_mut(*at) {
+                slot.tries = 0;
+            }
+        }
+    }
+
+    /// Wakes all appliers, and returns whether one of them was asleep.
+    fn wake_all(&mut self) -> bool {
+        let was_asleep = (0..self.slots.len()).any(|at| self.is_asleep(at));
+        if was_asleep {
+            self.slots.iter_mut().for_each(|slot| slot.tries = 0);
+        }
+        was_asleep
     }
 
     /// Returns whether every applier still has the input with which it was built. Records the other appliers in
@@ -252,6 +295,7 @@ impl ClusterBuild {
         self.seen = Index::default();
         self.written_at = Index::default();
         self.first_refusal = None;
+        self.waiting = Index::default();
         self.slots = vec![self.bootstrap_slot()];
     }
 
@@ -289,7 +333,7 @@ impl ClusterBuild {
             ApplierKind::FluxInstance => Job::Sync(spec),
             ApplierKind::Kustomization => match self.resolve(&spec, cache, context) {
                 Resolution::Artifact(_) if !spec.is_folder_known() => {
-                    return without_artifact(&spec, Resolution::Unknown("its path is unknown".into()));
+                    return without_artifact(&spec, Resolution::Unknown("its path is unknown".into()), context);
                 }
                 Resolution::Artifact(artifact) => {
                     // The memo has an output for a key without a position only if the path exists. So most lookups do
@@ -301,7 +345,7 @@ impl ClusterBuild {
                     Job::Folder(spec, artifact)
                 }
                 Resolution::Missing if self.waits_for_missing => return Progress::Blocked,
-                resolution => return without_artifact(&spec, resolution),
+                resolution => return without_artifact(&spec, resolution, context),
             },
             ApplierKind::Bootstrap | ApplierKind::Folder => unreachable!("no object is of this kind of applier"),
         };
@@ -351,7 +395,14 @@ impl ClusterBuild {
         if let Some(variables) = spec.variables() {
             let loaded = self.load(variables, &spec, cache);
             self.slots[at].variables = loaded.variables.clone();
-            if loaded.missing && self.waits_for_missing {
+            if !loaded.missing.is_empty() && self.waits_for_missing {
+                let slot = &mut self.slots[at];
+                slot.tries += 1;
+                if !std::mem::replace(&mut slot.is_waiting, true) {
+                    for key in loaded.missing {
+                        self.waiting.entry(key).push(at);
+                    }
+                }
                 return Progress::Blocked;
             }
             let none = loaded.variables.values.is_empty() && !loaded.variables.open;
@@ -388,31 +439,40 @@ fn refusal(spec: &ApplierSpec, repeats: bool, most: usize) -> String {
 
 impl Slot {
     fn new(spec: Arc<ApplierSpec>, parent: Option<usize>) -> Self {
-        Self { spec, parent, variables: Arc::default(), key: None, output: None, is_collected: false }
+        Self {
+            spec,
+            parent,
+            variables: Arc::default(),
+            key: None,
+            output: None,
+            is_collected: false,
+            tries: 0,
+            is_waiting: false,
+        }
     }
 }
 
 /// The result for a Kustomization whose source has no known artifact.
-fn without_artifact(spec: &ApplierSpec, resolution: Resolution) -> Progress {
+fn without_artifact(spec: &ApplierSpec, resolution: Resolution, context: &BuildContext<'_>) -> Progress {
     let output = match resolution {
         Resolution::Artifact(_) => unreachable!("the caller builds it"),
         Resolution::Missing => {
             let named = spec.source.as_ref().map_or("its source".to_string(), ToString::to_string);
             let output = Output::not_built(NotBuiltReason::MissingSource(named.into()));
-            Output { without: spec.source.clone(), ..output }
+            Arc::new(Output { without: spec.source.clone(), ..output })
         }
-        Resolution::NoCopy(url) => Output::not_built(NotBuiltReason::NoCopy(url)),
-        Resolution::Unknown(reason) => Output::not_built(NotBuiltReason::Unknown(reason)),
+        Resolution::NoCopy(url) => context.unbuilt.output(NotBuiltReason::NoCopy(url)),
+        Resolution::Unknown(reason) => context.unbuilt.output(NotBuiltReason::Unknown(reason)),
         Resolution::Failed(findings) => {
             // A Kustomization with a missing source certainly applies nothing.
             let lacks = findings.iter().any(|finding| finding.rule == DANGLING_SOURCE);
             let output = Output::new(Vec::new(), findings);
-            Output { whole: lacks, ..output }
+            Arc::new(Output { whole: lacks, ..output })
         }
     };
     let key = match &output.state {
         State::NotBuilt(reason) => BuildKey::NotBuilt(reason.clone()),
         State::Built | State::Failed => BuildKey::Failed(output.findings.iter().map(FindingKey::from).collect()),
     };
-    Progress::Done(key, Arc::new(output))
+    Progress::Done(key, output)
 }

@@ -42,6 +42,43 @@ pub struct Gap {
     pub clusters: Vec<Name>,
 }
 
+/// The gaps by reason, in the order of the first appliers.
+#[derive(Default)]
+struct Gaps<'a> {
+    known: Index<&'a NotBuiltReason, usize>,
+    gaps: Vec<(&'a NotBuiltReason, usize, BTreeSet<&'a Name>)>,
+}
+
+impl<'a> Gaps<'a> {
+    fn add(&mut self, reason: &'a NotBuiltReason, cluster: &'a Name) {
+        let Self { known, gaps } = self;
+        let at = *known.entry_or(reason, || {
+            gaps.push((reason, 0, BTreeSet::new()));
+            gaps.len() - 1
+        });
+        if let Some((_, appliers, clusters)) = gaps.get_mut(at) {
+            *appliers += 1;
+            clusters.insert(cluster);
+        }
+    }
+
+    /// The gaps, sorted by the text of their reasons. Reasons with the same text are one gap.
+    fn sorted(self) -> Vec<Gap> {
+        let mut sorted: BTreeMap<&NotBuiltReason, (usize, BTreeSet<&Name>)> = BTreeMap::new();
+        for (reason, appliers, clusters) in self.gaps {
+            let gap = sorted.entry(reason).or_default();
+            gap.0 += appliers;
+            gap.1.extend(clusters);
+        }
+        let gap = |(reason, (appliers, clusters)): (&NotBuiltReason, (usize, BTreeSet<&Name>))| Gap {
+            reason: reason.clone(),
+            appliers,
+            clusters: clusters.into_iter().cloned().collect(),
+        };
+        sorted.into_iter().map(gap).collect()
+    }
+}
+
 /// An output, and the clusters that share its findings.
 struct OutputFindings<'a> {
     output: &'a Output,
@@ -49,25 +86,23 @@ struct OutputFindings<'a> {
 }
 
 /// Assembles the clusters and their findings.
-pub(crate) fn finish(clusters: &[ClusterBuild]) -> Outcome {
+pub(crate) fn finish(clusters: Vec<ClusterBuild>) -> Outcome {
     // The distinct outputs, in the order of the clusters.
     let mut distinct: Vec<OutputFindings<'_>> = Vec::new();
     let mut places: Index<&BuildKey, usize> = Index::default();
-    let mut gaps: BTreeMap<NotBuiltReason, (usize, BTreeSet<Name>)> = BTreeMap::new();
-    let (mut done, mut findings) = (Vec::new(), Vec::new());
+    let mut gaps = Gaps::default();
+    let (mut done, mut findings): (Vec<Cluster>, _) = (Vec::with_capacity(clusters.len()), Vec::new());
     let completion = Completion::default();
     let mut patches = PatchTally::default();
-    let definitions = Definitions::new(clusters);
-    for cluster in clusters {
+    let definitions = Definitions::new(&clusters);
+    for cluster in &clusters {
         let mut appliers = Vec::new();
         let mut applied_sets = Vec::new();
         for (at, slot) in cluster.slots.iter().enumerate() {
             let Some(output) = &slot.output else { continue };
             let applier = Arc::new(applier(slot, at, output, &appliers));
             if let State::NotBuilt(reason) = &output.state {
-                let gap = gaps.entry(reason.clone()).or_default();
-                gap.0 += 1;
-                gap.1.insert(cluster.root.name.clone());
+                gaps.add(reason, &cluster.root.name);
             }
             if let Some(key) = &slot.key {
                 let place = *places.entry_or(key, || {
@@ -96,13 +131,11 @@ pub(crate) fn finish(clusters: &[ClusterBuild]) -> Outcome {
             appliers.push(applier);
         }
         remove_reapplied(&mut applied_sets);
-        let lookups = Lookups::new(cluster.index.clone());
+        let lookups = Lookups::default();
         let (name, folder) = (cluster.root.name.clone(), cluster.root.folder.clone());
         done.push(Cluster { name, folder, appliers, applied_sets, lookups });
     }
-    let gaps = gaps.into_iter();
-    let gaps = gaps.map(|(reason, (appliers, of))| Gap { reason, appliers, clusters: of.into_iter().collect() });
-    let gaps = gaps.collect();
+    let gaps = gaps.sorted();
     let mut not_done: BTreeMap<String, usize> = BTreeMap::new();
     for (what, count) in distinct.iter().flat_map(|shared| &shared.output.facts.not_done) {
         *not_done.entry(what.clone()).or_default() += count;
@@ -113,18 +146,15 @@ pub(crate) fn finish(clusters: &[ClusterBuild]) -> Outcome {
         let clusters: Vec<Name> = clusters.into_iter().collect();
         findings.extend(output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() }));
     }
+    for (done, cluster) in done.iter_mut().zip(clusters) {
+        done.lookups = Lookups::new(cluster.index.without_cache());
+    }
     Outcome { clusters: done, findings, not_done, gaps }
 }
 
 fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> Applier {
     let spec = &slot.spec;
     let others = output.built_for.iter().filter(|other| !is_shared(other, &spec.object));
-    let source = spec.source.as_ref().map(|source| ObjectRef {
-        api_version: "source.toolkit.fluxcd.io/v1".into(),
-        kind: source.kind.clone(),
-        namespace: Some(source.namespace.clone()).filter(|namespace| !namespace.is_empty()),
-        name: source.name.clone(),
-    });
     Applier {
         kind: spec.kind,
         reference: spec.reference.clone(),
@@ -133,7 +163,7 @@ fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> 
         parent: slot.parent,
         parent_applier: slot.parent.and_then(|parent| before.get(parent).cloned()),
         shares_with: others.cloned().collect(),
-        source,
+        source: spec.source_reference.clone(),
         folder: spec.folder.clone(),
         target: spec.target.clone(),
         variables: slot.variables.clone(),

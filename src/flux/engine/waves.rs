@@ -11,7 +11,8 @@ use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRef
 use super::cluster_build::ClusterBuild;
 use super::outcome::{Outcome, finish};
 use crate::flux::build::build_key::BuildKey;
-use crate::flux::build::context::{BuildContext, Memo};
+use crate::flux::build::context::{BuildContext, Instances, Memo, Unbuilt};
+use crate::flux::build::inventory::ChangedObjects;
 use crate::flux::build::job::Job;
 use crate::flux::build::output::Output;
 use crate::flux::install::roots::root::Root;
@@ -31,12 +32,20 @@ pub(crate) const AT_ONCE: usize = 32;
 pub(crate) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Outcome {
     // A thread of the pool runs all waves, which avoids a handover to the pool for each wave.
     let clusters = rayon::scope(|_| reach_fixed_point(roots, sources, settings));
-    finish(&clusters)
+    finish(clusters)
 }
 
 /// Advances all clusters until they need no jobs.
 fn reach_fixed_point(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Vec<ClusterBuild> {
-    let mut context = BuildContext { sources, settings, memo: Memo::default(), shared: SubstitutionCache::default() };
+    let mut context = BuildContext {
+        sources,
+        settings,
+        memo: Memo::default(),
+        shared: SubstitutionCache::default(),
+        unbuilt: Unbuilt::default(),
+        changed: ChangedObjects::default(),
+        instances: Instances::default(),
+    };
     let mut clusters: Vec<ClusterBuild> = roots.into_iter().map(|root| ClusterBuild::new(root, &context)).collect();
     let mut grown = 0;
     for _ in 0..MAX_WAVES {

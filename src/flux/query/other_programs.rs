@@ -154,6 +154,16 @@ impl<'a> ClusterPrograms<'a> {
         self.evidence().find(|one| one.applies(folder)).map(|one| one.file.path())
     }
 
+    /// Returns whether a program mentions a path, so that its effect may depend on the directory of a cluster.
+    pub fn mentions_paths(self) -> bool {
+        self.evidence().any(|one| !one.named_files.is_empty() || !one.applied_folders.is_empty())
+    }
+
+    /// The files of the programs.
+    pub fn files(self) -> impl Iterator<Item = &'a str> {
+        self.evidence().map(|one| one.file.path())
+    }
+
     fn evidence(self) -> impl Iterator<Item = &'a Evidence> {
         let Self { all, cluster } = self;
         let is_of_another = move |path: &str| {

@@ -6,7 +6,7 @@ use super::variable_name::is_name;
 use crate::base::finding::{Finding, ObjectRef};
 use crate::flux::model::variables::{Variable, VariableSource, Variables};
 use crate::flux::producer::produced::Produced;
-use crate::kube::Object;
+use crate::kube::{Object, ObjectId, ObjectKey};
 use crate::yaml::{Entry, Node, Style, Value};
 
 /// The rule about keys that are not valid names of variables.
@@ -18,8 +18,8 @@ pub(crate) struct LoadedVariables {
     pub(crate) variables: Arc<Variables>,
     /// Findings that fail the build when Flux substitutes the first object.
     pub(crate) findings: Vec<Finding>,
-    /// Whether an object is missing that an applier may still create.
-    pub(crate) missing: bool,
+    /// The missing objects that an applier may still create.
+    pub(crate) missing: Vec<ObjectKey>,
 }
 
 /// The lookup of the `ConfigMap`s and Secrets of a cluster.
@@ -63,12 +63,12 @@ pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded
             // Most repositories contain no Secrets, so the keys of a missing Secret are unknown.
             ("Secret", None) => {
                 variables.open = true;
-                loaded.missing = true;
+                loaded.missing.push(ObjectKey::from(ObjectId { group: "", kind, namespace, name }.settled()));
             }
             // Without a required ConfigMap, Flux applies nothing. The objects are checked nevertheless, since a program
             // that creates clusters often creates the ConfigMap. A rule reports the missing ConfigMap.
             ("ConfigMap", None) => {
-                loaded.missing = true;
+                loaded.missing.push(ObjectKey::from(ObjectId { group: "", kind, namespace, name }.settled()));
                 variables.open |= !optional || cluster.may_bring(namespace);
             }
             _ => {}

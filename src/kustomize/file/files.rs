@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::remote::Copy;
 use crate::text::{Entry, File, Index, LoadError, Loader, Tree};
@@ -49,7 +49,21 @@ impl Files {
             Entry::Deferred | Entry::Opaque(_) => None,
         });
         let files: Vec<(&str, &File)> = texts.filter(|(path, file)| is_yaml(path) && is_included(file)).collect();
-        let parsed = files.par_iter().map(|(path, file)| (Arc::from(*path), Arc::new(parse(file))));
+        // The directories of clusters have many copies of a file. Each distinct text is parsed once.
+        let mut known: Index<&str, usize> = Index::default();
+        let first: Vec<usize> =
+            files.iter().enumerate().map(|(at, (_, file))| *known.entry_or(file.text(), || at)).collect();
+        let numbered = || files.par_iter().enumerate();
+        let of_first = numbered().map(|(at, (_, file))| (first[at] == at).then(|| Arc::new(parse(file))));
+        let of_first: Vec<Option<Arc<Parsed>>> = of_first.collect();
+        let parsed = numbered().map(|(at, (path, file))| {
+            let parsed = match &of_first[first[at]] {
+                Some(parsed) if first[at] == at => parsed.clone(),
+                Some(parsed) => Arc::new(parsed.of_copy(file).unwrap_or_else(|| parse(file))),
+                None => unreachable!("each distinct text is parsed"),
+            };
+            (Arc::from(*path), parsed)
+        });
         let parsed: Vec<(Arc<str>, Arc<Parsed>)> = parsed.collect();
         Self { tree: tree.clone(), parsed: Arc::new(parsed.into_iter().collect()), ..Self::default() }
     }

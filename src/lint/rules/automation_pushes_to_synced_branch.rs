@@ -117,6 +117,6 @@ fn judge(fleet: &Fleet<'_>, automation: &Automation<'_>, push: &Push) -> Option<
                 deploy the image";
     let mut finding = Finding::warning(RULE.id, push.place.clone(), message).help(help).about(reference);
     finding = finding.related(source.span().clone(), "a production cluster fetches the branch here");
-    finding.clusters = hits.into_iter().map(|(name, _)| name.into()).collect();
+    finding.clusters = hits.iter().map(|(name, _)| name.clone()).collect();
     Some(finding)
 }

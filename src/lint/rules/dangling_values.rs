@@ -1,7 +1,6 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
 
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplyMode};
@@ -109,12 +108,7 @@ struct Dangling<'a> {
 }
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
-    let of_view = |view| {
-        let mut found = Findings::default();
-        let dangling = judge(view, &mut found);
-        (dangling, found)
-    };
-    let all: Vec<(Vec<Dangling<'_>>, Findings)> = fleet.views.par_iter().map(of_view).collect();
+    let all: Vec<(Vec<Dangling<'_>>, Findings)> = fleet.of_views(judge);
     let mut certain: BTreeMap<ObjectId<'_>, bool> = BTreeMap::new();
     for dangling in all.iter().flat_map(|(dangling, _)| dangling) {
         let is_certain =
@@ -145,7 +139,7 @@ fn is_received_somewhere(fleet: &Fleet<'_>, wanted: ObjectId<'_>) -> bool {
     };
     let is_checked = |name: &str| fleet.views.iter().any(|view| *view.receiver.cluster.name == *name);
     let others = fleet.repo.clusters.iter().filter(|cluster| !is_checked(&cluster.name));
-    fleet.views.iter().any(has)
+    fleet.distinct().any(has)
         || others
             .flat_map(|cluster| &cluster.applied_sets)
             .any(|set| set.objects.iter().any(|object| ObjectId::of(object) == wanted))

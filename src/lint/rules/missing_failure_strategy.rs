@@ -1,6 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use rayon::prelude::*;
 
 use crate::base::finding::{Finding, Severity};
 use crate::kube::{Object, groups};
@@ -81,12 +80,12 @@ declare! {
 }
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
-    let all: Vec<Vec<Stuck<'_>>> = fleet.views.par_iter().map(stuck_releases).collect();
+    let all: Vec<(Vec<Stuck<'_>>, Findings)> = fleet.of_views(|view, _| stuck_releases(view));
     let mut versions: BTreeMap<(&str, u32), BTreeSet<Option<bool>>> = BTreeMap::new();
-    for one in all.iter().flatten() {
+    for one in all.iter().flat_map(|(stuck, _)| stuck) {
         versions.entry(one.position()).or_default().insert(one.has_strategy);
     }
-    for (view, stuck) in fleet.views.iter().zip(&all) {
+    for (view, (stuck, _)) in fleet.views.iter().zip(&all) {
         for one in stuck.iter().filter(|one| !(one.is_decision && one.has_strategy == Some(false))) {
             // One file has one fix, for all clusters that apply the file.
             let has_strategy = match versions.get(&one.position()) {

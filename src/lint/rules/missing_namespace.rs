@@ -1,4 +1,3 @@
-use rayon::prelude::*;
 
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, Applier, ApplierKind};
@@ -72,17 +71,12 @@ declare! {
 }
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
-    let of_view = |view| {
-        let mut found = Findings::default();
-        let missing = judge(view, &mut found);
-        (missing, found)
-    };
-    let all: Vec<(Vec<Missing<'_>>, Findings)> = fleet.views.par_iter().map(of_view).collect();
+    let all: Vec<(Vec<Missing<'_>>, Findings)> = fleet.of_views(judge);
     for (missing, of_view) in all {
         found.merge(of_view);
         // If another cluster receives a namespace, this cluster lacks the namespace by mistake.
         let elsewhere = |namespace: &str| {
-            fleet.views.iter().find_map(|view| Some((view, view.find("", "Namespace", "", namespace)?.by)))
+            fleet.distinct().find_map(|view| Some((view, view.find("", "Namespace", "", namespace)?.by)))
         };
         let providers: Vec<_> = missing.iter().map(|(_, namespace, _)| elsewhere(namespace)).collect();
         for ((view, _, mut finding), provider) in missing.into_iter().zip(&providers) {

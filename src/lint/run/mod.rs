@@ -2,6 +2,7 @@
 
 pub(super) mod settings;
 pub(super) mod options;
+pub(super) mod alike;
 pub(super) mod objects;
 pub(super) mod suppress;
 pub(super) mod repository;

@@ -102,14 +102,20 @@ pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Optio
 /// The numbers of contexts. Equal contexts have the same number.
 #[derive(Default)]
 struct Contexts<'a> {
+    /// The numbers by the address of the tenancy, since alike clusters share one.
+    known: Index<(usize, bool), usize>,
     views: BTreeMap<(&'a crate::flux::Tenancy, bool), usize>,
     lists: BTreeMap<(usize, &'a Completion), usize>,
 }
 
 impl<'a> Contexts<'a> {
     fn of_view(&mut self, context: &Context<'a>) -> usize {
-        let next = self.views.len();
-        *self.views.entry((context.tenancy, context.is_production)).or_insert(next)
+        let Self { known, views, .. } = self;
+        let address = std::ptr::from_ref(context.tenancy).addr();
+        *known.entry_or((address, context.is_production), || {
+            let next = views.len();
+            *views.entry((context.tenancy, context.is_production)).or_insert(next)
+        })
     }
 
     fn of_list(&mut self, view: usize, completion: &'a Completion) -> usize {

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
+use super::alike::Classes;
 use super::objects::check_objects;
 use super::options::Options;
 use super::settings::apply_levels;
 use super::suppress::Exceptions;
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::base::group_findings::{absorb, group, sort};
 use crate::config::Exception;
 use crate::flux::source::DANGLING_SOURCE;
@@ -23,7 +24,7 @@ use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, Rule};
 use crate::lint::rules::RULES;
-use crate::lint::view::View;
+use crate::lint::view::{Positions, Received, View};
 use crate::text::{Index, Tree};
 
 /// The result of a run of the linter.
@@ -63,10 +64,12 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
         |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
     let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(is_selected).collect();
     let rules: Vec<&Rule> = RULES.iter().filter(|rule| options.runs(rule.id) && options.shows(rule)).collect();
-    let tenancies = tenancies(repo, &receivers, options);
-    let views = views(repo, &receivers, &tenancies, options);
+    let classes = Classes::new(repo, &receivers, options);
+    let first: Vec<&Receiver<'_>> = classes.first().iter().map(|at| receivers[*at]).collect();
+    let tenancies = tenancies(repo, &first, options);
+    let views = views(repo, &receivers, &tenancies, &classes, options);
     let mut found = check_objects(&views, &rules, options);
-    found.merge(check_clusters(&views, &rules));
+    found.merge(check_clusters(&views, &classes, &rules));
     let fleet = Fleet::new(&views, repo, options.governance, &options.policies);
     found.merge(check_fleet(&fleet, &rules));
     found.extend(problems(repo, &receivers, options));
@@ -106,6 +109,7 @@ pub(crate) fn views<'a>(
     repo: &'a Repo,
     receivers: &[&Receiver<'a>],
     tenancies: &'a [Tenancy],
+    classes: &Classes,
     options: &'a Options,
 ) -> Vec<View<'a>> {
     let installations = Installations::in_repository(repo);
@@ -113,7 +117,10 @@ pub(crate) fn views<'a>(
     let mut shared: Index<usize, Arc<Listing>> = Index::default();
     let mut own: Index<usize, Arc<Listing>> = Index::default();
     let mut views = Vec::with_capacity(receivers.len());
-    for (receiver, tenancy) in receivers.iter().zip(tenancies) {
+    let positions: Vec<Arc<Positions>> = tenancies.iter().map(|_| Arc::default()).collect();
+    for (number, receiver) in receivers.iter().enumerate() {
+        let class = classes.of(number);
+        let tenancy = &tenancies[class];
         let lists = receiver.applied_sets().map(|brought| {
             let objects = &brought.objects;
             let listing = || Arc::new(Listing::index(objects));
@@ -134,26 +141,34 @@ pub(crate) fn views<'a>(
         let programs = repo.other_programs.of_cluster(&receiver.cluster.name);
         let (lists, written) = (lists.collect(), written.clone());
         let settings = &options.settings;
-        views.push(View::new((*receiver).clone(), context, lists, installations, settings, programs, written));
+        let received = Received { first: classes.first()[class], lists, positions: positions[class].clone() };
+        views.push(View::new((*receiver).clone(), context, received, installations, settings, programs, written));
     }
     views
 }
 
-fn check_clusters(views: &[View<'_>], rules: &[&Rule]) -> Findings {
-    let check = |view: &View<'_>| {
-        // Rules also run in parallel, since a repository may have a single cluster.
-        let of_rules = rules.par_iter().filter_map(|rule| match rule.check {
-            Check::Cluster(check) => {
-                let mut found = Findings::default();
-                check(view, &mut found);
-                Some(found)
-            }
-            _ => None,
-        });
-        let of_rules: Vec<Findings> = of_rules.collect();
+/// Checks each cluster. If a rule has no finding on the first cluster of a class, it has none on the other clusters.
+fn check_clusters(views: &[View<'_>], classes: &Classes, rules: &[&Rule]) -> Findings {
+    let run = |view: &View<'_>, rule: &Rule| {
         let mut found = Findings::default();
-        for one in of_rules {
-            found.merge(one);
+        if let Check::Cluster(check) = rule.check {
+            check(view, &mut found);
+        }
+        found
+    };
+    let run_all = |at: &usize| -> Vec<Findings> {
+        // Rules also run in parallel, since a repository may have a single cluster.
+        rules.par_iter().map(|rule| run(&views[*at], rule)).collect()
+    };
+    let of_first: Vec<Vec<Findings>> = classes.first().par_iter().map(run_all).collect();
+    let check = |(number, view): (usize, &View<'_>)| {
+        let class = classes.of(number);
+        let first = classes.first()[class];
+        let cluster = views[first].receiver.cluster;
+        let mut found = Findings::default();
+        for (rule, of_rule) in rules.iter().zip(&of_first[class]) {
+            let is_own = number == first || of_rule.findings.is_empty() && !of_rule.mentions(cluster);
+            found.merge(if is_own { of_rule.clone() } else { run(view, rule) });
         }
         if view.is_whole() {
             let name: Arc<str> = view.receiver.to_string().into();
@@ -161,7 +176,7 @@ fn check_clusters(views: &[View<'_>], rules: &[&Rule]) -> Findings {
         }
         found
     };
-    let found: Vec<Findings> = views.par_iter().map(check).collect();
+    let found: Vec<Findings> = views.par_iter().enumerate().map(check).collect();
     let mut all = Findings::default();
     for found in found {
         all.merge(found);
@@ -216,8 +231,12 @@ fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
 /// Counts the distinct appliers that were not built, by reason.
 fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<NotBuiltReason, usize> {
     let mut names: BTreeMap<NotBuiltReason, BTreeSet<String>> = BTreeMap::new();
+    // Most clusters have the same appliers.
+    let mut seen: Index<(&NotBuiltReason, &ObjectRef), ()> = Index::default();
     for applier in receivers.iter().flat_map(|receiver| &receiver.cluster.appliers) {
-        if let State::NotBuilt(why) = &applier.state {
+        if let State::NotBuilt(why) = &applier.state
+            && seen.insert((why, &applier.reference), ()).is_none()
+        {
             names.entry(why.clone()).or_default().insert(applier.reference.to_string());
         }
     }

@@ -51,6 +51,20 @@ pub fn parse(file: &File) -> Parsed {
     Parsed { file: file.clone(), documents, findings }
 }
 
+impl Parsed {
+    /// The documents as those of another file with the same text, without parsing it.
+    ///
+    /// Returns `None` if the text needs its own parse: it has findings, or anchors whose nodes several places share.
+    pub fn of_copy(&self, file: &File) -> Option<Self> {
+        if !self.findings.is_empty() || self.file.text().contains('&') {
+            return None;
+        }
+        let documents = self.documents.iter();
+        let of_copy = |one: &Document| Document { node: one.node.of_copy(file), complete: one.complete };
+        Some(Self { file: file.clone(), documents: documents.map(of_copy).collect(), findings: Vec::new() })
+    }
+}
+
 /// The position at which parsing stopped.
 #[derive(Clone, Copy)]
 struct Stop {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::origin::{ChangedBy, Name, Origin, ValueChange};
-use crate::text::Span;
+use crate::text::{File, Span};
 
 /// A value and its origin.
 #[derive(Debug, Clone)]
@@ -65,6 +65,19 @@ impl Node {
     /// Creates a scalar that a file sets at `span`.
     pub fn scalar(text: impl Into<Arc<str>>, style: Style, span: Span) -> Self {
         Self::at(Value::Scalar(text.into(), style), span)
+    }
+
+    /// The node in another file with the same text.
+    pub(in crate::yaml) fn of_copy(&self, file: &File) -> Self {
+        let value = match &self.value {
+            Value::Scalar(text, style) => Value::Scalar(text.clone(), *style),
+            Value::Seq(items) => Value::Seq(items.iter().map(|item| item.of_copy(file)).collect()),
+            Value::Map(entries) => {
+                let of_copy = |entry: &Entry| entry.with_node(entry.node.of_copy(file));
+                Value::Map(entries.iter().map(of_copy).collect())
+            }
+        };
+        Self::at(value, self.span().of_copy(file))
     }
 
     /// The position to report for this node: the last position in a file that determined its value.

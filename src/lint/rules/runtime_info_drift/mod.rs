@@ -3,12 +3,12 @@ mod runtime_info;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::base::finding::{Finding, Label, Severity, did_you_mean};
+use crate::base::finding::{Finding, Label, ObjectRef, Severity, did_you_mean};
 use crate::flux::{Governance, UNDEFINED_VARIABLE};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
-use crate::text::Span;
+use crate::text::{Index, Span};
 use crate::yaml::{Entry, Name};
 use runtime_info::{Info, has_other_readers, infos, repository_reads};
 
@@ -146,14 +146,14 @@ fn position(key: &Name, place: &Span) -> Position {
 /// The keys that no object reads on any cluster, as far as the readers are known.
 fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
     // An unknown source may read any key, on this cluster and on other clusters.
-    if infos.iter().any(|info| info.may_be_read) {
+    if infos.iter().any(|info| info.readers.may_be_read) {
         return BTreeSet::new();
     }
-    let read: BTreeSet<&Name> = infos.iter().flat_map(|info| info.read.iter().copied()).collect();
+    let read: BTreeSet<&Name> = infos.iter().flat_map(|info| info.readers.read.iter().copied()).collect();
     // In a fleet layout, every cluster defines the common keys, even if no object reads them.
     let is_given =
-        |key: &Name| fleet.governance == Governance::Fleet && infos.iter().all(|info| info.keys.contains_key(key));
-    let keys = infos.iter().flat_map(|info| info.keys.keys().copied());
+        |key: &Name| fleet.governance == Governance::Fleet && infos.iter().all(|info| info.key(key).is_some());
+    let keys = infos.iter().flat_map(|info| info.keys().map(|entry| &entry.key));
     let unread: BTreeSet<&Name> = keys.filter(|key| !read.contains(key) && !is_given(key)).collect();
     if unread.is_empty() || has_other_readers(fleet, infos) {
         return BTreeSet::new();
@@ -165,14 +165,20 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
 
 /// Adds the findings for keys that some clusters have and other clusters lack.
 fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
-    let keys: BTreeSet<&Name> = infos.iter().flat_map(|info| info.keys.keys().copied()).collect();
+    let keys: BTreeSet<&Name> = infos.iter().flat_map(|info| info.keys().map(|entry| &entry.key)).collect();
     for key in keys.difference(left_over) {
         let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) =
-            infos.iter().partition(|info| info.keys.contains_key(*key));
+            infos.iter().partition(|info| info.key(key).is_some());
         // If a cluster does not read the key, or has a default, the difference is intentional.
-        let lacks = |info: &&Info<'_>| {
-            info.missed.contains(*key) || with.iter().any(|other| !info.unknown.is_disjoint(&other.unknown))
-        };
+        if without.is_empty() {
+            continue;
+        }
+        // Alike clusters share their readers.
+        let mut seen: Index<usize, ()> = Index::default();
+        let distinct = with.iter().filter(|info| seen.insert(Arc::as_ptr(&info.readers).addr(), ()).is_none());
+        let unknown: BTreeSet<&ObjectRef> = distinct.flat_map(|info| info.readers.unknown.iter().copied()).collect();
+        let lacks =
+            |info: &&Info<'_>| info.readers.missed.contains(*key) || !info.readers.unknown.is_disjoint(&unknown);
         let without: Vec<&Info<'_>> = without.into_iter().filter(lacks).collect();
         if without.is_empty() {
             continue;
@@ -191,29 +197,32 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
         let clusters = |infos: &[&Info<'_>]| names(infos.iter().map(|info| &info.cluster));
         // The minority of the clusters probably contains the mistake.
         if without.len() <= with.len() {
+            let clusters = clusters(&with);
             for info in &without {
                 let message =
-                    format!("{} has no key `{key}`, but has this key on {}", info.object.reference(), clusters(&with));
+                    format!("{} has no key `{key}`, but has this key on {clusters}", info.object.reference());
                 let help =
                     "add the key: without it, the readers of the variable fail or get an empty string".to_owned();
                 let place = info.object.node.entry("data").map_or_else(|| info.object.span().clone(), Entry::key_span);
                 let mut finding = Finding::warning(RULE.id, place, message).help(help).about(info.object.reference());
                 for other in with.iter().take(MAX_SHOWN) {
-                    finding =
-                        finding.related(other.keys[*key].clone(), format!("cluster `{}` has the key", other.cluster));
+                    let Some(place) = other.key(key) else { continue };
+                    finding = finding.related(place, format!("cluster `{}` has the key", other.cluster));
                 }
                 finding.clusters.push(info.cluster.clone());
                 found.push(follow(finding, &[info]));
             }
             continue;
         }
+        let clusters = clusters(&without);
         for info in &with {
+            let Some(key_span) = info.key(key) else { continue };
             let message =
-                format!("{} has a key `{key}`, but lacks this key on {}", info.object.reference(), clusters(&without));
+                format!("{} has a key `{key}`, but lacks this key on {clusters}", info.object.reference());
             let help = "add the key to the other clusters, or remove it here: without the key, the readers of the \
                         variable fail or get an empty string";
             let mut finding =
-                Finding::warning(RULE.id, info.keys[*key].clone(), message).help(help).about(info.object.reference());
+                Finding::warning(RULE.id, key_span, message).help(help).about(info.object.reference());
             for other in without.iter().take(MAX_SHOWN) {
                 let place = other.object.span().clone();
                 finding = finding.related(place, format!("cluster `{}` does not have this key", other.cluster));
@@ -228,28 +237,33 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
 ///
 /// ConfigMaps that kustomize generates from one file share its keys, so one reader is sufficient for all of them.
 fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) {
+    if judged.iter().all(|(_, left_over)| left_over.is_empty()) {
+        return;
+    }
     let mut used: BTreeSet<Position> = BTreeSet::new();
     let mut copies: BTreeMap<Position, BTreeSet<String>> = BTreeMap::new();
     for (infos, left_over) in judged {
         for info in *infos {
-            for (key, place) in &info.keys {
-                if left_over.contains(*key) {
-                    copies.entry(position(key, place)).or_default().insert(info.object.reference().to_string());
+            for entry in info.keys() {
+                let (key, position) = (&entry.key, position(&entry.key, &entry.key_span()));
+                if left_over.contains(key) {
+                    copies.entry(position).or_default().insert(info.object.reference().to_string());
                 } else {
-                    used.insert(position(key, place));
+                    used.insert(position);
                 }
             }
         }
     }
     let mut findings: Vec<Finding> = Vec::new();
     let mut known_places: BTreeMap<Position, usize> = BTreeMap::new();
+    let mut named: BTreeSet<(usize, &Arc<str>)> = BTreeSet::new();
     for (infos, left_over) in judged {
-        let known: Vec<&str> = infos.iter().flat_map(|info| info.missed.iter().map(AsRef::as_ref)).collect();
+        let known: Vec<&str> = infos.iter().flat_map(|info| info.readers.missed.iter().map(AsRef::as_ref)).collect();
         for key in left_over {
             let mut current: Option<usize> = None;
             for info in *infos {
-                let Some(place) = info.keys.get(key) else { continue };
-                let position = position(key, place);
+                let Some(place) = info.key(key) else { continue };
+                let position = position(key, &place);
                 if used.contains(&position) {
                     continue;
                 }
@@ -265,13 +279,13 @@ fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) 
                     }
                     (None, None) => {
                         let others = copies.get(&position).map_or(0, |all| all.len().saturating_sub(1));
-                        findings.push(unread(key, place, info, &known, others));
+                        findings.push(unread(key, &place, info, &known, others));
                         findings.len() - 1
                     }
                 };
                 known_places.insert(position, at);
                 current.get_or_insert(at);
-                if !findings[at].clusters.contains(&info.cluster) {
+                if named.insert((at, &info.cluster)) {
                     findings[at].clusters.push(info.cluster.clone());
                 }
             }

@@ -35,6 +35,9 @@ const REFLECTS: &str = "reflector.v1.k8s.emberstack.com/reflects";
 /// A namespace and a name.
 type Id<'a> = (&'a str, &'a str);
 
+/// The readers of each variable ConfigMap of a cluster.
+type ReadersById<'a> = Vec<(Id<'a>, Arc<Readers<'a>>)>;
+
 /// The root, path, offset and length of a value.
 type Place<'a> = (Option<&'a str>, (&'a str, u32, u32));
 
@@ -46,8 +49,13 @@ pub(super) struct Info<'a> {
     pub(crate) cluster: Arc<str>,
     /// The ConfigMap.
     pub(crate) object: &'a Object,
-    /// The keys of the ConfigMap, with their positions.
-    pub(crate) keys: BTreeMap<&'a Name, Span>,
+    /// The readers of the ConfigMap. Alike clusters share them.
+    pub(crate) readers: Arc<Readers<'a>>,
+}
+
+/// The readers of a variable ConfigMap.
+#[derive(Clone, Default)]
+pub(super) struct Readers<'a> {
     /// The keys that an object reads.
     pub(crate) read: BTreeSet<&'a Name>,
     /// The variables that the Kustomizations with this source read. Other sources may define some of them.
@@ -60,10 +68,23 @@ pub(super) struct Info<'a> {
     pub(crate) unknown: BTreeSet<&'a ObjectRef>,
 }
 
-impl Info<'_> {
+impl<'a> Info<'a> {
+    /// The keys of the ConfigMap.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
+        let object: &'a Object = self.object;
+        let entries = object.node.get("data").map_or(&[][..], |data| data.entries());
+        // `invalid-variable-name` reports an invalid name.
+        entries.iter().filter(|entry| entry.key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+    }
+
+    /// The position of a key; `None` if the ConfigMap does not have the key.
+    pub(super) fn key(&self, key: &str) -> Option<Span> {
+        self.keys().find(|entry| *entry.key == *key).map(Entry::key_span)
+    }
+
     /// An object on the cluster that reads an undefined variable with this name.
     pub(super) fn misses(&self, fleet: &Fleet<'_>, key: &str) -> Option<ObjectRef> {
-        let view = fleet.views.get(self.view).filter(|_| self.missed.iter().any(|name| ***name == *key))?;
+        let view = fleet.views.get(self.view).filter(|_| self.readers.missed.iter().any(|name| ***name == *key))?;
         let mut undefined = view.applied_sets().flat_map(|set| set.undefined.iter());
         let found = undefined.find(|undefined| undefined.uses.iter().any(|(name, _)| **name == *key))?;
         Some(found.object.clone())
@@ -74,9 +95,18 @@ impl Info<'_> {
 pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> BTreeMap<(&'a str, &'a str), Vec<Info<'a>>> {
     let mut all: BTreeMap<(&str, &str), Vec<Info<'_>>> = BTreeMap::new();
     let views = fleet.views.iter().enumerate();
+    let mut of_first: Index<usize, Option<ReadersById<'a>>> = Index::default();
     for (at, view) in views.filter(|(_, view)| view.is_whole() && view.receiver.target.is_none()) {
-        for (id, info) in of_cluster(at, view) {
-            all.entry(id).or_default().push(info);
+        let cluster: Arc<str> = view.receiver.to_string().into();
+        let known = of_first.entry(view.first);
+        if known.is_none() {
+            let found = of_cluster(at, view);
+            *known = Some(found.iter().map(|(id, info)| (*id, info.readers.clone())).collect());
+        }
+        for ((namespace, name), readers) in known.iter().flatten() {
+            let Some(applied) = view.find("", "ConfigMap", namespace, name) else { continue };
+            let info = Info { view: at, cluster: cluster.clone(), object: applied.object, readers: readers.clone() };
+            all.entry((*namespace, *name)).or_default().push(info);
         }
     }
     all
@@ -89,7 +119,9 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
         let Some(applied) = view.find("", "ConfigMap", namespace, name) else { continue };
         let object = applied.object;
         if object.text_at(&["metadata", "annotations", COPY_FROM]).is_none() {
-            found.entry((namespace, name)).or_insert_with(|| Info::new(at, view, object));
+            let cluster = Arc::default();
+            let info = || Info { view: at, cluster, object, readers: Arc::default() };
+            found.entry((namespace, name)).or_insert_with(info);
         }
     }
     if found.is_empty() {
@@ -111,10 +143,11 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
     for one in brought.iter().filter(|one| one.by.state != State::Built && one.reads().is_empty()) {
         let named = named_by(view, one);
         for (id, info) in &mut found {
-            info.may_be_read = true;
+            let readers = Arc::make_mut(&mut info.readers);
+            readers.may_be_read = true;
             // Another tool may copy the ConfigMap under the same name.
             if named.iter().any(|(_, name)| *name == id.1) {
-                info.unknown.insert(&one.by.reference);
+                readers.unknown.insert(&one.by.reference);
             }
         }
     }
@@ -164,39 +197,19 @@ impl<'a> Origins<'a> {
 fn take_reads<'a>(brought: &'a AppliedSet, origins: &Origins<'a>, found: &mut BTreeMap<Id<'a>, Info<'a>>) {
     for id in &origins.sources {
         let Some(info) = found.get_mut(id) else { continue };
-        info.asked.extend(brought.reads());
-        info.missed.extend(brought.misses());
+        let readers = Arc::make_mut(&mut info.readers);
+        readers.asked.extend(brought.reads());
+        readers.missed.extend(brought.misses());
     }
     for name in brought.reads() {
         if let Some(info) = origins.by_name.get(name).and_then(|id| found.get_mut(id)) {
-            info.read.insert(name);
+            Arc::make_mut(&mut info.readers).read.insert(name);
         }
     }
 }
 
 fn place(span: &Span) -> Place<'_> {
     (span.file().root().map(|root| &**root), span.order())
-}
-
-impl<'a> Info<'a> {
-    fn new(at: usize, view: &View<'a>, object: &'a Object) -> Self {
-        let entries = object.node.get("data").map_or(&[][..], |data| data.entries());
-        // `invalid-variable-name` reports an invalid name.
-        let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        let named = entries.iter().filter(|entry| is_name(&entry.key));
-        let keys = named.map(|entry| (&entry.key, entry.key_span())).collect();
-        Self {
-            view: at,
-            cluster: view.receiver.to_string().into(),
-            object,
-            keys,
-            read: BTreeSet::new(),
-            asked: BTreeSet::new(),
-            missed: BTreeSet::new(),
-            may_be_read: false,
-            unknown: BTreeSet::new(),
-        }
-    }
 }
 
 /// The variables that objects of the repository read, including objects that no cluster receives.
