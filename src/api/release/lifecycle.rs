@@ -4,39 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
-
-use super::table::{TABLE, optional};
+use super::table::TABLE;
+use super::versioned_api::Api;
 use crate::api::catalog::{Product, Releases};
 use crate::kube::version::{Version, api_version_order};
-
-/// A version of a kind that a product deprecated or removed, or may do so.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Api {
-    /// The group; empty for the core group.
-    pub group: String,
-    /// The version.
-    pub version: String,
-    /// The kind.
-    pub kind: String,
-    /// The first release that serves the version.
-    #[serde(default, deserialize_with = "optional")]
-    pub since: Option<Version>,
-    /// The first release in which the version is deprecated.
-    #[serde(default, deserialize_with = "optional")]
-    pub deprecated: Option<Version>,
-    /// The first release that does not serve the version.
-    #[serde(default, deserialize_with = "optional")]
-    pub removed: Option<Version>,
-    /// The `apiVersion` that replaces it.
-    pub replacement: Option<String>,
-    /// The kind that replaces it, if it differs.
-    pub replacement_kind: Option<String>,
-    /// The first release that serves the replacement.
-    #[serde(default, deserialize_with = "optional")]
-    pub replacement_since: Option<Version>,
-}
 
 /// The status of an API version in a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,13 @@
 //! The releases of Flux and Kubernetes: the APIs that they serve, deprecate and remove, and the settings that they
 //! change.
 
+mod version_text;
+mod versioned_api;
+mod setting;
 mod table;
 mod lifecycle;
-mod setting;
 
-pub use lifecycle::{Api, Status, api, replacement_for};
-pub use setting::{Change, Setting, flags, gates};
-pub use table::{FluxRelease, flux_release_of, flux_releases, kubernetes_range};
+pub use lifecycle::{Status, api, replacement_for};
+pub use setting::{Change, Setting};
+pub use table::{FluxRelease, flags, flux_release_of, flux_releases, gates, kubernetes_range};
+pub use versioned_api::Api;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::table::{TABLE, version};
+use super::version_text::version;
 use crate::kube::version::Version;
 
 /// A flag or a feature gate of a controller.
@@ -61,16 +61,6 @@ impl Setting {
         let state = self.history.iter().rev().find(|State(since, _)| since <= release)?;
         Some((&state.0, state.1.as_ref()))
     }
-}
-
-/// The flags of the controllers.
-pub fn flags() -> &'static [Setting] {
-    &TABLE.flux.flags
-}
-
-/// The feature gates of the controllers.
-pub fn gates() -> &'static [Setting] {
-    &TABLE.flux.gates
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::lifecycle::Api;
 use super::setting::Setting;
+use super::version_text::version;
+use super::versioned_api::Api;
 use crate::kube::version::Version;
 
 /// The data of all releases.
@@ -43,17 +44,6 @@ pub struct FluxRelease {
     pub controllers: BTreeMap<String, String>,
 }
 
-/// Reads a version from its text.
-pub(super) fn version<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Version, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    Version::parse(&text).ok_or_else(|| serde::de::Error::custom("not a version"))
-}
-
-/// Reads a version from its text, if there is one.
-pub(super) fn optional<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Version>, D::Error> {
-    version(deserializer).map(Some)
-}
-
 pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../schemas/apis/releases.json")).expect("the table of releases is valid")
 });
@@ -73,4 +63,14 @@ pub fn flux_release_of(controller: &str, version: &str) -> Option<&'static Versi
 pub fn kubernetes_range(flux: &Version) -> Option<[Version; 2]> {
     let [oldest, newest] = TABLE.flux.kubernetes.get(&format!("{}.{}", flux.major, flux.minor))?;
     Some([Version::parse(oldest)?, Version::parse(newest)?])
+}
+
+/// The flags of the controllers.
+pub fn flags() -> &'static [Setting] {
+    &TABLE.flux.flags
+}
+
+/// The feature gates of the controllers.
+pub fn gates() -> &'static [Setting] {
+    &TABLE.flux.gates
 }

@@ -98,6 +98,19 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     }
 }
 
+/// Calls a function with the selected clusters.
+pub(crate) fn on_clusters<T>(repo: &Repo, options: &Options, run: impl FnOnce(&Fleet<'_>) -> T) -> T {
+    let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::all).collect();
+    let is_selected =
+        |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
+    let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(is_selected).collect();
+    let classes = Classes::new(repo, &receivers, options);
+    let first: Vec<&Receiver<'_>> = classes.first().iter().filter_map(|at| receivers.get(*at).copied()).collect();
+    let tenancies = tenancies(repo, &first, options);
+    let views = views(repo, &receivers, &tenancies, &classes, options);
+    run(&Fleet::new(&views, repo, options.governance, &options.policies))
+}
+
 /// The tenancy of each receiver.
 pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Tenancy> {
     let installations = Installations::in_repository(repo);

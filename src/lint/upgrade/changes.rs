@@ -8,10 +8,9 @@ use crate::api::catalog::Releases;
 use crate::base::finding::{Finding, Severity};
 use crate::base::group_findings::{group, sort};
 use crate::config::Lint;
-use crate::flux::{Receiver, Repo, UNDEFINED_VARIABLE};
-use crate::lint::fleet::Fleet;
+use crate::flux::{Repo, UNDEFINED_VARIABLE};
 use crate::lint::run::options::Options;
-use crate::lint::run::repository::{Outcome, judge, tenancies, views};
+use crate::lint::run::repository::{Outcome, judge, on_clusters};
 use crate::text::{Edit, Tree};
 
 /// The rules whose findings depend on the releases. The first two are those of API versions.
@@ -58,17 +57,6 @@ pub fn upgrade(tree: &Tree, now: &Options, then: &Options) -> Upgrade {
     sort(&mut outcome.findings);
     outcome.findings = group(std::mem::take(&mut outcome.findings));
     Upgrade { outcome, edits: replacements.edits() }
-}
-
-/// Calls a function with the selected clusters.
-fn on_clusters<T>(repo: &Repo, options: &Options, run: impl FnOnce(&Fleet<'_>) -> T) -> T {
-    let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::all).collect();
-    let is_selected =
-        |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
-    let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(is_selected).collect();
-    let tenancies = tenancies(repo, &receivers, options);
-    let views = views(repo, &receivers, &tenancies, options);
-    run(&Fleet::new(&views, repo, options.governance, &options.policies))
 }
 
 /// The part of a finding that the present releases do not have.
