@@ -1,4 +1,4 @@
-//! The OpenAPI documents of Kubernetes: one for each version of a group.
+//! The `OpenAPI` documents of Kubernetes: one for each version of a group.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -30,8 +30,10 @@ pub(crate) fn add(folder: &Path, packer: &mut Packer) -> Result<(), Error> {
             kinds.extend(kind(path, methods));
         }
     }
-    types.iter_mut().for_each(|(name, schema)| enumerate(schema, name, &enums));
-    let types = Types::new(types);
+    for (name, schema) in &mut types {
+        enumerate(schema, name, &enums);
+    }
+    let types = Types::new(&types);
     for ((group, version, kind), (plural, scope, name)) in kinds {
         let Some((_, schema)) = types.find(&name) else { return Err(format!("{kind}: no type {name}").into()) };
         packer.kind([&group, &version, &kind], &plural, scope, &schema, &|number| types.get(number));
@@ -62,8 +64,9 @@ fn kind(path: &str, methods: &Value) -> Option<(Id, Resource)> {
 
 /// Adds the values of enumerations to the fields of a type.
 fn enumerate(schema: &mut Value, name: &str, enums: &Value) {
-    let end = name.rmatch_indices('.').nth(2).map_or(0, |(dot, _)| dot + 1);
-    for (place, values) in enums[&name[end..]].as_object().into_iter().flatten() {
+    let parts: Vec<&str> = name.rsplitn(4, '.').take(3).collect();
+    let [kind, version, group] = parts.as_slice() else { return };
+    for (place, values) in enums[format!("{group}.{version}.{kind}")].as_object().into_iter().flatten() {
         let is_required = schema["required"].as_array().is_some_and(|required| required.contains(&json!(place)));
         let mut values = values.as_array().cloned().unwrap_or_default();
         let field = match place.strip_suffix("[]") {
@@ -126,7 +129,7 @@ struct Types {
 }
 
 impl Types {
-    fn new(types: BTreeMap<String, Value>) -> Self {
+    fn new(types: &BTreeMap<String, Value>) -> Self {
         let names: Vec<String> = types.keys().cloned().collect();
         let file = File::new("types", "");
         let refer = |reference: &str| {
@@ -137,7 +140,7 @@ impl Types {
         let read = |name: &String, schema: &Value| {
             let (read, mistakes) = read_with(&from_json(schema, &file.first_line()), &refer);
             assert!(mistakes.is_empty(), "{name}: {mistakes:?}");
-            (identity(name, &types), read)
+            (identity(name, types), read)
         };
         let schemas = types.iter().map(|(name, schema)| (name.clone(), read(name, schema))).collect();
         Self { names, schemas }

@@ -1,6 +1,6 @@
 //! Packs the schemas that `schemas/apis/record` downloads.
 //!
-//! The argument is a directory with `kubernetes/<release>/*.json`, the OpenAPI documents of Kubernetes, and
+//! The argument is a directory with `kubernetes/<release>/*.json`, the `OpenAPI` documents of Kubernetes, and
 //! `flux/<release>/*.yaml`, the CRDs of Flux.
 
 mod kubernetes;
@@ -52,9 +52,7 @@ fn kinds(own: &Path) -> Result<String, Error> {
 }
 
 fn write(path: &Path, packer: Packer) -> Result<(), Error> {
-    let bytes = packer.finish();
-    println!("{}: {} bytes", path.display(), bytes.len());
-    Ok(fs::write(path, bytes)?)
+    Ok(fs::write(path, packer.finish())?)
 }
 
 /// The directories of releases in ascending order.

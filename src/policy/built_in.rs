@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use crate::assets;
 use crate::kube::Object;
+use crate::kustomize::is_yaml;
 use crate::text::File;
 use crate::yaml::{Node, Style, Value};
 
@@ -24,7 +25,7 @@ pub struct BuiltIn {
 /// The built-in policies, by name.
 pub static BUILT_IN: LazyLock<Vec<BuiltIn>> = LazyLock::new(|| {
     let tree = assets::policies();
-    let paths = tree.entries().map(|(path, _)| path).filter(|path| path.ends_with(".yaml"));
+    let paths = tree.entries().map(|(path, _)| path).filter(|path| is_yaml(path));
     let mut all: Vec<BuiltIn> = paths.filter_map(|path| BuiltIn::read(tree.file(path).ok()?)).collect();
     all.sort_by(|one, other| one.name.cmp(&other.name));
     all

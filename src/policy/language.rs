@@ -17,8 +17,11 @@ pub struct Language {
     /// The groups and kinds of its objects.
     pub kinds: &'static [(&'static str, &'static str)],
     /// Reads the policies among objects. The findings are policies that the API server rejects.
-    pub read: fn(&[&Object]) -> (Box<dyn Policies>, Vec<Finding>),
+    pub read: Read,
 }
+
+/// A function that reads the policies among objects.
+pub type Read = fn(&[&Object]) -> (Box<dyn Policies>, Vec<Finding>);
 
 /// The policies of a language that a cluster enforces.
 pub trait Policies: Debug + Send + Sync {

@@ -6,6 +6,7 @@ use super::built_in::{BUILT_IN, built_in};
 use crate::base::finding::{Finding, did_you_mean};
 use crate::config::{DeclaredPolicies, INVALID_CONFIG};
 use crate::kube::Object;
+use crate::kustomize::is_yaml;
 use crate::text::{Tree, is_inside, join};
 
 /// The objects of an item of `policies`.
@@ -39,12 +40,11 @@ pub fn load(declared: &[DeclaredPolicies], tree: &Tree, base: &str) -> (Vec<Sour
 
 fn of_path(declared: &DeclaredPolicies, path: &str, tree: &Tree, base: &str) -> Result<Vec<Object>, Box<Finding>> {
     let folder = join(base, path).unwrap_or_default();
-    let is_yaml = |path: &&str| path.ends_with(".yaml") || path.ends_with(".yml");
     let files: Vec<&str> = tree
         .entries()
         .map(|(path, _)| path)
         .filter(|path| is_inside(path, &folder))
-        .filter(is_yaml)
+        .filter(|path| is_yaml(path))
         .take(MAX_FILES)
         .collect();
     let mut objects = Vec::new();
@@ -74,9 +74,10 @@ fn of_built_in(declared: &DeclaredPolicies, name: &str) -> Result<Vec<Object>, B
     for (parameter, at) in &declared.parameters {
         if !known.contains_key(parameter.as_str()) {
             let names: Vec<String> = known.keys().map(|name| format!("`{name}`")).collect();
-            let help = match names.is_empty() {
-                true => "remove it: the policy has no parameters".to_owned(),
-                false => format!("use one of the parameters: {}", names.join(", ")),
+            let help = if names.is_empty() {
+                "remove it: the policy has no parameters".to_owned()
+            } else {
+                format!("use one of the parameters: {}", names.join(", "))
             };
             let message = format!("the policy `{name}` has no parameter `{parameter}`");
             return Err(Box::new(Finding::error(INVALID_CONFIG, at.clone(), message).help(help)));

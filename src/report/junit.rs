@@ -1,6 +1,7 @@
-//! JUnit XML, which most CI systems show: a test suite for each rule, with a failed test case for each finding.
+//! `JUnit` XML, which most CI systems show: a test suite for each rule, with a failed test case for each finding.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
@@ -42,10 +43,10 @@ fn case(report: &Report, finding: &Finding) -> TestCase {
     let mut details = format!("{path}:{line}: {}", finding.message);
     for related in finding.all_related().take(20) {
         let path = report.display_path(related.span.file());
-        details += &format!("\n{path}:{}: {}", related.span.position().line, related.message);
+        let _ = write!(details, "\n{path}:{}: {}", related.span.position().line, related.message);
     }
     if let Some(help) = &finding.help {
-        details += &format!("\nhelp: {help}");
+        let _ = write!(details, "\nhelp: {help}");
     }
     status.set_description(printable(&details).into_owned());
     let mut case = TestCase::new(format!("{}:{line}", one_line(&path)), status);

@@ -1,5 +1,6 @@
 //! Markdown for job summaries and comments of pull requests.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::one_line::one_line;
@@ -42,16 +43,16 @@ fn item(report: &Report, finding: &Finding) -> String {
     let mut text =
         format!("- {severity} {} `{}`: {}\n", code(&place(&shown.at)), finding.rule, escape(&finding.message));
     for related in &shown.related {
-        text += &format!("  - {}: {}\n", code(&place(related)), escape(&related.message));
+        let _ = writeln!(text, "  - {}: {}", code(&place(related)), escape(&related.message));
     }
     if !finding.clusters.is_empty() {
         let names: Vec<String> = finding.clusters.iter().take(5).map(|name| code(name)).collect();
         let more = finding.clusters.len() - names.len();
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        text += &format!("  - on {}{more}\n", names.join(", "));
+        let _ = writeln!(text, "  - on {}{more}", names.join(", "));
     }
     if let Some(help) = &finding.help {
-        text += &format!("  - help: {}\n", escape(help));
+        let _ = writeln!(text, "  - help: {}", escape(help));
     }
     text
 }

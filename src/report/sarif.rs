@@ -4,6 +4,7 @@
 //! `partialFingerprints`, and rejects a file with more than 25,000 results.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -149,7 +150,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     ids.dedup();
     let results = order.into_iter().map(|(finding, fingerprint)| {
         let index = ids.binary_search(&finding.rule).unwrap_or_default();
-        outcome(report, finding, index, fingerprint)
+        outcome(report, finding, index, &fingerprint)
     });
     let results = results.collect();
     let driver = Driver {
@@ -184,7 +185,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn outcome(report: &Report, finding: &Finding, rule_index: usize, fingerprint: String) -> Outcome {
+fn outcome(report: &Report, finding: &Finding, rule_index: usize, fingerprint: &str) -> Outcome {
     let help = finding.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
     let related = finding.all_related().take(MAX_RELATED).enumerate();
     Outcome {
@@ -195,7 +196,7 @@ fn outcome(report: &Report, finding: &Finding, rule_index: usize, fingerprint: S
         locations: [location(report, &finding.at, None)],
         related_locations: related.map(|(id, label)| location(report, label, Some(id))).collect(),
         partial_fingerprints: BTreeMap::from([
-            ("fleetwright/v1", fingerprint.clone()),
+            ("fleetwright/v1", fingerprint.to_owned()),
             ("primaryLocationLineHash", format!("{fingerprint}:1")),
         ]),
         properties: Clusters { clusters: finding.clusters.iter().map(ToString::to_string).collect() },
@@ -232,7 +233,7 @@ fn uri(path: &str) -> String {
     for byte in path.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(byte.into()),
-            _ => uri += &format!("%{byte:02X}"),
+            _ => _ = write!(uri, "%{byte:02X}"),
         }
     }
     uri

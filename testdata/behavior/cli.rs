@@ -376,13 +376,13 @@ fn paths_of_a_configuration_above_are_relative_to_it() {
 
     // The path of a copy beside the repository is relative to the current directory.
     let sync = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: \
-                flux-system}\nspec: {url: https://example.com/repo.git, ref: {branch: main}}\n---\napiVersion: \
+                flux-system}\nspec: {interval: 1h, url: https://example.com/repo.git, ref: {branch: main}}\n---\napiVersion: \
                 kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: \
-                flux-system}\nspec: {path: ./c, sourceRef: {kind: GitRepository, name: flux-system}}\n";
+                flux-system}\nspec: {interval: 1h, path: ./c, sourceRef: {kind: GitRepository, name: flux-system}}\n";
     let apps = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: apps, namespace: \
-                flux-system}\nspec: {url: https://example.com/apps.git, ref: {branch: main}}\n---\napiVersion: \
+                flux-system}\nspec: {interval: 1h, url: https://example.com/apps.git, ref: {branch: main}}\n---\napiVersion: \
                 kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system}\n\
-                spec: {path: ./x, prune: true, sourceRef: {kind: GitRepository, name: apps}}\n";
+                spec: {interval: 1h, path: ./x, prune: true, sourceRef: {kind: GitRepository, name: apps}}\n";
     for (path, text) in [
         ("repo/c/flux-system/gotk-sync.yaml", sync),
         ("repo/c/apps.yaml", apps),
@@ -393,7 +393,7 @@ fn paths_of_a_configuration_above_are_relative_to_it() {
     }
     let sources = "sources: [{url: https://example.com/apps.git, path: ../apps}]";
     config(&format!("{sources}\nlint: {{skip: [a, b, .sub]}}"));
-    assert!(lint("repo", ".").contains("directory `../apps` outside of the repository"), "{}", lint("repo", "."));
+    assert!(lint("repo", ".").contains("copy `../apps` outside of the repository"), "{}", lint("repo", "."));
     let lint = |from: &str, dir: &str| {
         let output = fleetwright(&root.join(from), &["lint", "--trust-config", dir]);
         text(&output.stdout) + &text(&output.stderr)

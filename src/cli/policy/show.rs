@@ -38,9 +38,10 @@ fn values(policy: &BuiltIn, parameters: &[String]) -> Result<BTreeMap<String, St
         };
         if !known.contains_key(name) {
             let names: Vec<&str> = known.keys().copied().collect();
-            let help = match names.is_empty() {
-                true => "the policy has no parameters".to_owned(),
-                false => format!("parameters: {}", names.join(", ")),
+            let help = if names.is_empty() {
+                "the policy has no parameters".to_owned()
+            } else {
+                format!("parameters: {}", names.join(", "))
             };
             return Err(Error::with_help(format!("policy `{}` has no parameter `{name}`", policy.name), help));
         }

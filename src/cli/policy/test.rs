@@ -8,6 +8,7 @@ use crate::cli::linter::print_findings;
 use crate::cli::source::{display_prefix, folder_of};
 use crate::cli::streams::Streams;
 use crate::disk;
+use crate::kustomize::is_yaml;
 use crate::policy::TestFile;
 use crate::report::{counted, display_path, printable};
 
@@ -18,7 +19,7 @@ pub(super) fn run(path: &Path, streams: &mut Streams) -> Result<Exit, Error> {
     let tree = disk::read(&folder)?;
     let prefix = display_prefix(&folder);
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-    let is_wanted = |path: &str| (path.ends_with(".yaml") || path.ends_with(".yml")) && (!is_file || path == name);
+    let is_wanted = |path: &str| is_yaml(path) && (!is_file || path == name);
     let paths: Vec<String> = tree.entries().map(|(path, _)| path.to_owned()).filter(|path| is_wanted(path)).collect();
     let (mut passed, mut failed, mut is_invalid) = (0, 0, false);
     for path in paths {

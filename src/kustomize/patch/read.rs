@@ -142,6 +142,18 @@ fn read_one(
         findings.push(Finding::error(FAILED_BUILD, target.unwrap_or(item).span().clone(), message).help(help));
         return None;
     }
+    finish(item, target, documents, format, span, findings)
+}
+
+/// Returns the patch with its target and its options.
+fn finish(
+    item: &Node,
+    target: Option<&Node>,
+    documents: Vec<Node>,
+    format: PatchFormat,
+    span: Span,
+    findings: &mut Vec<Finding>,
+) -> Option<Patch> {
     let selector_node = target.cloned();
     let target = match target.map(Selector::read).transpose() {
         Ok(target) => target,

@@ -57,7 +57,9 @@ pub(crate) fn uses_of(object: &Object) -> Vec<ApiUse> {
     }
     if !found.is_empty() {
         let reference = object.reference();
-        found.iter_mut().for_each(|one| one.object = Some(reference.clone()));
+        for one in &mut found {
+            one.object = Some(reference.clone());
+        }
     }
     found
 }

@@ -177,10 +177,9 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
 
 fn severity(evidence: Evidence) -> Severity {
     match evidence {
-        // Many of these keys only identify a web client.
-        Evidence::Shape(ADDRESS_WITH_KEY) => Severity::Warning,
+        // Many keys in addresses only identify a web client.
+        Evidence::Shape(ADDRESS_WITH_KEY) | Evidence::Name => Severity::Warning,
         Evidence::Shape(_) | Evidence::Secret => Severity::Error,
-        Evidence::Name => Severity::Warning,
         Evidence::Guessable => Severity::Pedantic,
     }
 }

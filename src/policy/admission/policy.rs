@@ -54,7 +54,7 @@ pub(super) struct Validation {
 struct Variables(Vec<(Name, Type)>);
 
 impl Fields for Variables {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "variables"
     }
 
