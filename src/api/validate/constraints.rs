@@ -60,10 +60,11 @@ pub(super) fn check_constraints(node: &Node, schema: &Schema, path: &Path<'_>, w
 
 /// Reports an integer of a schema without constraints that has more than 64 bits.
 pub(super) fn check_size(node: &Node, schema: &Schema, path: &Path<'_>, walk: &mut Walk) {
-    if matches!(schema.value_type, Some(Type::Integer | Type::IntOrString)) && !is_unknown(node) {
-        if let Some((message, help)) = fault(node, schema, &Constraints::default(), walk.is_typed()) {
-            walk.add_at(Fault::Value, node, path, message, help);
-        }
+    if matches!(schema.value_type, Some(Type::Integer | Type::IntOrString))
+        && !is_unknown(node)
+        && let Some((message, help)) = fault(node, schema, &Constraints::default(), walk.is_typed())
+    {
+        walk.add_at(Fault::Value, node, path, message, help);
     }
 }
 

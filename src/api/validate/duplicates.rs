@@ -19,7 +19,7 @@ pub(super) fn check_items(node: &Node, schema: &Schema, path: &Path<'_>, walk: &
                 walk.add_at(Fault::Type, item, path, message, None);
                 return;
             }
-            let key = |item: &Node| Some((!is_unknown(item)).then(|| print(item))??);
+            let key = |item: &Node| (!is_unknown(item)).then(|| print(item))?;
             report(items, key, path, walk, |item| format!("contains {item} twice"));
         }
         Layout::Map(keys) => {

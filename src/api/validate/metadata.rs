@@ -104,22 +104,14 @@ fn check_fields(
 
 /// Checks a field that must be a string.
 fn check_text(entry: &Entry, path: &Path<'_>, walk: &mut Walk, fault: impl Fn(&str) -> Option<String>) {
-    match scalar(&entry.node) {
-        Some(Scalar::String(text)) => {
-            if let Some(fault) = fault(text) {
-                walk.add_at(Fault::Metadata, &entry.node, path, format!("is `{}`, {fault}", short(text)), None);
-            }
-        }
-        _ => {
-            let message = format!("is {} instead of a string", type_of(&entry.node));
-            walk.add_at(
-                Fault::Type,
-                &entry.node,
-                path,
-                message,
-                retyped(&entry.node, crate::api::schema::Type::String),
-            );
-        }
+    let Some(Scalar::String(text)) = scalar(&entry.node) else {
+        let message = format!("is {} instead of a string", type_of(&entry.node));
+        let help = retyped(&entry.node, crate::api::schema::Type::String);
+        walk.add_at(Fault::Type, &entry.node, path, message, help);
+        return;
+    };
+    if let Some(fault) = fault(text) {
+        walk.add_at(Fault::Metadata, &entry.node, path, format!("is `{}`, {fault}", short(text)), None);
     }
 }
 

@@ -65,7 +65,7 @@ fn objects(text: &str) -> Vec<Object> {
 fn catalog(setup: &str) -> Catalog {
     let definitions = objects(setup).into_iter().filter_map(|object| Definition::read(&object));
     let releases = Releases { kubernetes: Version::parse("1.36.4"), flux: Version::parse("2.9.4") };
-    Catalog::new(definitions, Default::default(), releases)
+    Catalog::new(definitions, std::sync::Arc::default(), releases)
 }
 
 /// The paths of the fields in an answer, without indexes and keys.

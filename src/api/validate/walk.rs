@@ -174,15 +174,13 @@ impl Walk {
             return;
         }
         let known = schema.properties.iter().map(|(name, _)| &**name);
-        let help = match did_you_mean(name, known) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => {
-                let known: Vec<String> =
-                    schema.properties.iter().take(12).map(|(name, _)| format!("`{name}`")).collect();
-                let more = schema.properties.len() - known.len();
-                let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-                format!("remove it, or use one of the known fields: {}{more}", known.join(", "))
-            }
+        let help = if let Some(meant) = did_you_mean(name, known) {
+            format!("did you mean `{meant}`?")
+        } else {
+            let known: Vec<String> = schema.properties.iter().take(12).map(|(name, _)| format!("`{name}`")).collect();
+            let more = schema.properties.len() - known.len();
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            format!("remove it, or use one of the known fields: {}{more}", known.join(", "))
         };
         let message = format!("is not a field of {}", self.kind);
         self.add(Mismatch {
@@ -196,7 +194,7 @@ impl Walk {
 
     /// Reports the required fields that are missing.
     fn required(&mut self, node: &Node, schema: &Schema, path: &Path<'_>, root: &[&str]) {
-        let enforced = |name: &&str| !root.contains(name) && !(self.is_typed() && NOT_ENFORCED.contains(name));
+        let enforced = |name: &&str| !(root.contains(name) || self.is_typed() && NOT_ENFORCED.contains(name));
         let has_default = |name: &&str| schema.property(name).is_some_and(|schema| schema.default.is_some());
         let names = schema.required.iter().map(|name| &**name).filter(enforced).filter(|name| !has_default(name));
         let names: Vec<&str> = names.collect();
