@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::facts::policies::ClusterPolicies;
+use super::cluster_policies::ClusterPolicies;
 use super::facts::reached::ReachedFiles;
 use super::findings::Findings;
 use super::view::View;

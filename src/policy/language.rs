@@ -3,9 +3,7 @@
 use std::fmt::Debug;
 
 use super::admission::PolicySet;
-use super::cluster::Objects;
-use super::decision::Decision;
-use super::request::Request;
+use super::policies::Policies;
 use crate::base::finding::Finding;
 use crate::kube::Object;
 
@@ -21,18 +19,6 @@ pub struct Language {
 
 /// A function that reads the policies among objects.
 type Read = fn(&[&Object]) -> (Box<dyn Policies>, Vec<Finding>);
-
-/// The policies of a language that a cluster enforces.
-pub trait Policies: Debug + Send + Sync {
-    /// Returns whether no policy is enforced.
-    fn is_empty(&self) -> bool;
-
-    /// Returns whether an answer may depend on objects with parameters.
-    fn reads_parameters(&self) -> bool;
-
-    /// The answer to a request.
-    fn decide<'a>(&self, request: &Request<'a>, objects: &dyn Objects<'a>) -> Decision;
-}
 
 /// All languages.
 pub const LANGUAGES: &[Language] = &[Language {

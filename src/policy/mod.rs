@@ -6,6 +6,7 @@
 mod request;
 mod cluster;
 mod decision;
+mod policies;
 mod admission;
 mod language;
 mod yaml_file;
@@ -17,7 +18,8 @@ pub use admission::Policy;
 pub use built_in::{BUILT_IN, BuiltIn, built_in};
 pub use cluster::Objects;
 pub use decision::{Decision, Unknown, Violation};
-pub use language::{LANGUAGES, Language, Policies};
+pub use language::{LANGUAGES, Language};
+pub use policies::Policies;
 pub use policy_test::{Outcome, TestFile, plural_of};
 pub use request::Request;
 pub use source::{Source, load};

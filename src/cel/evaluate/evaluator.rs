@@ -6,30 +6,23 @@
 use std::collections::BTreeMap;
 
 use super::fold::fold;
-use super::scope::Scope;
+use super::operand::{boolean, decide, known, value};
+use super::scope::{Evaluated, Scope};
 use super::select::{index, select};
 use crate::cel::budget::Budget;
 use crate::cel::failure::Failure;
 use crate::cel::syntax::{Argument, Expr, Kind, Pair, Selection};
 use crate::cel::value::{Read, Value};
 
-/// The result of an evaluation, or the reason why there is none.
-pub(crate) type Evaluated = Result<Value, Failure>;
-
 /// Evaluates an expression that was checked. Also returns the fields that it read.
 pub(crate) fn evaluate(expr: &Expr, variables: &[(&str, Value)], budget: &mut Budget) -> (Evaluated, Vec<Read>) {
-    let mut scope = Scope::new(variables, budget);
+    let mut scope = Scope::new(variables, budget, step);
     let result = value(expr, &mut scope).and_then(known);
     (result, scope.into_reads())
 }
 
-/// The value, if it is known.
-pub(super) fn known(value: Value) -> Evaluated {
-    if value.is_unknown() { Err(Failure::Unknown) } else { Ok(value) }
-}
-
 /// The value of an expression. Only a variable or a field can be the value [`Value::Unknown`].
-pub(super) fn value(expr: &Expr, scope: &mut Scope<'_>) -> Evaluated {
+fn step(expr: &Expr, scope: &mut Scope<'_>) -> Evaluated {
     scope.budget.spend(1)?;
     match &expr.kind {
         Kind::Literal(value) => Ok(value.clone()),
@@ -51,35 +44,6 @@ pub(super) fn value(expr: &Expr, scope: &mut Scope<'_>) -> Evaluated {
         Kind::Map(pairs) => map(pairs, scope),
         Kind::Fold(macro_call) => fold(macro_call, scope),
     }
-}
-
-/// The truth of an expression.
-pub(super) fn boolean(expr: &Expr, scope: &mut Scope<'_>) -> Result<bool, Failure> {
-    match value(expr, scope)? {
-        Value::Bool(value) => Ok(value),
-        Value::Unknown => Err(Failure::Unknown),
-        _ => Err(Failure::no_overload()),
-    }
-}
-
-/// Evaluates conditions until one has the deciding value. Otherwise, an unknown value wins over an error.
-pub(super) fn decide<T>(
-    conditions: impl Iterator<Item = T>,
-    deciding: bool,
-    scope: &mut Scope<'_>,
-    holds: &mut dyn FnMut(T, &mut Scope<'_>) -> Result<bool, Failure>,
-) -> Evaluated {
-    let mut failure = None;
-    for condition in conditions {
-        match holds(condition, scope) {
-            Ok(value) if value == deciding => return Ok(Value::Bool(deciding)),
-            Ok(_) => {}
-            Err(Failure::Limit) => return Err(Failure::Limit),
-            Err(Failure::Unknown) => failure = Some(Failure::Unknown),
-            Err(error) => failure = failure.or(Some(error)),
-        }
-    }
-    failure.map_or(Ok(Value::Bool(!deciding)), Err)
 }
 
 /// Calls a function with known arguments.

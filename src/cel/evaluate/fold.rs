@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::evaluator::{Evaluated, boolean, decide, known, value};
-use super::scope::Scope;
+use super::operand::{boolean, decide, known, value};
+use super::scope::{Evaluated, Scope};
 use crate::cel::failure::Failure;
 use crate::cel::library::sort_by_keys;
 use crate::cel::syntax::{Fold, FoldKind};

@@ -1,8 +1,9 @@
 //! The evaluator.
 
 mod scope;
-mod evaluator;
+mod operand;
 mod select;
 mod fold;
+mod evaluator;
 
 pub(super) use evaluator::evaluate;

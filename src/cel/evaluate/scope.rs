@@ -5,22 +5,31 @@ use std::sync::Arc;
 
 use crate::cel::budget::Budget;
 use crate::cel::failure::Failure;
+use crate::cel::syntax::Expr;
 use crate::cel::value::{Read, Value};
 
 /// The maximum number of fields that an evaluation remembers. The last ones decide the result.
 const MAX_READS: usize = 200;
+
+/// The result of an evaluation, or the reason why there is none.
+pub(crate) type Evaluated = Result<Value, Failure>;
+
+/// A function that evaluates an expression.
+pub(super) type Step = fn(&Expr, &mut Scope<'_>) -> Evaluated;
 
 /// The variables, the budget and the fields that were read.
 pub(crate) struct Scope<'a> {
     variables: &'a [(&'a str, Value)],
     locals: Vec<(Arc<str>, Value)>,
     pub(super) budget: &'a mut Budget,
+    /// Evaluates a part of the expression.
+    pub(super) step: Step,
     reads: VecDeque<Read>,
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn new(variables: &'a [(&'a str, Value)], budget: &'a mut Budget) -> Self {
-        Self { variables, locals: Vec::new(), budget, reads: VecDeque::new() }
+    pub(super) fn new(variables: &'a [(&'a str, Value)], budget: &'a mut Budget, step: Step) -> Self {
+        Self { variables, locals: Vec::new(), budget, step, reads: VecDeque::new() }
     }
 
     /// The value of a variable.

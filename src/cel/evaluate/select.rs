@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::evaluator::{Evaluated, known, value};
-use super::scope::Scope;
+use super::operand::{known, value};
+use super::scope::{Evaluated, Scope};
 use crate::cel::failure::Failure;
 use crate::cel::library::index as find_index;
 use crate::cel::syntax::{Expr, Selection};

@@ -47,31 +47,6 @@ impl Function {
     }
 }
 
-/// The function of a name.
-pub(crate) fn find(name: &str) -> Option<&'static Function> {
-    let tables: [&'static [Function]; 18] = [
-        super::operators::FUNCTIONS,
-        super::conversions::FUNCTIONS,
-        super::numbers::FUNCTIONS,
-        super::strings::FUNCTIONS,
-        super::text_format::FUNCTIONS,
-        super::regexes::FUNCTIONS,
-        super::times::FUNCTIONS,
-        super::lists::FUNCTIONS,
-        super::sorting::FUNCTIONS,
-        super::sets::FUNCTIONS,
-        super::optionals::FUNCTIONS,
-        super::urls::FUNCTIONS,
-        super::networks::FUNCTIONS,
-        super::quantities::FUNCTIONS,
-        super::versions::FUNCTIONS,
-        super::formats::FUNCTIONS,
-        super::authorizer::FUNCTIONS,
-        &[],
-    ];
-    tables.into_iter().flatten().find(|function| function.name == name)
-}
-
 impl Signature {
     /// Reads a signature of the table.
     fn parse(text: &'static str) -> Self {

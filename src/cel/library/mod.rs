@@ -1,25 +1,49 @@
 //! The functions and operators of CEL and of Kubernetes.
 
 mod function;
-mod arguments;
-mod operators;
-mod conversions;
+mod authorizer;
 mod numbers;
+mod conversions;
+mod arguments;
+mod formats;
+mod operators;
+mod lists;
+mod networks;
+mod optionals;
+mod quantities;
+mod regexes;
+mod sets;
+mod sorting;
 mod strings;
 mod text_format;
-mod regexes;
 mod times;
-mod lists;
-mod sorting;
-mod sets;
-mod optionals;
 mod urls;
-mod networks;
-mod quantities;
 mod versions;
-mod formats;
-mod authorizer;
 
-pub(super) use function::{Function, find};
+pub(super) use function::Function;
 pub(super) use operators::index;
 pub(super) use sorting::sort_by_keys;
+
+/// The function of a name.
+pub(super) fn find(name: &str) -> Option<&'static Function> {
+    let tables: [&'static [Function]; 17] = [
+        operators::FUNCTIONS,
+        conversions::FUNCTIONS,
+        numbers::FUNCTIONS,
+        strings::FUNCTIONS,
+        text_format::FUNCTIONS,
+        regexes::FUNCTIONS,
+        times::FUNCTIONS,
+        lists::FUNCTIONS,
+        sorting::FUNCTIONS,
+        sets::FUNCTIONS,
+        optionals::FUNCTIONS,
+        urls::FUNCTIONS,
+        networks::FUNCTIONS,
+        quantities::FUNCTIONS,
+        versions::FUNCTIONS,
+        formats::FUNCTIONS,
+        authorizer::FUNCTIONS,
+    ];
+    tables.into_iter().flatten().find(|function| function.name == name)
+}

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::expression::{Expr, Fold, FoldKind, Kind, Selection};
-use super::parser::SyntaxError;
+use super::fault::SyntaxError;
 
 /// The macro of a member call, and its number of variables; `None` for an ordinary function.
 fn macro_of(name: &str, arguments: usize) -> Option<(FoldKind, usize)> {

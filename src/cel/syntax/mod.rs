@@ -4,10 +4,12 @@
 //! which lose the positions of their parts.
 
 mod expression;
-mod token;
+mod fault;
 mod literal;
+mod token;
 mod macros;
 mod parser;
 
 pub(super) use expression::{Argument, Expr, Fold, FoldKind, Kind, MAX_HEIGHT, Pair, Selection};
-pub(super) use parser::{SyntaxError, parse};
+pub(super) use fault::SyntaxError;
+pub(super) use parser::parse;

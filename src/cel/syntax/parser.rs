@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::expression::{Argument, Expr, Kind, Pair, Selection};
+use super::fault::{SyntaxError, TOO_DEEP};
 use super::literal::read_number;
 use super::macros::{global_call, member_call};
 use super::token::{Token, tokens};
@@ -49,26 +50,8 @@ const OPERATORS: [(&str, u8, &str); 14] = [
     ("/", 5, "_/_"),
     ("%", 5, "_%_"),
 ];
-/// The message of the API server for an expression that is too high.
-const TOO_DEEP: &str = "expression recursion limit exceeded: 250";
 /// The height of a macro: its evaluation needs more stack than that of an operator.
 const FOLD_HEIGHT: u16 = 5;
-
-/// A fault of the syntax.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SyntaxError {
-    /// The range of the fault, in bytes.
-    pub at: Range<usize>,
-    /// The reason.
-    pub message: String,
-}
-
-impl SyntaxError {
-    /// Returns whether the expression is higher than the limit of [`parse`].
-    pub(crate) fn is_too_deep(&self) -> bool {
-        self.message == TOO_DEEP
-    }
-}
 
 /// Parses an expression of a limited height.
 pub(crate) fn parse(text: &str, limit: u16) -> Result<Expr, SyntaxError> {

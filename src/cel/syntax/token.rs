@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::fault::SyntaxError;
 use super::literal::{read_bytes, read_text};
-use super::parser::SyntaxError;
 
 /// A token.
 #[derive(Debug, Clone, PartialEq)]

@@ -19,4 +19,3 @@ pub(super) mod suspension;
 pub(super) mod unknown_sources;
 pub(super) mod definitions;
 pub(super) mod written_objects;
-pub(super) mod policies;

@@ -118,7 +118,7 @@ pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) ->
 }
 
 /// The views of the clusters, for the rules.
-pub(crate) fn views<'a>(
+fn views<'a>(
     repo: &'a Repo,
     receivers: &[&Receiver<'a>],
     tenancies: &'a [Tenancy],

@@ -11,7 +11,7 @@ use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::policy::cluster::Objects;
 use crate::policy::decision::{Decision, Unknown, Violation};
-use crate::policy::language::Policies;
+use crate::policy::policies::Policies;
 use crate::policy::request::Request;
 use crate::yaml::Name;
 
