@@ -35,7 +35,7 @@ struct Log {
 struct Run {
     tool: Tool,
     column_kind: &'static str,
-    results: Vec<Outcome>,
+    results: Vec<SarifResult>,
 }
 
 #[derive(Serialize)]
@@ -84,7 +84,7 @@ struct Properties {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Outcome {
+struct SarifResult {
     rule_id: String,
     rule_index: usize,
     level: &'static str,
@@ -110,6 +110,7 @@ impl Clusters {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names are those of SARIF")]
 struct Location {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<usize>,
@@ -185,10 +186,10 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn outcome(report: &Report, finding: &Finding, rule_index: usize, fingerprint: &str) -> Outcome {
+fn outcome(report: &Report, finding: &Finding, rule_index: usize, fingerprint: &str) -> SarifResult {
     let help = finding.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
     let related = finding.all_related().take(MAX_RELATED).enumerate();
-    Outcome {
+    SarifResult {
         rule_id: finding.rule.to_owned(),
         rule_index,
         level: level(finding.severity),

@@ -66,6 +66,7 @@ impl Setting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::release::gates;
 
     #[test]
     fn a_gate_changes_its_default() {

@@ -51,7 +51,6 @@ pub(crate) fn is_compatible(one: &Type, other: &Type) -> bool {
     match (one, other) {
         (Type::Dyn | Type::Parameter(_), _)
         | (_, Type::Dyn | Type::Parameter(_))
-        | (Type::Null, Type::Null)
         | (Type::Bool, Type::Bool)
         | (Type::Int, Type::Int)
         | (Type::Uint, Type::Uint)
@@ -62,7 +61,10 @@ pub(crate) fn is_compatible(one: &Type, other: &Type) -> bool {
         | (Type::Timestamp, Type::Timestamp)
         | (Type::Type, Type::Type)
         // These types can be null.
-        | (Type::Null, Type::Object(_) | Type::Duration | Type::Timestamp | Type::Opaque(_) | Type::Optional(_))
+        | (
+            Type::Null,
+            Type::Null | Type::Object(_) | Type::Duration | Type::Timestamp | Type::Opaque(_) | Type::Optional(_),
+        )
         | (Type::Object(_) | Type::Duration | Type::Timestamp | Type::Opaque(_) | Type::Optional(_), Type::Null) => {
             true
         }

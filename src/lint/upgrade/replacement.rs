@@ -57,7 +57,7 @@ impl Replacements {
             let new = first.filter(|(_, kind)| is_same && *kind == one.api.kind).map(|(version, _)| version);
             let is_kept = all.kept.contains(&(one.api.api_version(), one.api.kind.clone()));
             let edit = new.filter(|_| !is_kept).and_then(|new| edit(one.api, &one.at, &new));
-            all.add(&one.at, edit);
+            all.add(&one.at, edit.as_ref());
         }
         all
     }
@@ -67,11 +67,11 @@ impl Replacements {
         self.edits.into_values().filter_map(|(_, edit)| edit).collect()
     }
 
-    fn add(&mut self, at: &Span, edit: Option<Edit>) {
+    fn add(&mut self, at: &Span, edit: Option<&Edit>) {
         let known = self.edits.entry((at.file().path().to_owned(), at.range().start));
-        let (_, known) = known.or_insert_with(|| ("", edit.clone()));
+        let (_, known) = known.or_insert_with(|| ("", edit.cloned()));
         // Clusters that share a file may need different texts.
-        if *known != edit {
+        if known.as_ref() != edit {
             *known = None;
         }
     }
@@ -123,7 +123,7 @@ impl Replacements {
         if new.is_none() {
             self.kept.insert((one.api.api_version(), one.api.kind.clone()));
         }
-        self.add(&one.at, new);
+        self.add(&one.at, new.as_ref());
     }
 }
 
