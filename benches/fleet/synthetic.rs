@@ -38,7 +38,7 @@ impl Form {
             "depth" => self.depth = number(),
             "sharing" => self.sharing = number(),
             "variables" => self.variables = number(),
-            "layout" => self.layout = value.to_owned(),
+            "layout" => value.clone_into(&mut self.layout),
             _ => panic!("unknown setting `{name}`"),
         }
     }

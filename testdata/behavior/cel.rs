@@ -126,8 +126,7 @@ fn render(value: &Value) -> String {
         }
         Value::String(text) => serde_json::Value::from(&**text).to_string(),
         Value::Bytes(bytes) => {
-            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("bytes {digits}")
+            format!("bytes {}", data_encoding::HEXLOWER.encode(bytes))
         }
         Value::Duration(duration) => format!("duration {}", duration.0),
         Value::Timestamp(time) => {
