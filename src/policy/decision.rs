@@ -36,6 +36,8 @@ pub enum Unknown {
     Namespace,
     /// A value, such as the value of a Secret or the answer of the authorizer.
     Value,
+    /// A missing field that the API server may set to a default.
+    Default,
     /// An expression that exceeds the limits of this tool.
     Cost,
 }
@@ -47,6 +49,7 @@ impl Unknown {
             Self::Parameters => "parameters of admission policies that are not in the repository",
             Self::Namespace => "labels of namespaces that admission policies read and that are not in the repository",
             Self::Value => "values that admission policies read and that only the cluster knows",
+            Self::Default => "fields that admission policies read, and that the API server may set to a default",
             Self::Cost => "expressions of admission policies that take too long",
         }
     }

@@ -378,7 +378,7 @@ fn paths_of_a_configuration_above_are_relative_to_it() {
     let sync = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: \
                 flux-system}\nspec: {interval: 1h, url: https://example.com/repo.git, ref: {branch: main}}\n---\napiVersion: \
                 kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: \
-                flux-system}\nspec: {interval: 1h, path: ./c, sourceRef: {kind: GitRepository, name: flux-system}}\n";
+                flux-system}\nspec: {interval: 1h, path: ./c, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}\n";
     let apps = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: apps, namespace: \
                 flux-system}\nspec: {interval: 1h, url: https://example.com/apps.git, ref: {branch: main}}\n---\napiVersion: \
                 kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system}\n\

@@ -274,6 +274,7 @@ fn a_lock_lists_no_path_that_could_not_be_rendered() {
 /// Words of fleet.yaml that no template prints, and what reads them.
 const READ_ELSEWHERE: &[(&str, &str)] = &[
     ("accounts", "of `lint.tenancy`"),
+    ("action", "`fleet` reads it: the reaction of a policy"),
     ("allow", "`fleet` checks included files with it"),
     ("apiVersion", "says which language it is"),
     ("cluster", "`fleet` reads it: the defaults of clusters"),

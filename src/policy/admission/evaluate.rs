@@ -106,10 +106,12 @@ impl Scope {
     fn conditions(&mut self, conditions: &[Expression]) -> Result<bool, Failure> {
         let mut failure = None;
         for condition in conditions {
-            match self.evaluate(condition).0 {
+            let (result, reads) = self.evaluate(condition);
+            match result {
                 Ok(value) if value.as_bool() == Some(false) => return Ok(false),
                 Ok(value) if value.as_bool() == Some(true) => {}
                 Ok(_) => failure = Some(Failure::Error("the result is not a boolean".to_owned())),
+                Err(Failure::Error(_)) if may_have_a_default(&reads) => failure = failure.or(Some(Failure::Unknown)),
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
@@ -131,6 +133,10 @@ impl Place<'_> {
             Ok(value) if value.as_bool() == Some(true) => return,
             Ok(value) if value.as_bool() == Some(false) => message(validation, scope),
             Ok(_) => "the result of the expression is not a boolean".to_owned(),
+            Err(Failure::Error(_)) if may_have_a_default(&reads) => {
+                decision.unknown.push(Unknown::Default);
+                return;
+            }
             Err(Failure::Error(error)) if self.policy.denies_on_failure => format!("the expression fails: {error}"),
             Err(Failure::Error(_)) => return,
             Err(failure) => {
@@ -151,6 +157,11 @@ impl Place<'_> {
             expression: expression.clone(),
         }
     }
+}
+
+/// Returns whether an expression fails at a missing field of the object, which the API server may set to a default.
+fn may_have_a_default(reads: &[Read]) -> bool {
+    reads.last().is_some_and(|read| &*read.variable == "object" && !read.exists)
 }
 
 /// The message of a violated validation.
