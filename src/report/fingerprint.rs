@@ -91,7 +91,10 @@ mod tests {
 
     #[test]
     fn equal_findings_have_different_fingerprints() {
-        let two = fingerprints_of("kind: x\n", &["wrong", "wrong"]);
+        let file = File::new("a.yaml", "a: 1\nb: 2\n");
+        let findings =
+            vec![Finding::error("rule", file.span(0..1), "wrong"), Finding::error("rule", file.span(5..6), "wrong")];
+        let two = fingerprints(&Report::new(findings, Coverage::default(), ""));
         assert_eq!(two.len(), 2);
         assert_ne!(two[0], two[1]);
     }
