@@ -1,7 +1,6 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::{Object, ObjectId, groups};

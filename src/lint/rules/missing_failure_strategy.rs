@@ -1,6 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-
 use crate::base::finding::{Finding, Severity};
 use crate::kube::{Object, groups};
 use crate::lint::fields::mentions;

@@ -1,4 +1,3 @@
-
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::lint::findings::Findings;

@@ -167,8 +167,7 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
 fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
     let keys: BTreeSet<&Name> = infos.iter().flat_map(|info| info.keys().map(|entry| &entry.key)).collect();
     for key in keys.difference(left_over) {
-        let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) =
-            infos.iter().partition(|info| info.key(key).is_some());
+        let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) = infos.iter().partition(|info| info.key(key).is_some());
         // If a cluster does not read the key, or has a default, the difference is intentional.
         if without.is_empty() {
             continue;
@@ -199,8 +198,7 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
         if without.len() <= with.len() {
             let clusters = clusters(&with);
             for info in &without {
-                let message =
-                    format!("{} has no key `{key}`, but has this key on {clusters}", info.object.reference());
+                let message = format!("{} has no key `{key}`, but has this key on {clusters}", info.object.reference());
                 let help =
                     "add the key: without it, the readers of the variable fail or get an empty string".to_owned();
                 let place = info.object.node.entry("data").map_or_else(|| info.object.span().clone(), Entry::key_span);
@@ -217,12 +215,10 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
         let clusters = clusters(&without);
         for info in &with {
             let Some(key_span) = info.key(key) else { continue };
-            let message =
-                format!("{} has a key `{key}`, but lacks this key on {clusters}", info.object.reference());
+            let message = format!("{} has a key `{key}`, but lacks this key on {clusters}", info.object.reference());
             let help = "add the key to the other clusters, or remove it here: without the key, the readers of the \
                         variable fail or get an empty string";
-            let mut finding =
-                Finding::warning(RULE.id, key_span, message).help(help).about(info.object.reference());
+            let mut finding = Finding::warning(RULE.id, key_span, message).help(help).about(info.object.reference());
             for other in without.iter().take(MAX_SHOWN) {
                 let place = other.object.span().clone();
                 finding = finding.related(place, format!("cluster `{}` does not have this key", other.cluster));
