@@ -124,7 +124,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                     }
                     let is_suspended = applied.by.is_suspended();
                     let position = *reported.entry((key.0, at, is_suspended)).or_insert_with(|| {
-                        findings.push(finding(&applied, kind, mismatch, &mismatches));
+                        findings.push(finding(&applied, kind, mismatch, mismatches));
                         findings.len() - 1
                     });
                     if let Some(finding) = findings.get_mut(position).filter(|_| view.is_whole()) {
