@@ -66,6 +66,9 @@ pub mod rbac;
 /// The linter: checks a repository and reports findings.
 pub mod lint;
 
+/// The changes between two states of a repository, as its clusters receive them.
+pub mod changes;
+
 /// Graphs of the Flux objects of a cluster: creators, sources, dependencies and other references.
 pub mod graph;
 

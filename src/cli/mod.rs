@@ -22,6 +22,7 @@ mod rule;
 mod selection;
 mod graph;
 mod trace;
+mod diff;
 mod upgrade;
 
 use std::process::ExitCode;
@@ -70,6 +71,7 @@ enum Command {
     Kustomize(kustomize::Args),
     Build(build::Args),
     Trace(trace::Args),
+    Diff(diff::Args),
     Graph(graph::Args),
     Access(access::Args),
     #[command(visible_aliases = ["rules", "explain"])]
@@ -108,6 +110,7 @@ fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
         Command::Kustomize(args) => kustomize::run(args, streams),
         Command::Build(args) => build::run(args, streams),
         Command::Trace(args) => trace::run(args, streams),
+        Command::Diff(args) => diff::run(args, streams),
         Command::Graph(args) => graph::run(args, streams),
         Command::Access(args) => access::run(args, streams),
         Command::Rule(args) => rule::run(args, streams),

@@ -88,7 +88,12 @@ impl Options {
 
     /// Reads a repository: its files, its configuration, the copies of its sources, and its fleet.yaml if it is valid.
     pub(super) fn open(&self, dir: &Path, streams: &mut Streams) -> Result<Repository, Error> {
-        let mut tree = disk::read(dir)?;
+        let tree = disk::read(dir)?;
+        self.open_tree(tree, dir, streams)
+    }
+
+    /// Reads the settings of a repository whose files are read.
+    pub(super) fn open_tree(&self, mut tree: Tree, dir: &Path, streams: &mut Streams) -> Result<Repository, Error> {
         let folder = if disk::is_file(dir) { folder_of(dir) } else { dir.to_owned() };
         let prefix = display_prefix(&folder);
         let fleet = governing_fleet(None, dir, &tree, &folder)?.filter(|source| source.loaded.fleet.is_some());

@@ -50,6 +50,16 @@ pub enum DiskError {
     /// A path leads into a `.git` directory.
     #[error("cannot read `{0}`: it is in a `.git` directory")]
     Git(String),
+    /// Git cannot read a revision.
+    #[error("cannot read revision `{revision}` of the repository at `{path}`: {reason}")]
+    Revision {
+        /// The revision as it was typed.
+        revision: String,
+        /// The directory.
+        path: String,
+        /// The reason.
+        reason: String,
+    },
     /// A file is in the place of a directory, or a directory in the place of a file.
     #[error("cannot write `{path}`: `{at}` is {obstacle}; move it or render to another directory")]
     Blocked {

@@ -14,6 +14,15 @@ pub(super) fn tracked_but_ignored(root: &Path) -> Vec<String> {
     if !is_repository(root) {
         return Vec::new();
     }
+    let mut git = command(root);
+    git.args(["ls-files", "-z", "-c", "-i", "--exclude-standard"]);
+    let Some(output) = git.output().ok().filter(|output| output.status.success()) else { return Vec::new() };
+    let names = output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect()
+}
+
+/// Returns `git` in a directory, without arguments. It starts no other program.
+pub(super) fn command(root: &Path) -> Command {
     let mut git = Command::new("git");
     git.arg("-C")
         .arg(root)
@@ -21,7 +30,6 @@ pub(super) fn tracked_but_ignored(root: &Path) -> Vec<String> {
         .args(["-c", "safe.bareRepository=explicit"])
         .args(["-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "-c", "core.hooksPath=/dev/null"])
         .arg("--no-pager")
-        .args(["ls-files", "-z", "-c", "-i", "--exclude-standard"])
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_TERMINAL_PROMPT", "0")
@@ -31,7 +39,5 @@ pub(super) fn tracked_but_ignored(root: &Path) -> Vec<String> {
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
         git.env_remove(variable);
     }
-    let Some(output) = git.output().ok().filter(|output| output.status.success()) else { return Vec::new() };
-    let names = output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect()
+    git
 }

@@ -16,6 +16,7 @@ mod read;
 mod copy;
 mod lazy_tree;
 mod write;
+mod revision;
 
 pub use copy::{Copies, CopyFault, NamedCopy};
 pub use error::DiskError;
@@ -24,6 +25,7 @@ pub use lock::{DirectoryLock, lock_exclusive, lock_shared};
 pub use nearest::{Nearest, nearest, path_between};
 pub use place::{exists, is_file, relative};
 pub use read::{list, read, read_beside, read_copy, read_some};
+pub use revision::read_revision;
 pub use root::Refusal;
 pub use write::{Changes, LockFile, clean, create, replace, rewrite, write};
 

@@ -214,7 +214,7 @@ pub(super) fn read_bytes(root: &Root, real: &Path) -> Result<Vec<u8>, LoadError>
     Ok(bytes)
 }
 
-fn is_yaml(path: &str) -> bool {
+pub(super) fn is_yaml(path: &str) -> bool {
     let path = Path::new(path);
     path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
         || path.file_name().is_some_and(|name| name == "Kustomization")

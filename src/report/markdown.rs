@@ -9,7 +9,7 @@ use super::result::Report;
 use crate::base::finding::{Finding, Severity};
 
 /// The limit of the text in bytes, since GitHub rejects a comment of more than 65,536 characters.
-const MAX_LEN: usize = 60_000;
+pub(super) const MAX_LEN: usize = 60_000;
 
 /// Writes the summary and a list of the findings, each with its places.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -58,13 +58,13 @@ fn item(report: &Report, finding: &Finding) -> String {
 }
 
 /// Formats a text as code. A backtick in it must not end the code.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let text = one_line(text);
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
 }
 
 /// Escapes a message, except its code in backticks. A text of a repository must not become a link, an image or HTML.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let text = one_line(text);
     let mut escaped = String::with_capacity(text.len());
     for (at, part) in text.split('`').enumerate() {

@@ -21,6 +21,7 @@ mod markdown;
 mod sarif;
 mod text;
 pub mod trace;
+pub mod changes;
 
 use std::io::{self, Write};
 

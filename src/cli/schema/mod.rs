@@ -66,6 +66,8 @@ enum Name {
     Graph,
     /// The output of `access --format json`.
     Access,
+    /// The output of `diff --format json`.
+    Diff,
 }
 
 /// Accepts any text, and completes the names of files.
@@ -115,6 +117,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Name::Trace => crate::report::trace::schema(),
         Name::Graph => crate::report::graph::schema(),
         Name::Access => crate::report::access::schema(),
+        Name::Diff => crate::report::changes::schema(),
     };
     let schema = match &args.layout {
         Some(layout) => crate::fleet::with_values(schema, &layout::find(layout)?),

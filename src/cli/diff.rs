@@ -1,0 +1,156 @@
+//! `diff`: the changes between two states of a repository, as its clusters receive them.
+
+use std::path::{Path, PathBuf};
+
+use super::error::Error;
+use super::exit::Exit;
+use super::repository::{Options, Repository};
+use super::streams::Streams;
+use crate::changes::{Changes, Side, compare};
+use crate::disk;
+use crate::flux::{Receiver, Repo, Tenancy};
+use crate::report::changes::{ChangesFormat, Roots, write};
+
+/// Shows what changes on which clusters: between two revisions, or between a revision and the working directory.
+///
+/// Both states are built as Flux builds them. Equal changes of several clusters are one change. Dangerous changes come
+/// first: deleted objects, immutable fields, and rights that service accounts gain or lose.
+#[derive(Debug, clap::Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  fleetwright diff                         the working directory against the last commit\n",
+    "  fleetwright diff main                    the working directory against a branch\n",
+    "  fleetwright diff main..HEAD fleet        two commits, below directory `fleet`\n",
+    "  fleetwright diff old/ new/               two directories\n",
+    "  fleetwright diff main --format markdown  for a comment of a pull request\n\n",
+    "Exit codes:\n",
+    "  0  compared\n",
+    "  1  changes with `--exit-code`, or dangerous changes with `--fail-on danger`\n",
+    "  2  fleetwright failed: no such revision or directory, or a state that does not build",
+))]
+pub(super) struct Args {
+    /// The revisions `BASE` or `BASE..HEAD` and the directory, or two directories.
+    #[arg(value_name = "BASE[..HEAD] [DIR] | OLD NEW", num_args = 0..=2)]
+    sides: Vec<String>,
+    /// The output format.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Exits with 1 if there are changes.
+    #[arg(long)]
+    exit_code: bool,
+    /// Exits with 1 if there are changes of this kind.
+    #[arg(long, value_name = "KIND")]
+    fail_on: Option<FailOn>,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// Text for terminals.
+    Text,
+    /// JSON for programs.
+    Json,
+    /// Markdown for job summaries and comments of pull requests.
+    Markdown,
+    /// One HTML page.
+    Html,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum FailOn {
+    /// Dangerous changes.
+    Danger,
+}
+
+/// A state of a repository, as the user selects it.
+#[derive(Debug, PartialEq, Eq)]
+enum State {
+    /// A directory.
+    Directory(PathBuf),
+    /// A directory in a revision.
+    Revision(PathBuf, String),
+}
+
+pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
+    let (before, after) = states(&args.sides)?;
+    let (before, after) = (open(&before, &args.options, streams)?, open(&after, &args.options, streams)?);
+    let changes = changes(&before, &after, &args.options)?;
+    let format = match args.format {
+        Format::Text => ChangesFormat::Text,
+        Format::Json => ChangesFormat::Json,
+        Format::Markdown => ChangesFormat::Markdown,
+        Format::Html => ChangesFormat::Html,
+    };
+    let roots = Roots { before: &before.prefix, after: &after.prefix };
+    streams.write(|out| write(&changes, format, roots, out))?;
+    if let Some(failed) = changes.unbuilt.iter().find(|unbuilt| unbuilt.failed) {
+        let state = if failed.is_later { "later" } else { "earlier" };
+        let message =
+            format!("{} does not build in the {state} state, so its objects are not compared", failed.applier);
+        return Err(Error::with_help(message, "run `fleetwright lint` on that state to see the errors"));
+    }
+    let is_changed = !changes.objects.is_empty()
+        || !changes.rights.is_empty()
+        || !changes.new_clusters.is_empty()
+        || !changes.former_clusters.is_empty();
+    let is_dangerous = changes.objects.iter().any(|change| !change.dangers.is_empty())
+        || !changes.rights.is_empty()
+        || !changes.former_clusters.is_empty();
+    let fails = (args.exit_code && is_changed) || (matches!(args.fail_on, Some(FailOn::Danger)) && is_dangerous);
+    Ok(if fails { Exit::Found } else { Exit::Clean })
+}
+
+/// Returns the two states that the arguments select.
+fn states(sides: &[String]) -> Result<(State, State), Error> {
+    let is_folder = |text: &str| Path::new(text).is_dir();
+    let revisions = |range: &str, folder: &str| {
+        let folder = PathBuf::from(folder);
+        match range.split_once("..") {
+            Some((base, head)) => {
+                let head = if head.is_empty() { "HEAD" } else { head };
+                (State::Revision(folder.clone(), base.to_owned()), State::Revision(folder, head.to_owned()))
+            }
+            None => (State::Revision(folder.clone(), range.to_owned()), State::Directory(folder)),
+        }
+    };
+    match sides {
+        [] => Ok(revisions("HEAD", ".")),
+        [one] if is_folder(one) && one.contains(['/', '.']) => Ok(revisions("HEAD", one)),
+        [range] => Ok(revisions(range, ".")),
+        [old, new] if is_folder(old) && is_folder(new) => {
+            Ok((State::Directory(old.into()), State::Directory(new.into())))
+        }
+        [range, folder] if is_folder(folder) => Ok(revisions(range, folder)),
+        [_, folder, ..] => Err(Error::with_help(
+            format!("there is no directory `{folder}`"),
+            "pass `BASE..HEAD` and a directory, or two directories",
+        )),
+    }
+}
+
+fn open(state: &State, options: &Options, streams: &mut Streams) -> Result<Repository, Error> {
+    match state {
+        State::Directory(folder) => options.open(folder, streams),
+        State::Revision(folder, revision) => {
+            let tree = disk::read_revision(folder, revision)?;
+            options.open_tree(tree, folder, streams)
+        }
+    }
+}
+
+fn changes(before: &Repository, after: &Repository, options: &Options) -> Result<Changes, Error> {
+    let (earlier, later) = (before.load(), after.load());
+    let (former, receivers) = (options.receivers(&earlier.clusters)?, options.receivers(&later.clusters)?);
+    let (former_tenancies, tenancies) = (tenancies(&earlier, &former, before), tenancies(&later, &receivers, after));
+    Ok(compare(
+        &Side { receivers: &former, tenancies: &former_tenancies },
+        &Side { receivers: &receivers, tenancies: &tenancies },
+    ))
+}
+
+fn tenancies(repo: &Repo, receivers: &[Receiver<'_>], repository: &Repository) -> Vec<Tenancy> {
+    let options = crate::lint::Options { settings: repository.settings.clone(), ..Default::default() };
+    let receivers: Vec<&Receiver<'_>> = receivers.iter().collect();
+    crate::lint::tenancies(repo, &receivers, &options)
+}

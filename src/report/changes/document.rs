@@ -1,0 +1,319 @@
+//! The document that all formats print. Its values are masked.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::base::finding::ObjectRef;
+use crate::changes::{Change, Changes, FieldChange, RightsChange, Unbuilt, What};
+use crate::kube::Object;
+use crate::report::mask::{Masks, mask_object};
+use crate::report::one_line::one_line;
+use crate::report::result::display_path;
+use crate::text::Span;
+use crate::yaml::{Node, Path, Reader, Value, to_json};
+
+/// The version of the document format; an incompatible change increments it.
+const VERSION: u32 = 1;
+
+/// The maximum number of characters of a value.
+const MAX_VALUE: usize = 200;
+
+/// The prefixes of displayed paths in each state.
+#[derive(Debug, Clone, Copy)]
+pub struct Roots<'a> {
+    /// The prefix of paths in the earlier state.
+    pub before: &'a str,
+    /// The prefix of paths in the later state.
+    pub after: &'a str,
+}
+
+impl Roots<'_> {
+    fn of(&self, is_later: bool) -> &str {
+        if is_later { self.after } else { self.before }
+    }
+}
+
+/// The output of `fleetwright diff --format json`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Document {
+    /// The version of the format.
+    version: u32,
+    /// The numbers of changes.
+    pub summary: Counts,
+    /// The clusters that only the later state has.
+    pub new_clusters: Vec<String>,
+    /// The clusters that only the earlier state has.
+    pub former_clusters: Vec<String>,
+    /// The changes of objects, dangerous ones first.
+    pub objects: Vec<ObjectChange>,
+    /// The changes of the rights of service accounts.
+    pub rights: Vec<AccountChange>,
+    /// The appliers whose objects are not compared.
+    pub not_compared: Vec<NotCompared>,
+}
+
+/// The numbers of changes.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct Counts {
+    /// Added objects.
+    pub added: usize,
+    /// Removed objects.
+    pub removed: usize,
+    /// Objects with another applier.
+    pub moved: usize,
+    /// Objects with changed fields.
+    pub changed: usize,
+    /// Objects whose change is dangerous.
+    pub dangerous: usize,
+}
+
+/// The change of an object.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ObjectChange {
+    /// The object.
+    pub object: ObjectRef,
+    /// `added`, `removed`, `moved` or `changed`.
+    pub change: &'static str,
+    /// The applier; for a removed object the former one.
+    pub applier: ObjectRef,
+    /// The former applier of a moved object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub former_applier: Option<ObjectRef>,
+    /// The file of the object.
+    pub path: String,
+    /// The line of the object.
+    pub line: u32,
+    /// The reasons why the change is dangerous.
+    pub dangers: Vec<String>,
+    /// Other consequences.
+    pub notes: Vec<String>,
+    /// The applier whose own addition or removal causes the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows: Option<ObjectRef>,
+    /// The changed fields.
+    pub fields: Vec<FieldRow>,
+    /// The clusters with this change; empty in a repository without clusters.
+    pub clusters: Vec<String>,
+}
+
+/// The change of a field.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct FieldRow {
+    /// The path of the field.
+    pub field: String,
+    /// The earlier value; missing if the field was not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The later value; missing if the field is not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// The file that causes the change.
+    pub path: String,
+    /// The line that causes the change.
+    pub line: u32,
+}
+
+/// The change of the rights of an account.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct AccountChange {
+    /// The service account, as `namespace/name`.
+    pub account: String,
+    /// The gained rights.
+    pub gained: Vec<String>,
+    /// The lost rights.
+    pub lost: Vec<String>,
+    /// The clusters with this change.
+    pub clusters: Vec<String>,
+}
+
+/// An applier whose objects are not compared.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NotCompared {
+    /// The applier.
+    pub applier: ObjectRef,
+    /// The state without a build: `before` or `after`.
+    pub state: &'static str,
+    /// Whether its build fails.
+    pub failed: bool,
+    /// The reason.
+    pub reason: String,
+    /// The clusters.
+    pub clusters: Vec<String>,
+}
+
+impl Document {
+    pub(super) fn new(changes: &Changes, roots: Roots<'_>) -> Self {
+        let mut masks = Masks::default();
+        let mut summary = Counts::default();
+        for change in &changes.objects {
+            *match change.what {
+                What::Added { .. } => &mut summary.added,
+                What::Removed { .. } => &mut summary.removed,
+                What::Moved { .. } => &mut summary.moved,
+                What::Changed { .. } => &mut summary.changed,
+            } += 1;
+            summary.dangerous += usize::from(!change.dangers.is_empty());
+        }
+        Self {
+            version: VERSION,
+            summary,
+            new_clusters: texts(&changes.new_clusters),
+            former_clusters: texts(&changes.former_clusters),
+            objects: changes.objects.iter().map(|change| ObjectChange::new(change, roots, &mut masks)).collect(),
+            rights: changes.rights.iter().map(AccountChange::new).collect(),
+            not_compared: changes.unbuilt.iter().map(NotCompared::new).collect(),
+        }
+    }
+
+    /// The changes that do not follow from another one, each with those that follow from it.
+    pub(super) fn causes(&self) -> Vec<(&ObjectChange, Vec<&ObjectChange>)> {
+        let key = |object: &ObjectRef, change: &ObjectChange| (object.clone(), change.change, change.clusters.clone());
+        let mut followers: BTreeMap<_, Vec<&ObjectChange>> = BTreeMap::new();
+        for change in &self.objects {
+            if let Some(cause) = &change.follows {
+                followers.entry(key(cause, change)).or_default().push(change);
+            }
+        }
+        let causes = self.objects.iter().filter(|change| change.follows.is_none());
+        causes.map(|change| (change, followers.remove(&key(&change.object, change)).unwrap_or_default())).collect()
+    }
+
+    /// The summary in one line.
+    pub(super) fn summary_line(&self) -> String {
+        let Counts { added, removed, moved, changed, dangerous } = self.summary;
+        let counts = [(added, "added"), (removed, "removed"), (moved, "moved"), (changed, "changed")];
+        let parts: Vec<String> =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, verb)| format!("{count} {verb}")).collect();
+        if parts.is_empty() {
+            return "no object changes".to_owned();
+        }
+        let danger = if dangerous > 0 { format!("; {dangerous} dangerous") } else { String::new() };
+        format!("objects: {}{danger}", parts.join(", "))
+    }
+}
+
+impl ObjectChange {
+    fn new(change: &Change, roots: Roots<'_>, masks: &mut Masks) -> Self {
+        let (applier, former_applier) = match &change.what {
+            What::Added { by } | What::Removed { by } | What::Changed { by } => (by.clone(), None),
+            What::Moved { from, to } => (to.clone(), Some(from.clone())),
+        };
+        let mut masked = |object: &Option<Object>| object.as_ref().map(|object| mask_object(&object.node, masks));
+        let (before, after) = (masked(&change.before), masked(&change.after));
+        let row = |field: &FieldChange| {
+            let (path, line) = place(&field.cause, roots.of(field.after.is_some()));
+            FieldRow {
+                field: one_line(&field.field),
+                before: value(before.as_ref(), field.before.as_ref()),
+                after: value(after.as_ref(), field.after.as_ref()),
+                path,
+                line,
+            }
+        };
+        let (path, line) = place(&change.at, roots.of(change.after.is_some()));
+        Self {
+            object: change.object.clone(),
+            change: change.what.verb(),
+            applier,
+            former_applier,
+            path,
+            line,
+            dangers: change.dangers.iter().map(|danger| one_line(&danger.to_string())).collect(),
+            notes: change.notes.iter().map(|note| one_line(note)).collect(),
+            follows: change.follows.clone(),
+            fields: change.fields.iter().map(row).collect(),
+            clusters: texts(&change.clusters),
+        }
+    }
+}
+
+impl AccountChange {
+    fn new(change: &RightsChange) -> Self {
+        let lines = |all: &[String]| all.iter().map(|line| one_line(line)).collect();
+        Self {
+            account: one_line(&change.account),
+            gained: lines(&change.gained),
+            lost: lines(&change.lost),
+            clusters: texts(&change.clusters),
+        }
+    }
+}
+
+impl NotCompared {
+    fn new(unbuilt: &Unbuilt) -> Self {
+        Self {
+            applier: unbuilt.applier.clone(),
+            state: if unbuilt.is_later { "after" } else { "before" },
+            failed: unbuilt.failed,
+            reason: one_line(&unbuilt.reason),
+            clusters: texts(&unbuilt.clusters),
+        }
+    }
+}
+
+fn texts(names: &[crate::yaml::Name]) -> Vec<String> {
+    names.iter().map(|name| one_line(name)).collect()
+}
+
+fn place(span: &Span, root: &str) -> (String, u32) {
+    (one_line(&display_path(root, span.file())), span.position().line)
+}
+
+/// The value at a path of a masked object.
+fn value(object: Option<&Node>, path: Option<&Path>) -> Option<String> {
+    let node = path?.find(object?)?;
+    let text = match &node.value {
+        Value::Scalar(text, _) => text.to_string(),
+        _ => to_json(node, Reader::Kustomize).to_string(),
+    };
+    let text = one_line(&text);
+    let mut shown: String = text.chars().take(MAX_VALUE).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    Some(shown)
+}
+
+/// The objects that follow from a change, in words: each one with a further danger, and the number of each other kind.
+pub(super) fn followers(changes: &[&ObjectChange]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for change in changes {
+        match change.dangers.iter().find(|danger| danger.contains(": ")) {
+            Some(danger) => lines.push(format!(
+                "also {} {}: {}",
+                change.change,
+                change.object,
+                danger.split_once(": ").map_or(danger.as_str(), |(_, rest)| rest)
+            )),
+            None => *kinds.entry(&change.object.kind).or_default() += 1,
+        }
+    }
+    let others: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
+    if !others.is_empty() {
+        let verb = changes.first().map_or("changed", |change| change.change);
+        lines.push(format!("also {verb}: {}", others.join(", ")));
+    }
+    lines
+}
+
+/// The clusters of a change, in words.
+pub(super) fn on_clusters(clusters: &[String]) -> String {
+    const SHOWN: usize = 5;
+    match clusters {
+        [] => String::new(),
+        [one] => format!("on cluster {one}"),
+        all if all.len() <= SHOWN => format!("on clusters {}", all.join(", ")),
+        all => format!("on {} clusters: {}, …", all.len(), all.get(..SHOWN).unwrap_or_default().join(", ")),
+    }
+}
+
+/// The change of a field, in words.
+pub(super) fn values(row: &FieldRow) -> (Option<&str>, Option<&str>) {
+    (row.before.as_deref(), row.after.as_deref())
+}
