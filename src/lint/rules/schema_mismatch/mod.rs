@@ -1,0 +1,192 @@
+mod kinds;
+mod mismatches;
+
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::api::catalog::Origin;
+use crate::api::validate::{Fault, Mismatch};
+use crate::base::finding::{Finding, Severity};
+use crate::flux::Applied;
+use crate::kube::groups;
+use crate::lint::facts::distinct::memory_address;
+use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
+use kinds::Kind;
+use mismatches::Mismatches;
+
+declare! {
+    /// An object does not match the schema of its kind.
+    ///
+    /// ## Why
+    ///
+    /// Flux applies objects with server-side apply. The API server rejects an object with an unknown field, a value of
+    /// another type, a missing field or a value that the schema excludes. Flux then applies nothing of the Kustomization
+    /// that contains the object.
+    ///
+    /// The schema is the one that the cluster has: of the CustomResourceDefinition that the cluster receives, or else of
+    /// a CustomResourceDefinition elsewhere in the repository, in the copies of its sources or in the directories of
+    /// `schemas` in `.fleetwright.yaml`, or else of the built-in kinds of Kubernetes, Flux and the Flux Operator.
+    /// `fleetwright schema list` prints the built-in kinds. A mismatch with a CustomResourceDefinition that the cluster
+    /// does not receive is a warning, since the cluster may have another version of it.
+    ///
+    /// Values that only the cluster knows, such as values of Secrets, match any schema. Kinds without a known schema are
+    /// counted in the output of `--verbose`.
+    ///
+    /// ## How to fix it
+    ///
+    /// Correct the field. `fleetwright schema KIND` prints the schema.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: apps
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./apps
+    ///   prune: "true"
+    ///   dependOn:
+    ///     - name: infrastructure
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: apps
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./apps
+    ///   prune: true
+    ///   dependsOn:
+    ///     - name: infrastructure
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
+    /// ## Source
+    ///
+    /// [Kubernetes: server-side apply](https://kubernetes.io/docs/reference/using-api/server-side-apply/),
+    /// [Kubernetes: structural schemas](https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema)
+    "schema-mismatch", Error, "the API server rejects an object, since it does not match the schema of its kind",
+    Check::Fleet(check),
+}
+
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
+    let all = Mismatches::of(fleet.views);
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut reported: BTreeMap<(usize, usize, bool), usize> = BTreeMap::new();
+    for (number, view) in fleet.views.iter().enumerate() {
+        let sets = || view.applied_sets();
+        let unchecked: BTreeSet<_> = sets().flat_map(|set| all.unchecked(number, set)).collect();
+        for ((version, kind), reason) in unchecked {
+            found.unchecked(format!("objects of {version} {kind}, since {reason}"));
+        }
+        let parts = LazyCell::new(|| parts(view));
+        for (applied, kind, key, mismatches) in sets().flat_map(|set| all.in_list(number, set)) {
+            for (at, mismatch) in mismatches.iter().enumerate() {
+                // Server-side apply merges objects with one identity, so another one may have the field.
+                let is_part = mismatch.fault == Fault::Missing && parts.contains(&key.0);
+                if is_part || !concerns(view, &applied, kind, mismatch) {
+                    continue;
+                }
+                let is_suspended = applied.by.is_suspended();
+                let position = *reported.entry((key.0, at, is_suspended)).or_insert_with(|| {
+                    findings.push(finding(&applied, kind, mismatch));
+                    findings.len() - 1
+                });
+                if let Some(finding) = findings.get_mut(position).filter(|_| view.is_whole()) {
+                    finding.clusters.push(view.receiver.to_string().into());
+                }
+            }
+        }
+    }
+    found.extend(findings);
+}
+
+/// The objects of a cluster that share their identity with another object, by their addresses in memory.
+fn parts(view: &View<'_>) -> BTreeSet<usize> {
+    view.duplicates().flat_map(|(first, further)| [first.object, further.object]).map(memory_address).collect()
+}
+
+/// The kinds of the Flux Operator that send events.
+const OPERATOR_KINDS: [&str; 3] = ["FluxInstance", "ResourceSet", "ResourceSetInputProvider"];
+
+/// Returns whether a mismatch is certain, and no other rule reports it.
+fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> bool {
+    let last = mismatch.path.rsplit('.').next().unwrap_or_default();
+    if applied.completion.mentions(last) || kind.is_newer && mismatch.fault == Fault::UnknownField {
+        return false;
+    }
+    // An object that no cluster receives may be a patch or a template.
+    let is_open = matches!(mismatch.fault, Fault::Missing | Fault::Metadata) || mismatch.message.starts_with("is null");
+    if !view.is_whole() && is_open {
+        return false;
+    }
+    let is_flux = groups::is_toolkit(applied.object.group());
+    // The Flux Operator adds its own kinds to the schema of Alerts.
+    if applied.object.is(groups::NOTIFICATION, "Alert")
+        && mismatch.path.starts_with("spec.eventSources")
+        && OPERATOR_KINDS.contains(&mismatch.at.text())
+        && view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").next().is_some()
+    {
+        return false;
+    }
+    match mismatch.fault {
+        // `invalid-duration` and `invalid-git-url` explain these values.
+        Fault::Value => {
+            !(is_flux
+                && (matches!(last, "interval" | "retryInterval" | "timeout")
+                    || (last == "url" && applied.object.kind() == "GitRepository")))
+        }
+        _ => true,
+    }
+}
+
+fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> Finding {
+    let object = applied.object.reference();
+    let message = match mismatch.fault {
+        Fault::Missing => format!("{object} has no `{}`", mismatch.path),
+        Fault::UnknownField => format!("{object} has an unknown field: `{}` {}", mismatch.path, mismatch.message),
+        _ if mismatch.path.is_empty() => format!("{object} {}", mismatch.message),
+        _ => format!("`{}` of {object} {}", mismatch.path, mismatch.message),
+    };
+    let is_elsewhere = matches!(kind.found.origin, Origin::Elsewhere(_));
+    // Flux replaces labels that it cannot read by its own.
+    let loses_labels = mismatch.path.starts_with("metadata.labels") && mismatch.fault == Fault::Type;
+    let is_warning = is_elsewhere || loses_labels || applied.by.is_suspended();
+    let severity = if is_warning { Severity::Warning } else { Severity::Error };
+    let result = if loses_labels {
+        "Flux cannot read the labels, and removes all of them"
+    } else {
+        "the API server rejects the object, and Flux applies nothing of its Kustomization"
+    };
+    let help = match &mismatch.help {
+        Some(help) if help.ends_with('?') => format!("{help} {result}"),
+        Some(help) => format!("{help}; {result}"),
+        None => result.to_owned(),
+    };
+    let at = applied.by.place(&mismatch.at);
+    let mut finding = Finding { severity, ..Finding::error(RULE.id, at, message).help(help).about(object) };
+    if let Origin::Received(definition) | Origin::Elsewhere(definition) = &kind.found.origin {
+        finding = finding.related(definition.at.clone(), "the schema is here");
+    }
+    finding
+}
