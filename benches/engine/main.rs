@@ -1,8 +1,9 @@
 //! What building costs: one large kustomization, many small ones, and clusters that share their components.
 //!
 //! `cargo test --bench engine -- write deployments 1000 DIR` writes the input instead, for measuring whole processes
-//! (`benches/kustomize`), and `write kinds 50000 DIR` those of `benches/schemas`. `REPOSITORY=DIR cargo bench --bench engine -- repository` compares linting a folder with parsing
-//! its files; with `RAYON_NUM_THREADS=1` it compares what the processor does.
+//! (`benches/kustomize`), and `write kinds 50000 DIR` writes the input of `benches/schemas`.
+//! `REPOSITORY=DIR cargo bench --bench engine -- repository` compares linting a folder with parsing its files; with
+//! `RAYON_NUM_THREADS=1` it compares what the processor does.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
