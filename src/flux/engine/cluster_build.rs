@@ -186,6 +186,7 @@ impl ClusterBuild {
                 (true, true) => self.waits_for_missing = false,
                 (true, false) if self.is_fixed_point(context) || self.passes >= MAX_PASSES => {
                     self.complete = true;
+                    (self.seen, self.written_at, self.waiting) = Default::default();
                     return needs;
                 }
                 (true, false) => self.restart(context),
@@ -352,7 +353,7 @@ impl ClusterBuild {
         let key = job.key(None);
         match context.memo.get(&key) {
             // For a Kustomization, this is the output of a missing path.
-            Some(built) => Progress::Done(key, built.clone()),
+            Some(output) => Progress::Done(key, output.clone()),
             None => Progress::NeedsJob(key, job),
         }
     }
@@ -416,8 +417,9 @@ impl ClusterBuild {
         }
         let job = Job::Finish(spec, built.clone(), values);
         let key = job.key(Some(&folder));
-        match context.memo.get(&key) {
-            Some(output) => Progress::Done(key, output.clone()),
+        match context.memo.get_with_key(&key) {
+            // Clusters share the key of the memo.
+            Some((key, output)) => Progress::Done(key.clone(), output.clone()),
             None => Progress::NeedsJob(key, job),
         }
     }

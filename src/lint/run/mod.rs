@@ -6,3 +6,5 @@ pub(super) mod alike;
 pub(super) mod objects;
 pub(super) mod suppress;
 pub(super) mod repository;
+#[cfg(test)]
+mod alone;

@@ -118,7 +118,7 @@ pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) ->
 }
 
 /// The views of the clusters, for the rules.
-fn views<'a>(
+pub(super) fn views<'a>(
     repo: &'a Repo,
     receivers: &[&Receiver<'a>],
     tenancies: &'a [Tenancy],
@@ -161,7 +161,7 @@ fn views<'a>(
 }
 
 /// Checks each cluster. If a rule has no finding on the first cluster of a class, it has none on the other clusters.
-fn check_clusters(views: &[View<'_>], classes: &Classes, rules: &[&Rule]) -> Findings {
+pub(super) fn check_clusters(views: &[View<'_>], classes: &Classes, rules: &[&Rule]) -> Findings {
     let run = |view: &View<'_>, rule: &Rule| {
         let mut found = Findings::default();
         if let Check::Cluster(check) = rule.check {
@@ -197,7 +197,7 @@ fn check_clusters(views: &[View<'_>], classes: &Classes, rules: &[&Rule]) -> Fin
     all
 }
 
-fn check_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Findings {
+pub(super) fn check_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Findings {
     let mut found = Findings::default();
     for rule in rules {
         if let Check::Fleet(check) = rule.check {
