@@ -73,6 +73,8 @@ pub struct Repo {
     pub patches: Vec<Node>,
     /// The kustomizations that contain the installation of Flux.
     pub installations: Vec<Installation>,
+    /// The sources of the clusters, with their local copies.
+    pub sources: Option<Arc<Sources>>,
 }
 
 /// The files that were not checked, counted by reason.
@@ -167,12 +169,13 @@ impl Repo {
             loose
         };
         let build_clusters = || {
-            (!is_rootless).then(|| {
-                let sources = sources(&files, &builder, settings, &roots);
-                run(roots, &sources, settings)
-            })
+            let sources = Arc::new(sources(&files, &builder, settings, &roots));
+            let outcome = (!is_rootless).then(|| run(roots, &sources, settings));
+            (sources, outcome)
         };
-        match rayon::join(load_objects, build_clusters) {
+        let (loose, (sources, outcome)) = rayon::join(load_objects, build_clusters);
+        repo.sources = Some(sources);
+        match (loose, outcome) {
             (loose, None) => {
                 repo.problems.extend(loose);
                 repo.problems.retain(|finding| !is_test_data(finding.at.span.file().path()));

@@ -39,6 +39,7 @@ rules! {
     mod invalid_duration;
     mod invalid_git_url;
     mod invalid_policy;
+    mod invalid_values;
     mod invalid_variable_name;
     mod invalid_yaml;
     mod legacy_oci_helm_repository;

@@ -129,7 +129,7 @@ fn tree_with(example: &str) -> Tree {
 }
 
 fn is_path(comment: &str) -> bool {
-    Path::new(comment).extension().is_some_and(|end| end == "yaml") && !comment.contains(' ')
+    Path::new(comment).extension().is_some_and(|end| end == "yaml" || end == "json") && !comment.contains(' ')
 }
 
 /// The bad example of a page has findings and the good one has none. Only its own rule runs, since other rules report what
