@@ -1,5 +1,6 @@
 //! Findings, which every check reports, and algorithms that depend on no other module.
 
+pub mod date;
 pub mod finding;
 pub mod group_findings;
 pub mod go_regexp;

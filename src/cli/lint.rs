@@ -92,6 +92,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     let settings = args.options.settings(&tree, &folder, &prefix, streams)?;
     let mut options = linter::options(settings, source.as_ref(), &tree, streams)?;
+    options.is_single_file = disk::is_file(&args.dir);
+    options.read_comments(&tree);
     let repo = Repo::load(&tree, &options.settings);
     options.only.clone_from(&args.only);
     options.pedantic = args.pedantic || (options.pedantic && !args.no_pedantic);
@@ -106,7 +108,6 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if !disk::is_file(&args.dir) {
         warn_unknown_clusters(&options, source.as_ref(), &clusters, &prefix, streams)?;
     }
-    linter::warn_unused_exceptions(&outcome.unused, streams);
     let not_built = outcome.not_built.clone();
     let report = linter::report(outcome, &tree, &prefix);
     output::write(&args.format, &report, streams)?;
