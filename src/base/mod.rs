@@ -2,6 +2,7 @@
 
 pub mod date;
 pub mod finding;
+pub mod fingerprint;
 pub mod group_findings;
 pub mod go_regexp;
 pub mod graph;

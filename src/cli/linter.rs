@@ -145,6 +145,7 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
         files: tree.files().count(),
         objects: outcome.objects,
         excepted: outcome.excepted,
+        known: outcome.baseline.known,
         skipped,
         not_done,
     };

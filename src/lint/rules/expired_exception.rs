@@ -6,8 +6,7 @@ declare! {
     /// ## Why
     ///
     /// An exception with `until` accepts a finding for a limited time, such as until a migration ends. After the last day, the
-    /// exception has no effect, and its findings are reported again. The finding about the exception names the place of the
-    /// exception, and the reason that it states.
+    /// exception has no effect, and its findings are reported again.
     ///
     /// The date of the run is the current date in UTC, or the date that the environment variable `SOURCE_DATE_EPOCH` sets.
     ///

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::baseline::{BaselineUse, Entry};
 use super::settings::runs;
 use crate::base::date::Date;
 use crate::base::finding::{Finding, Severity};
@@ -32,6 +33,8 @@ pub struct Options {
     pub policies: Vec<Source>,
     /// Whether to show pedantic findings.
     pub pedantic: bool,
+    /// The recorded findings of an earlier run.
+    pub baseline: BaselineUse,
     /// The date on which exceptions with a last day are compared; without a date, they do not expire.
     pub today: Option<Date>,
     /// Whether the tree is a single file, so that an exception may match findings of the other files.
@@ -64,6 +67,12 @@ impl Options {
         let is_needed =
             || self.only.iter().any(|only| ABOUT_EXCEPTIONS.contains(&only.as_str())) && runs(rule, &self.lint, &[]);
         self.reports(rule) || is_needed() && self.has_exception(rule)
+    }
+
+    /// Returns whether a run reports a recorded finding, if its fault still exists.
+    pub(super) fn judges(&self, entry: &Entry) -> bool {
+        let is_shown = self.pedantic || entry.severity > Severity::Pedantic;
+        self.reports(&entry.rule) && is_shown && self.clusters.is_empty() && !self.is_single_file
     }
 
     /// Returns whether a run can find all findings that an exception may match.

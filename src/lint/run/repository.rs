@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::alike::Classes;
+use super::baseline::BaselineOutcome;
 use super::objects::check_objects;
 use super::options::{ABOUT_EXCEPTIONS, Options};
 use super::settings::apply_levels;
@@ -33,6 +34,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// The number of findings that exceptions accepted.
     pub excepted: usize,
+    /// The result of the comparison with a baseline.
+    pub baseline: BaselineOutcome,
     /// The number of findings in the paths that the configuration skips.
     pub unwanted: usize,
     /// The number of facts that rules could not check, by reason.
@@ -90,11 +93,13 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     findings.extend(faults);
     sort(&mut findings);
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
+    let baseline = options.baseline.apply(&mut findings, |entry| options.judges(entry));
     // Grouping follows the exceptions, since an exception may match only one of the places.
     let findings = group(findings);
     Outcome {
         findings,
         excepted,
+        baseline,
         unwanted,
         unchecked,
         objects: count_objects(&receivers),
