@@ -1,6 +1,7 @@
 //! A run of the linter: it loads a repository, runs the rules, and suppresses and groups findings.
 
 pub(super) mod settings;
+pub(super) mod baseline;
 pub(super) mod options;
 pub(super) mod alike;
 pub(super) mod objects;
