@@ -23,7 +23,7 @@ use crate::flux::source::artifact::Resolution;
 use crate::flux::source::reference::SourceRef;
 use crate::flux::source::resolve_artifact::DANGLING_SOURCE;
 use crate::flux::variables::load::{LoadedVariables, always, load};
-use crate::kube::{Object, ObjectKey};
+use crate::kube::{Object, ObjectId, ObjectKey};
 use crate::kustomize::FAILED_BUILD;
 use crate::text::{Index, Span};
 
@@ -209,8 +209,9 @@ impl ClusterBuild {
         self.wake(&output);
         let most = context.settings.bounds.appliers;
         for indexed in output.inventory.appliers() {
-            let Some(spec) = self.spec_of(indexed) else { continue };
-            if self.seen.insert(indexed.key.clone(), ()).is_some() {
+            let key = self.key_of(&indexed.object, Some(at));
+            let Some(spec) = self.spec_of(indexed, &key) else { continue };
+            if self.seen.insert(key, ()).is_some() {
                 continue;
             }
             let (path, start, _) = written(&spec).order();
@@ -266,8 +267,8 @@ impl ClusterBuild {
     }
 
     fn is_unchanged(&mut self, at: usize, cache: &mut PassCache, context: &BuildContext<'_>) -> bool {
-        let spec = &self.slots[at].spec;
-        let now = self.index.spec(&ObjectKey::of(&spec.object));
+        let Slot { spec, parent, .. } = &self.slots[at];
+        let now = self.index.spec(&self.key_of(&spec.object, *parent));
         let same = now.is_none_or(|now| Arc::ptr_eq(now, spec) || is_shared(&now.object, &spec.object));
         same && match self.step(at, cache, context) {
             Progress::Done(key, _) => Some(&key) == self.slots[at].key.as_ref(),
@@ -313,9 +314,21 @@ impl ClusterBuild {
 
     /// The specification of an applier. If Flux later applies an object of the bootstrap again, the specification comes
     /// from the later object.
-    fn spec_of(&self, indexed: &IndexedObject) -> Option<Arc<ApplierSpec>> {
-        let known = self.lookup_index().spec(&indexed.key).cloned();
+    fn spec_of(&self, indexed: &IndexedObject, key: &ObjectKey) -> Option<Arc<ApplierSpec>> {
+        let known = self.lookup_index().spec(key).cloned();
         indexed.spec.as_ref().map(|spec| known.unwrap_or_else(|| spec.clone()))
+    }
+
+    /// The key of an applier in the output of its parent.
+    ///
+    /// A user applies the objects of the bootstrap without a namespace to the namespace of Flux.
+    fn key_of(&self, object: &Object, parent: Option<usize>) -> ObjectKey {
+        let parent = parent.filter(|_| object.namespace().is_none()).and_then(|at| self.slots.get(at));
+        let bootstrap = parent.filter(|slot| slot.spec.kind == ApplierKind::Bootstrap);
+        match bootstrap.and_then(|slot| slot.spec.object.namespace()) {
+            Some(namespace) => ObjectId { namespace, ..ObjectId::of(object) }.into(),
+            None => ObjectKey::of(object),
+        }
     }
 
     fn bootstrap_slot(&self) -> Slot {

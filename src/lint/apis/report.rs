@@ -126,7 +126,13 @@ impl Fault<'_> {
         let help = match replacement {
             Some((new, kind)) if kind == api.kind => format!("set `apiVersion: {new}`"),
             Some((new, kind)) => format!("use {kind} of `{new}`"),
-            None => format!("remove it: {release} has no replacement"),
+            None => match (&api.replacement, &api.replacement_since) {
+                (Some(new), Some(later)) => {
+                    let product = api.product().name();
+                    format!("upgrade {product} to {}.{} or later, then set `apiVersion: {new}`", later.major, later.minor)
+                }
+                _ => format!("remove it: {release} has no replacement"),
+            },
         };
         let help = match &api.removed {
             Some(removed) if verb == "deprecated" => {

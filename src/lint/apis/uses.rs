@@ -82,23 +82,36 @@ fn collect(node: &Node, role: Role, depth: usize, found: &mut Vec<ApiUse>) {
         return;
     }
     match &node.value {
-        Value::Map(entries) => {
+        Value::Map(_) => {
             if let (Some(version), Some(kind)) = (node.get("apiVersion"), node.get("kind")) {
                 found.extend(use_of(version, kind, role));
             }
-            let patch = node.get("patch").filter(|patch| patch.text().is_some());
-            if let Some(patch) = patch {
-                let parsed = Embedded::new(patch).parse();
-                parsed.documents.iter().for_each(|document| collect(&document.node, role, depth + 1, found));
-            }
-            if let Some(target) = node.get("target").filter(|_| patch.is_some() || node.get("path").is_some()) {
-                found.extend(use_of_target(target));
-            }
-            entries.iter().for_each(|entry| collect(&entry.node, role, depth + 1, found));
+            collect_fields(node, role, depth, found);
         }
         Value::Seq(items) => items.iter().for_each(|item| collect(item, role, depth + 1, found)),
         Value::Scalar(..) => {}
     }
+}
+
+/// Collects the API versions in the fields of an object or a mapping, without its own version.
+fn collect_fields(node: &Node, role: Role, depth: usize, found: &mut Vec<ApiUse>) {
+    let target = node.get("target").filter(|target| target.is_map());
+    let patch = node.get("patch").filter(|patch| patch.text().is_some());
+    if let Some(patch) = patch {
+        for document in Embedded::new(patch).parse().documents {
+            // With a target, kustomize ignores the version of a patch: `ApplySmPatch` sets the version of the object.
+            match target {
+                Some(_) if document.node.is_map() && depth < MAX_DEPTH => {
+                    collect_fields(&document.node, role, depth + 1, found);
+                }
+                _ => collect(&document.node, role, depth + 1, found),
+            }
+        }
+    }
+    if let Some(target) = target.filter(|_| patch.is_some() || node.get("path").is_some()) {
+        found.extend(use_of_target(target));
+    }
+    node.entries().iter().for_each(|entry| collect(&entry.node, role, depth + 1, found));
 }
 
 fn use_of(version: &Node, kind: &Node, role: Role) -> Option<ApiUse> {
