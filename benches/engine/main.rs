@@ -1,8 +1,9 @@
 //! What building costs: one large kustomization, many small ones, and clusters that share their components.
 //!
 //! `cargo test --bench engine -- write deployments 1000 DIR` writes the input instead, for measuring whole processes
-//! (`benches/kustomize`). `REPOSITORY=DIR cargo bench --bench engine -- repository` compares linting a folder with parsing
-//! its files; with `RAYON_NUM_THREADS=1` it compares what the processor does.
+//! (`benches/kustomize`), and `write kinds 50000 DIR` writes the input of `benches/schemas`.
+//! `REPOSITORY=DIR cargo bench --bench engine -- repository` compares linting a folder with parsing its files; with
+//! `RAYON_NUM_THREADS=1` it compares what the processor does.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use fleetwright::kustomize::{Builder, Files};
 use fleetwright::lint::{self, Options};
 use fleetwright::text::Tree;
 
+mod kinds;
 mod synthetic;
 
 /// That of the binary.
@@ -90,7 +92,8 @@ fn input(what: &str, count: usize) -> Tree {
         "pairs" => synthetic::pairs(count),
         "clusters" => synthetic::clusters(count),
         "copies" => synthetic::copies(count),
-        _ => panic!("there are `deployments`, `pairs`, `clusters` and `copies`, and no `{what}`"),
+        "kinds" => kinds::kinds(count),
+        _ => panic!("there are `deployments`, `pairs`, `clusters`, `copies` and `kinds`, and no `{what}`"),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Findings, which every check reports, and algorithms that depend on no other module.
 
+pub mod date;
 pub mod finding;
+pub mod fingerprint;
 pub mod group_findings;
 pub mod go_regexp;
 pub mod graph;

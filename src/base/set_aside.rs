@@ -10,7 +10,7 @@ const ASIDE: &[&str] = &[
 
 /// The words in the names of directories with former files, which clusters do not apply either.
 const FORMER: &[&str] =
-    &["archive", "archived", "archives", "attic", "backup", "bak", "deprecated", "graveyard", "unused"];
+    &["archive", "archived", "archives", "attic", "backup", "bak", "deprecated", "graveyard", "orig", "unused"];
 
 /// The words in the names of directories that users copy for each new cluster.
 const TEMPLATES: &[&str] = &[

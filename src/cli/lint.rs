@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::baseline::BaselineOptions;
 use super::error::Error;
 use super::exit::Exit;
 use super::linter;
@@ -27,6 +28,8 @@ use crate::text::{Entry, LoadError, Tree};
     "  fleetwright lint                                   the current directory\n",
     "  fleetwright lint ../fleet --only invalid-yaml      only one rule; may be repeated\n",
     "  fleetwright lint --format json > report.json       for programs; see `schema report`\n",
+    "  fleetwright lint --baseline known.json --write-baseline\n",
+    "                                                     record today's findings; report only new ones later\n",
     "  fleetwright lint out --fleet fleet.yaml            with a fleet.yaml from another directory\n",
     "  fleetwright lint --source https://github.com/acme/apps.git=../apps\n",
     "                                                     with a local copy of another repository\n\n",
@@ -61,6 +64,8 @@ pub(super) struct Args {
     /// Hides pedantic findings; overrides the configuration.
     #[arg(long, overrides_with = "pedantic")]
     no_pedantic: bool,
+    #[command(flatten)]
+    baseline: BaselineOptions,
     /// Prints the skipped objects, findings and checks, with the reasons.
     #[arg(long, short)]
     verbose: bool,
@@ -92,12 +97,15 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     let settings = args.options.settings(&tree, &folder, &prefix, streams)?;
     let mut options = linter::options(settings, source.as_ref(), &tree, streams)?;
+    options.is_single_file = disk::is_file(&args.dir);
+    options.read_comments(&tree);
     let repo = Repo::load(&tree, &options.settings);
     options.only.clone_from(&args.only);
     options.pedantic = args.pedantic || (options.pedantic && !args.no_pedantic);
     if args.options.selects_clusters() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
+    options.baseline = args.baseline.read(options.clusters.is_empty() && !options.is_single_file)?;
     let outcome = lint::judge(&repo, &options);
     let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::all).map(|one| one.to_string()).collect();
     // The process ends soon, so freeing a million nodes would only cost time.
@@ -106,10 +114,11 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if !disk::is_file(&args.dir) {
         warn_unknown_clusters(&options, source.as_ref(), &clusters, &prefix, streams)?;
     }
-    linter::warn_unused_exceptions(&outcome.unused, streams);
     let not_built = outcome.not_built.clone();
+    let baseline = outcome.baseline.clone();
     let report = linter::report(outcome, &tree, &prefix);
     output::write(&args.format, &report, streams)?;
+    args.baseline.finish(&baseline, streams)?;
     linter::warn_not_built(&not_built, streams);
     if args.verbose {
         linter::print_skipped(&report.summary.coverage, streams);

@@ -1,13 +1,15 @@
 //! Runs the linter for several commands: its options, its report, and notes on its outcome.
 
 use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::error::Error;
 use super::source::{FLEET, Source};
 use super::streams::Streams;
 use crate::address::{Address, Location};
+use crate::base::date::Date;
 use crate::base::finding::{Finding, Severity};
-use crate::config::Exception;
+use crate::config::Lint;
 use crate::fleet::{INVALID_FLEET, Text};
 use crate::flux::source::Copy;
 use crate::flux::{FleetVersions, Governance, NotBuiltReason, Settings};
@@ -68,7 +70,7 @@ pub(super) fn options(
         };
         settings.fleet.insert(cluster.name.clone(), versions);
     }
-    let base = source.map(|source| source.loaded.lint.clone()).unwrap_or_default();
+    let base = source.map(|source| placed(source, tree)).unwrap_or_default();
     let fleet = source.and_then(|source| source.loaded.fleet.as_ref());
     let lint = settings.config.lint.clone().over(base);
     let (policies, invalid) = policy::load(&settings.config.policies, tree, "");
@@ -83,8 +85,28 @@ pub(super) fn options(
         tenants: fleet.map(crate::fleet::Fleet::tenant_namespaces),
         settings,
         policies,
+        today: Some(today()),
         ..Options::default()
     })
+}
+
+/// Returns the `lint` section of a fleet.yaml. Its exceptions have places that a report of the tree can show.
+fn placed(source: &Source, tree: &Tree) -> Lint {
+    let mut lint = source.loaded.lint.clone();
+    for exception in &mut lint.exceptions {
+        let file = exception.at.file();
+        if !tree.file(file.path()).is_ok_and(|known| known == *file) {
+            exception.at = exception.at.of_copy(&file.clone().in_root(source.folder.as_str().into()));
+        }
+    }
+    lint
+}
+
+/// Returns the date of the run in UTC. `SOURCE_DATE_EPOCH` sets it, for reproducible runs.
+fn today() -> Date {
+    let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.trim().parse().ok());
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    Date::of_unix_time(fixed.unwrap_or_else(now))
 }
 
 /// Adds what fleet.yaml states about the repository: roots, objects of other programs, and the rendered directories of
@@ -123,21 +145,11 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
         files: tree.files().count(),
         objects: outcome.objects,
         excepted: outcome.excepted,
+        known: outcome.baseline.known,
         skipped,
         not_done,
     };
     Report::new(outcome.findings, coverage, folder)
-}
-
-/// Warns about exceptions that match no finding: the fault is fixed, or the exception never worked.
-pub(super) fn warn_unused_exceptions(exceptions: &[Exception], streams: &mut Streams) {
-    for exception in exceptions.iter().filter(|exception| !exception.of_layout) {
-        let id = printable(&exception.rule);
-        let narrowed: Vec<String> =
-            exception.objects.iter().chain(&exception.paths).map(|text| format!("`{}`", printable(text))).collect();
-        let narrowed = if narrowed.is_empty() { String::new() } else { format!(" for {}", narrowed.join(", ")) };
-        streams.message(format_args!("warning: the exception of `{id}`{narrowed} matches no finding; remove it"));
-    }
 }
 
 /// Warns about appliers that were not built: a clean result does not include their objects.

@@ -7,6 +7,7 @@ mod error;
 mod completions;
 mod layout;
 mod source;
+mod baseline;
 mod init;
 mod linter;
 mod output;

@@ -1,6 +1,7 @@
 //! The patterns and formats of the configuration schema, with a message for values that do not match.
 
 use super::glob::GLOB;
+use crate::base::date::Date;
 use crate::schema::{FormatError, TextFormat};
 
 /// The pattern of a rule id.
@@ -17,6 +18,8 @@ pub(super) const FLUX_VERSION: &str = r"^v?[0-9]+(\.[0-9]+){0,2}(\.x)?$";
 pub(super) const KUBERNETES_VERSION: &str = r"^v?1\.[0-9]+(\.[0-9]+)?$";
 /// The pattern of the name of a source, with an optional kind.
 pub(super) const SOURCE_NAME: &str = "^((GitRepository|OCIRepository|Bucket)/)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
+/// The format of a date.
+pub(super) const DATE: &str = "date";
 /// The format of the path of a root.
 pub(super) const ROOT_PATH: &str = "root-path";
 /// The format of the path of a source copy.
@@ -29,6 +32,7 @@ pub const WORDS: &[TextFormat] = &[
     TextFormat { keyword: GLOB, check: super::glob::fault },
     TextFormat { keyword: NAMESPACE, check: namespace },
     TextFormat { keyword: ACCOUNT, check: account },
+    TextFormat { keyword: DATE, check: date },
 ];
 
 /// The patterns and formats of `.fleetwright.yaml`.
@@ -38,6 +42,7 @@ pub(super) const ALL_WORDS: &[TextFormat] = &[
     WORDS[2],
     WORDS[3],
     WORDS[4],
+    WORDS[5],
     TextFormat { keyword: FLUX_VERSION, check: flux_version },
     TextFormat { keyword: KUBERNETES_VERSION, check: kubernetes_version },
     TextFormat { keyword: COPY_PATH, check: copy_path },
@@ -68,6 +73,14 @@ fn namespace(text: &str) -> Option<FormatError> {
 fn account(text: &str) -> Option<FormatError> {
     let message = format!("is `{text}`, which is not a valid service account");
     Some(FormatError { rule: None, message, help: "include the namespace, for example `flux-system/team-a`".into() })
+}
+
+fn date(text: &str) -> Option<FormatError> {
+    if Date::parse(text).is_some() {
+        return None;
+    }
+    let message = format!("is `{text}`, which is not a date");
+    Some(FormatError { rule: None, message, help: "write it as `2027-01-31`".into() })
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "all formats have this signature")]

@@ -8,6 +8,7 @@ pub mod glob;
 mod formats;
 mod policy;
 mod exception;
+mod exception_comment;
 mod level;
 mod identity;
 mod named_clusters;
@@ -22,7 +23,8 @@ pub use document::{
     ApiVersion, ClusterConfig, Config, ConfigKind, DeclaredCopy, DeclaredFolder, DeclaredRoot, INVALID_CONFIG, PATH,
     RootConfig, Settings, SourceCopy, Version, load, read, schema,
 };
-pub use exception::Exception;
+pub use exception::{EXPIRED_EXCEPTION, Exception, INVALID_EXCEPTION, UNUSED_EXCEPTION};
+pub use exception_comment::exceptions_of;
 pub use external::{Declared, External, ExternalKind, Text};
 pub use formats::WORDS;
 pub use identity::{ClusterGroup, DuplicateClusterIdentity};

@@ -46,6 +46,7 @@ pub(crate) const WORDS: &[TextFormat] = &[
     crate::config::WORDS[1],
     crate::config::WORDS[2],
     crate::config::WORDS[3],
+    crate::config::WORDS[5],
 ];
 
 fn fault(rule: Option<&'static str>, message: String, help: impl Into<String>) -> FormatError {

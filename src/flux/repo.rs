@@ -14,7 +14,7 @@ use super::settings::Settings;
 use super::source;
 use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::base::group_findings::sort;
-use crate::base::set_aside::{is_set_aside, is_test_data};
+use crate::base::set_aside::{self, is_set_aside, is_test_data};
 use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::cluster::lookups::Lookups;
@@ -73,6 +73,8 @@ pub struct Repo {
     pub patches: Vec<Node>,
     /// The kustomizations that contain the installation of Flux.
     pub installations: Vec<Installation>,
+    /// The sources of the clusters, with their local copies.
+    pub sources: Option<Arc<Sources>>,
 }
 
 /// The files that were not checked, counted by reason.
@@ -167,12 +169,13 @@ impl Repo {
             loose
         };
         let build_clusters = || {
-            (!is_rootless).then(|| {
-                let sources = sources(&files, &builder, settings, &roots);
-                run(roots, &sources, settings)
-            })
+            let sources = Arc::new(sources(&files, &builder, settings, &roots));
+            let outcome = (!is_rootless).then(|| run(roots, &sources, settings));
+            (sources, outcome)
         };
-        match rayon::join(load_objects, build_clusters) {
+        let (loose, (sources, outcome)) = rayon::join(load_objects, build_clusters);
+        repo.sources = Some(sources);
+        match (loose, outcome) {
             (loose, None) => {
                 repo.problems.extend(loose);
                 repo.problems.retain(|finding| !is_test_data(finding.at.span.file().path()));
@@ -273,7 +276,10 @@ impl Repo {
             if !parsed.findings.is_empty() {
                 let template = is_template(parsed);
                 let is_copied_template = template && is_data && !is_kustomization && !mentioned;
-                let is_judged = spoken_for && !is_copied_template && !is_of_scaffold(parsed);
+                // Users fill the placeholders of a template before a cluster reads the copy.
+                let template = template || set_aside::is_template(path);
+                let is_judged =
+                    spoken_for && !is_copied_template && !is_of_scaffold(parsed) && !set_aside::is_template(path);
                 if is_judged && is_set_aside(path, |_| false) {
                     loose.extend(parsed.findings.iter().cloned());
                 } else if is_judged {

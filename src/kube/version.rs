@@ -16,7 +16,7 @@ static VERSION: LazyLock<Regex> = LazyLock::new(|| {
 /// A version: `1.2.3`, `v1.2` or `1.2.3-rc.1+build`. Comparisons ignore build metadata.
 ///
 /// Source: `NewVersion` of `github.com/Masterminds/semver/v3`, which accepts missing parts and leading zeros.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Version {
     /// The first number.
     pub major: u64,

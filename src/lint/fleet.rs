@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
+use super::apis::uses::RepositoryUses;
 use super::cluster_policies::ClusterPolicies;
 use super::facts::reached::ReachedFiles;
 use super::findings::Findings;
@@ -28,6 +29,7 @@ pub struct Fleet<'a> {
     /// The policies of the configuration.
     sources: &'a [Source],
     policies: OnceLock<ClusterPolicies<'a>>,
+    api_uses: OnceLock<RepositoryUses>,
     reached: OnceLock<ReachedFiles<'a>>,
     /// The sources by repository, branch and directory. Most clusters have the same automations.
     pub(super) production_sources: Mutex<Index<(String, String, String), ProductionSources<'a>>>,
@@ -41,6 +43,7 @@ impl<'a> Fleet<'a> {
             governance,
             sources,
             policies: OnceLock::new(),
+            api_uses: OnceLock::new(),
             reached: OnceLock::new(),
             production_sources: Mutex::default(),
         }
@@ -49,6 +52,11 @@ impl<'a> Fleet<'a> {
     /// The admission policies of the clusters.
     pub(super) fn policies(&self) -> &ClusterPolicies<'a> {
         self.policies.get_or_init(|| ClusterPolicies::of(self.views, self.sources))
+    }
+
+    /// The API versions of the clusters that a release deprecates or removes.
+    pub(super) fn api_uses(&self) -> &RepositoryUses {
+        self.api_uses.get_or_init(|| RepositoryUses::of(self))
     }
 
     /// The first cluster of each class of alike clusters.

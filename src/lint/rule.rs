@@ -32,6 +32,8 @@ pub enum Check {
     Document,
     /// The engine finds the faults during builds. They are problems of the repository with the id of the rule.
     Build,
+    /// The run compares the exceptions with the findings of the other rules.
+    Exceptions,
     /// Checks each object that a cluster receives. An object that clusters share is checked once for each context.
     Object(fn(&Applied<'_>, Context<'_>, &mut Findings)),
     /// Checks each cluster as a whole.

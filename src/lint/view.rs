@@ -48,7 +48,7 @@ pub struct View<'a> {
     rbac: OnceLock<Rbac>,
     tenants: OnceLock<Tenants>,
     kinds: OnceLock<Kinds>,
-    catalog: OnceLock<Catalog>,
+    catalog: OnceLock<Arc<Catalog>>,
     inputs: OnceLock<Vec<Input<'a>>>,
     flux_version: OnceLock<Option<FluxVersion>>,
 }
@@ -326,16 +326,14 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The schemas of the kinds of the cluster.
-    pub fn catalog(&self) -> &Catalog {
+    /// The schemas of the kinds of the cluster. Clusters with the same definitions and releases share them.
+    pub fn catalog(&self) -> &Arc<Catalog> {
         self.catalog.get_or_init(|| {
             let definitions = self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
-            let received = definitions.filter_map(|applied| self.written.definitions.of(applied.object));
-            Catalog::new(received, self.written.definitions.elsewhere(), self.releases())
+            self.written.definitions.catalog(definitions.map(|applied| applied.object), self.releases())
         })
     }
 
-    /// The releases of Kubernetes and Flux, as far as the repository specifies them.
     /// The releases of Kubernetes and Flux on the cluster, as far as they are known.
     pub fn releases(&self) -> Releases {
         let flux = self.flux_version.get_or_init(|| self.detect_flux_version());

@@ -6,10 +6,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::fingerprint::fingerprints;
 use super::one_line::one_line;
 use super::result::Report;
 use crate::base::finding::{Finding, Severity};
+use crate::base::fingerprint::fingerprints;
 
 #[derive(Serialize)]
 struct Issue<'a> {
@@ -34,7 +34,7 @@ struct Lines {
 
 /// Writes the list of issues.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let fingerprints = fingerprints(report);
+    let fingerprints = fingerprints(&report.findings);
     let issues = report.findings.iter().zip(&fingerprints).map(|(finding, fingerprint)| Issue {
         description: description(finding),
         check_name: finding.rule,

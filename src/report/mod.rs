@@ -10,7 +10,6 @@ pub mod build;
 pub mod graph;
 mod summary;
 mod result;
-mod fingerprint;
 pub mod access;
 mod concise;
 mod github;

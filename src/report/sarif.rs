@@ -9,10 +9,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::fingerprint::fingerprints;
 use super::printable::printable;
 use super::result::Report;
 use crate::base::finding::{Finding, Label, Severity};
+use crate::base::fingerprint::fingerprints;
 use crate::lint;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -143,7 +143,7 @@ struct Region {
 /// Writes the log.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     // Viewers cut the end of a long list, so errors come first.
-    let mut order: Vec<(&Finding, String)> = report.findings.iter().zip(fingerprints(report)).collect();
+    let mut order: Vec<(&Finding, String)> = report.findings.iter().zip(fingerprints(&report.findings)).collect();
     order.sort_by_key(|(finding, _)| std::cmp::Reverse(finding.severity));
     order.truncate(MAX_RESULTS);
     let mut ids: Vec<&'static str> = order.iter().map(|(finding, _)| finding.rule).collect();

@@ -14,6 +14,8 @@ pub struct Coverage {
     pub objects: usize,
     /// The number of findings that an exception matches.
     pub excepted: usize,
+    /// The number of findings that the baseline records.
+    pub known: usize,
     /// The number of skipped files and objects, by reason.
     pub skipped: BTreeMap<String, usize>,
     /// The number of checks and builds that were not done, by reason.
@@ -52,10 +54,13 @@ impl fmt::Display for Summary {
         ];
         let found: Vec<String> = counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
         let found = if found.is_empty() { "no findings".to_owned() } else { found.join(", ") };
-        let Coverage { files, objects, excepted, .. } = &self.coverage;
+        let Coverage { files, objects, excepted, known, .. } = &self.coverage;
         write!(f, "{found} in {} of {}", counted(*objects, "object"), counted(*files, "file"))?;
         if *excepted > 0 {
             write!(f, "; {} excepted", counted(*excepted, "finding"))?;
+        }
+        if *known > 0 {
+            write!(f, "; {} in the baseline", counted(*known, "finding"))?;
         }
         Ok(())
     }

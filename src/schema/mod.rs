@@ -1,6 +1,8 @@
 //! Validation of a node against a JSON Schema, with a finding for every error.
 
 mod publish;
+mod cost;
+mod partial;
 
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -11,6 +13,7 @@ use crate::base::finding::{Finding, did_you_mean};
 use crate::text::Span;
 use crate::yaml::{Node, Reader, Scalar};
 
+pub use partial::{PartialChecker, PartialMismatch};
 pub use publish::{close_objects, publish};
 
 /// The rule id for unknown fields.

@@ -30,6 +30,11 @@ impl<K: Eq + Hash, V> Index<K, V> {
         self.0.get(key)
     }
 
+    /// The stored key that equals a key, and its value.
+    pub fn get_with_key(&self, key: &K) -> Option<(&K, &V)> {
+        self.0.get_key_value(key)
+    }
+
     /// The value of a key. Inserts the default if the key is missing.
     pub fn entry(&mut self, key: K) -> &mut V
     where

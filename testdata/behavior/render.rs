@@ -313,6 +313,7 @@ const READ_ELSEWHERE: &[(&str, &str)] = &[
     ("tag", "part of `ref`, which is printed as a whole"),
     ("tenancy", "`lint` reads it"),
     ("values", "a layout with values of its own reads them"),
+    ("until", "of `lint.exceptions`"),
 ];
 
 #[test]

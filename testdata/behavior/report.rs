@@ -57,6 +57,7 @@ fn report() -> Report {
         files: 3,
         objects: 2,
         excepted: 1,
+        known: 0,
         skipped: [("not a manifest".to_owned(), 4)].into(),
         not_done: [("replacements".to_owned(), 1)].into(),
     };

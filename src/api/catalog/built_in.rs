@@ -19,7 +19,7 @@ pub enum Product {
 }
 
 /// The releases of a cluster, as far as they are known.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Releases {
     /// The version of Kubernetes.
     pub kubernetes: Option<Version>,

@@ -53,8 +53,7 @@ impl Api {
             _ => releases.kubernetes.as_ref(),
         };
         let Some(release) = release else { return Status::Unknown };
-        // A prerelease has the APIs of its release.
-        let release = Version::release(release.major, release.minor, release.patch);
+        let release = without_prerelease(release);
         let since = |version: &Option<Version>| version.as_ref().is_some_and(|version| *version <= release);
         match (&self.removed, &self.deprecated) {
             (Some(removed), _) if since(&self.removed) => Status::Removed(removed),
@@ -70,7 +69,7 @@ pub fn replacement_for(api: &Api, releases: &Releases) -> Option<(String, String
     let kind = api.replacement_kind.as_ref().unwrap_or(&api.kind).clone();
     if api.product() == Product::Flux {
         let is_served = match (&releases.flux, &api.replacement_since) {
-            (Some(flux), Some(since)) => flux >= since,
+            (Some(flux), Some(since)) => without_prerelease(flux) >= *since,
             _ => true,
         };
         return api.replacement.clone().filter(|_| is_served).map(|version| (version, kind));
@@ -83,6 +82,11 @@ pub fn replacement_for(api: &Api, releases: &Releases) -> Option<(String, String
     let newest = others.max_by(|one, other| api_version_order(&one.version, &other.version))?;
     let is_newer = api_version_order(&newest.version, &api.version).is_gt();
     is_newer.then(|| (format!("{}/{}", newest.group, newest.version), kind))
+}
+
+/// The release of a prerelease, which has the same APIs.
+fn without_prerelease(version: &Version) -> Version {
+    Version::release(version.major, version.minor, version.patch)
 }
 
 impl fmt::Display for Api {

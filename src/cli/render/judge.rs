@@ -10,7 +10,7 @@ use crate::cli::source::{Source, or_current};
 use crate::cli::streams::Streams;
 use crate::disk;
 use crate::kustomize::is_yaml;
-use crate::lint::{self, Options};
+use crate::lint::{self, ABOUT_EXCEPTIONS, Options};
 use crate::render::{LOCK, Plan, Rendered};
 use crate::report::{Coverage, Report, counted};
 use crate::text::Tree;
@@ -74,7 +74,8 @@ impl Outlook {
         streams: &mut Streams,
     ) -> Result<bool, Error> {
         let mut outcome = lint::run(&self.tree, options);
-        linter::warn_unused_exceptions(&outcome.unused, streams);
+        let is_about_exception = |finding: &mut Finding| ABOUT_EXCEPTIONS.contains(&finding.rule);
+        linter::print_findings(outcome.findings.extract_if(.., is_about_exception).collect(), folder, streams)?;
         let is_rendered = |finding: &Finding| rendered.tree.has_file(finding.at.span.file().path());
         let findings = std::mem::take(&mut outcome.findings);
         let (errors, warnings): (Vec<_>, Vec<_>) =

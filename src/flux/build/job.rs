@@ -62,7 +62,9 @@ impl Job {
             Self::Finish(spec, built, values) => {
                 let folder =
                     folder.unwrap_or_else(|| unreachable!("the directory was built before its last steps")).clone();
-                let read = |values: &SubstitutionInput| ReadValues::new(&built.facts.names, &values.substitution());
+                let read = |values: &SubstitutionInput| {
+                    ReadValues::new(&built.facts.names, &values.loaded.variables, values.strict)
+                };
                 let findings = values.iter().flat_map(|values| &values.loaded.findings).map(FindingKey::from).collect();
                 let values = values.as_ref().map(read);
                 BuildKey::Finish(Arc::new(FinishKey { folder, metadata: spec.metadata(), values, findings }))

@@ -41,6 +41,13 @@ impl Lookups {
         let found = sent.and_then(|index| index.find(kind, namespace, name));
         found.or_else(|| Some(Produced::unknown(kind, namespace, name, place, by)))
     }
+    /// The index in which a Flux object of a cluster finds its sources.
+    pub(crate) fn sources(&self, target: Option<&Name>, applied_sets: &[AppliedSet]) -> Option<&ClusterIndex> {
+        match self.index.as_ref().filter(|_| target.is_none()) {
+            Some(index) => Some(index),
+            None => self.sent.get_or_init(|| sent(applied_sets)).get(&target.cloned()),
+        }
+    }
 }
 
 fn sent(applied_sets: &[AppliedSet]) -> BTreeMap<Option<Name>, ClusterIndex> {

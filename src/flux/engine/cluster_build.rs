@@ -23,7 +23,7 @@ use crate::flux::source::artifact::Resolution;
 use crate::flux::source::reference::SourceRef;
 use crate::flux::source::resolve_artifact::DANGLING_SOURCE;
 use crate::flux::variables::load::{LoadedVariables, always, load};
-use crate::kube::{Object, ObjectKey};
+use crate::kube::{Object, ObjectId, ObjectKey};
 use crate::kustomize::FAILED_BUILD;
 use crate::text::{Index, Span};
 
@@ -186,6 +186,7 @@ impl ClusterBuild {
                 (true, true) => self.waits_for_missing = false,
                 (true, false) if self.is_fixed_point(context) || self.passes >= MAX_PASSES => {
                     self.complete = true;
+                    (self.seen, self.written_at, self.waiting) = Default::default();
                     return needs;
                 }
                 (true, false) => self.restart(context),
@@ -208,8 +209,9 @@ impl ClusterBuild {
         self.wake(&output);
         let most = context.settings.bounds.appliers;
         for indexed in output.inventory.appliers() {
-            let Some(spec) = self.spec_of(indexed) else { continue };
-            if self.seen.insert(indexed.key.clone(), ()).is_some() {
+            let key = self.key_of(&indexed.object, Some(at));
+            let Some(spec) = self.spec_of(indexed, &key) else { continue };
+            if self.seen.insert(key, ()).is_some() {
                 continue;
             }
             let (path, start, _) = written(&spec).order();
@@ -265,8 +267,8 @@ impl ClusterBuild {
     }
 
     fn is_unchanged(&mut self, at: usize, cache: &mut PassCache, context: &BuildContext<'_>) -> bool {
-        let spec = &self.slots[at].spec;
-        let now = self.index.spec(&ObjectKey::of(&spec.object));
+        let Slot { spec, parent, .. } = &self.slots[at];
+        let now = self.index.spec(&self.key_of(&spec.object, *parent));
         let same = now.is_none_or(|now| Arc::ptr_eq(now, spec) || is_shared(&now.object, &spec.object));
         same && match self.step(at, cache, context) {
             Progress::Done(key, _) => Some(&key) == self.slots[at].key.as_ref(),
@@ -312,9 +314,21 @@ impl ClusterBuild {
 
     /// The specification of an applier. If Flux later applies an object of the bootstrap again, the specification comes
     /// from the later object.
-    fn spec_of(&self, indexed: &IndexedObject) -> Option<Arc<ApplierSpec>> {
-        let known = self.lookup_index().spec(&indexed.key).cloned();
+    fn spec_of(&self, indexed: &IndexedObject, key: &ObjectKey) -> Option<Arc<ApplierSpec>> {
+        let known = self.lookup_index().spec(key).cloned();
         indexed.spec.as_ref().map(|spec| known.unwrap_or_else(|| spec.clone()))
+    }
+
+    /// The key of an applier in the output of its parent.
+    ///
+    /// A user applies the objects of the bootstrap without a namespace to the namespace of Flux.
+    fn key_of(&self, object: &Object, parent: Option<usize>) -> ObjectKey {
+        let parent = parent.filter(|_| object.namespace().is_none()).and_then(|at| self.slots.get(at));
+        let bootstrap = parent.filter(|slot| slot.spec.kind == ApplierKind::Bootstrap);
+        match bootstrap.and_then(|slot| slot.spec.object.namespace()) {
+            Some(namespace) => ObjectId { namespace, ..ObjectId::of(object) }.into(),
+            None => ObjectKey::of(object),
+        }
     }
 
     fn bootstrap_slot(&self) -> Slot {
@@ -352,7 +366,7 @@ impl ClusterBuild {
         let key = job.key(None);
         match context.memo.get(&key) {
             // For a Kustomization, this is the output of a missing path.
-            Some(built) => Progress::Done(key, built.clone()),
+            Some(output) => Progress::Done(key, output.clone()),
             None => Progress::NeedsJob(key, job),
         }
     }
@@ -416,8 +430,9 @@ impl ClusterBuild {
         }
         let job = Job::Finish(spec, built.clone(), values);
         let key = job.key(Some(&folder));
-        match context.memo.get(&key) {
-            Some(output) => Progress::Done(key, output.clone()),
+        match context.memo.get_with_key(&key) {
+            // Clusters share the key of the memo.
+            Some((key, output)) => Progress::Done(key.clone(), output.clone()),
             None => Progress::NeedsJob(key, job),
         }
     }

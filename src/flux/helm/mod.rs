@@ -6,6 +6,13 @@
 
 mod path;
 mod release;
+mod chart;
+mod coalesce;
+mod find_chart;
+
+pub use chart::{Chart, Subchart};
+pub use coalesce::{Mismatch, coalesce};
+pub use find_chart::{ChartFiles, NoChart, validates};
 
 use crate::flux::producer::produced::Produced;
 use crate::kube::Object;

@@ -8,7 +8,7 @@ use super::artifact::{Artifact, Resolution};
 use super::digest::digest;
 use super::generator::{Generated, Names};
 use super::origin::Origin;
-use crate::address::{Address, Location};
+use crate::address::{Address, Location, short_reference};
 use crate::flux::source::generator::stop::Stop;
 use crate::kube::Object;
 use crate::kustomize;
@@ -165,6 +165,16 @@ impl Sources {
         let found = said.iter().find(exact).or_else(|| own.iter().find(exact));
         let found = found.or_else(|| said.iter().find(any)).or_else(|| own.iter().find(any))?;
         Some(self.files_of(found))
+    }
+
+    /// The copy of a chart of a Helm repository: of the chart's own address, or else of the repository.
+    pub fn chart_copy(&self, repository: &str, chart: &str, version: Option<&str>) -> Option<(String, Files)> {
+        let own = format!("{}/{chart}", repository.trim_end_matches('/'));
+        let copy = |url: &str| {
+            let reference = version.map(|version| short_reference(version).into());
+            self.copy_of(&Origin { address: Address::new(url), reference })
+        };
+        copy(&own).or_else(|| copy(repository))
     }
 
     /// The files of a directory of the repository.

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::substitute::{substitute, substitute_known};
+use super::substitute::shared_scalars::SharedScalars;
+use super::substitute::{substitute_known, substitute_shared};
 use super::substitution::{ReadValues, Substitution};
 use crate::base::finding::Finding;
 use crate::flux::variables::substitute::undefined::{UndefinedVariable, undefined_variables};
@@ -13,10 +14,15 @@ use crate::yaml::{Name, Value};
 /// The label and the annotation that disable substitution.
 const SWITCH: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
-/// The results by the memory address of the object and the values that the object reads. The cache keeps the object, so
-/// that its address is not used again.
+/// The results of substitutions.
 #[derive(Debug, Default)]
-pub(crate) struct SubstitutionCache(Mutex<Index<(usize, ReadValues), Arc<Substituted>>>);
+pub(crate) struct SubstitutionCache {
+    /// The results by the memory address of the object and the values that the object reads. The cache keeps the object,
+    /// so that its address is not used again.
+    objects: Mutex<Index<(usize, ReadValues), Arc<Substituted>>>,
+    /// The results for scalars of these objects.
+    scalars: SharedScalars,
+}
 
 /// The result of the substitution in one object.
 #[derive(Debug)]
@@ -38,15 +44,15 @@ impl SubstitutionCache {
         names: &[Name],
         substitution: &Substitution<'_>,
     ) -> Arc<Substituted> {
-        let key = (address(object), ReadValues::new(names, substitution));
+        let Substitution { variables, strict, .. } = *substitution;
+        let key = (address(object), ReadValues::new(names, variables, strict));
         // A panic in another thread leaves complete entries, since each entry is inserted in one step.
-        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.objects.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {
             return known.clone();
         }
-        let Substitution { variables, strict, .. } = *substitution;
         let undefined = undefined_variables(object, names, variables);
-        let (new, findings) = match substitute(object, variables, strict) {
+        let (new, findings) = match substitute_shared(object, variables, strict, &self.scalars) {
             Ok(new) => (new, Vec::new()),
             Err(findings) => (substitute_known(object, variables, strict), findings),
         };

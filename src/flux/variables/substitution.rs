@@ -35,13 +35,13 @@ enum ReadValue {
 
 impl ReadValues {
     /// Reads the values of some names.
-    pub(crate) fn new(names: &[Name], substitution: &Substitution<'_>) -> Self {
-        let value = |name: &Name| match substitution.variables.values.get(name).map(|variable| &variable.value) {
+    pub(crate) fn new(names: &[Name], variables: &Variables, strict: bool) -> Self {
+        let value = |name: &Name| match variables.values.get(name).map(|variable| &variable.value) {
             Some(Some(value)) => ReadValue::Value(value.clone()),
             Some(None) => ReadValue::Unknown,
             None => ReadValue::Missing,
         };
         let known = names.iter().map(value).collect();
-        Self { strict: substitution.strict, open: substitution.variables.open, known }
+        Self { strict, open: variables.open, known }
     }
 }

@@ -1,6 +1,6 @@
 //! Findings about deprecated and removed API versions.
 
-use super::uses::{ApiUse, RepositoryUses, Role};
+use super::uses::{ApiUse, Role};
 use crate::api::catalog::Releases;
 use crate::api::release::{Status, flux_releases, replacement_for};
 use crate::base::finding::{Finding, Severity};
@@ -8,42 +8,47 @@ use crate::kube::version::Version;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::view::View;
+use crate::text::Index;
 
 /// Reports the uses of API versions, removed ones or deprecated ones.
 pub(crate) fn report(fleet: &Fleet<'_>, rule: &'static str, found: &mut Findings) {
-    let all: Vec<Releases> = fleet.views.iter().map(View::releases).collect();
+    // Most clusters have the same releases.
+    let mut numbers: Index<Releases, usize> = Index::default();
+    let mut distinct: Vec<Releases> = Vec::new();
+    let number = |view: &View<'_>| {
+        let releases = view.releases();
+        *numbers.entry_or(releases.clone(), || {
+            distinct.push(releases);
+            distinct.len() - 1
+        })
+    };
+    let of_view: Vec<usize> = fleet.views.iter().map(number).collect();
     let newest = Releases { kubernetes: None, flux: flux_releases().last().map(|release| release.version.clone()) };
-    for (one, views) in RepositoryUses::of(fleet).uses {
-        let api = one.api;
+    for (one, views) in &fleet.api_uses().uses {
         let mut reported: Vec<(Finding, Vec<usize>)> = Vec::new();
+        let mut answers: Index<usize, Answer> = Index::default();
         for view in views {
-            let Some(releases) = all.get(view) else { continue };
-            let (status, is_known) = match api.status(releases) {
-                Status::Unknown => (api.status(&newest), false),
-                known => (known, true),
-            };
-            let fault = match (status, is_known) {
-                (Status::Unknown, _) => {
-                    found.unchecked("API versions that a release of Kubernetes removes, since the version is unknown");
-                    continue;
-                }
-                (Status::Removed(since), true) => Fault { since, verb: "removed", severity: one.severity() },
-                (Status::Removed(since), false) => match &api.deprecated {
-                    Some(since) => Fault { since, verb: "deprecated", severity: Severity::Warning },
-                    None => Fault { since, verb: "removed", severity: Severity::Warning },
-                },
-                (Status::Deprecated(since), _) => Fault { since, verb: "deprecated", severity: Severity::Warning },
-                (Status::Served, _) => continue,
-            };
-            // Without a known release, it is unknown whether the cluster still serves the version.
-            let id = if fault.verb == "removed" && is_known { "removed-api" } else { "deprecated-api" };
-            if id != rule {
+            let Some((number, releases)) = of_view.get(*view).and_then(|at| Some((*at, distinct.get(*at)?))) else {
                 continue;
-            }
-            let finding = fault.finding(rule, &one, replacement_for(api, releases));
-            match reported.iter_mut().find(|(known, _)| *known == finding) {
-                Some((_, views)) => views.push(view),
-                None => reported.push((finding, vec![view])),
+            };
+            let answer = *answers.entry_or(number, || match judge(one, releases, &newest) {
+                Err(Unjudged) => Answer::Unjudged,
+                Ok(Some(fault)) if fault.rule() == rule => {
+                    let finding = fault.finding(one, replacement_for(one.api, releases));
+                    let at = reported.iter().position(|(known, _)| *known == finding);
+                    Answer::Reported(at.unwrap_or_else(|| {
+                        reported.push((finding, Vec::new()));
+                        reported.len() - 1
+                    }))
+                }
+                Ok(_) => Answer::Nothing,
+            });
+            match answer {
+                Answer::Nothing => {}
+                Answer::Unjudged => {
+                    found.unchecked("API versions that a release of Kubernetes removes, since the version is unknown");
+                }
+                Answer::Reported(at) => reported.iter_mut().skip(at).take(1).for_each(|(_, views)| views.push(*view)),
             }
         }
         for (mut finding, views) in reported {
@@ -54,11 +59,46 @@ pub(crate) fn report(fleet: &Fleet<'_>, rule: &'static str, found: &mut Findings
     }
 }
 
+/// The result for clusters with the same releases.
+#[derive(Clone, Copy)]
+enum Answer {
+    Nothing,
+    /// The release is unknown.
+    Unjudged,
+    /// The position of the finding.
+    Reported(usize),
+}
+
+/// The release of Kubernetes is unknown.
+struct Unjudged;
+
+/// The fault of a version on clusters with some releases.
+fn judge(one: &ApiUse, releases: &Releases, newest: &Releases) -> Result<Option<Fault<'static>>, Unjudged> {
+    let api = one.api;
+    let (status, is_known) = match api.status(releases) {
+        Status::Unknown => (api.status(newest), false),
+        known => (known, true),
+    };
+    let (since, verb, severity) = match (status, is_known) {
+        (Status::Unknown, _) => return Err(Unjudged),
+        (Status::Removed(since), true) => (since, "removed", one.severity()),
+        (Status::Removed(since), false) => match &api.deprecated {
+            Some(since) => (since, "deprecated", Severity::Warning),
+            None => (since, "removed", Severity::Warning),
+        },
+        (Status::Deprecated(since), _) => (since, "deprecated", Severity::Warning),
+        (Status::Served, _) => return Ok(None),
+    };
+    Ok(Some(Fault { since, verb, severity, is_known }))
+}
+
 /// The removal or deprecation of an API version.
 struct Fault<'a> {
     since: &'a Version,
     verb: &'static str,
     severity: Severity,
+    /// Whether the release of the cluster is known.
+    is_known: bool,
 }
 
 impl ApiUse {
@@ -68,7 +108,12 @@ impl ApiUse {
 }
 
 impl Fault<'_> {
-    fn finding(&self, rule: &'static str, one: &ApiUse, replacement: Option<(String, String)>) -> Finding {
+    /// The rule. Without a known release, it is unknown whether the cluster still serves the version.
+    fn rule(&self) -> &'static str {
+        if self.verb == "removed" && self.is_known { "removed-api" } else { "deprecated-api" }
+    }
+
+    fn finding(&self, one: &ApiUse, replacement: Option<(String, String)>) -> Finding {
         let api = one.api;
         let release = format!("{} {}.{}", api.product().name(), self.since.major, self.since.minor);
         let (version, verb) = (api.api_version(), self.verb);
@@ -81,7 +126,13 @@ impl Fault<'_> {
         let help = match replacement {
             Some((new, kind)) if kind == api.kind => format!("set `apiVersion: {new}`"),
             Some((new, kind)) => format!("use {kind} of `{new}`"),
-            None => format!("remove it: {release} has no replacement"),
+            None => match (&api.replacement, &api.replacement_since) {
+                (Some(new), Some(later)) => {
+                    let product = api.product().name();
+                    format!("upgrade {product} to {}.{} or later, then set `apiVersion: {new}`", later.major, later.minor)
+                }
+                _ => format!("remove it: {release} has no replacement"),
+            },
         };
         let help = match &api.removed {
             Some(removed) if verb == "deprecated" => {
@@ -91,7 +142,7 @@ impl Fault<'_> {
             _ => help,
         };
         let after = format!(" places use `{version}` of {}, which {release} {verb}", api.kind);
-        let finding = Finding { severity: self.severity, ..Finding::error(rule, one.at.clone(), message) };
+        let finding = Finding { severity: self.severity, ..Finding::error(self.rule(), one.at.clone(), message) };
         let finding = finding.help(help).caused_by(format!("{} {version}", api.kind), "", after);
         match &one.object {
             Some(object) => finding.about(object.clone()),

@@ -2,10 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
 use crate::api::release::{Api, api};
 use crate::base::finding::ObjectRef;
+use crate::flux::Objects;
 use crate::kube::{Object, groups};
+use crate::lint::facts::content::first_alike;
+use crate::lint::facts::distinct::{Part, memory_address};
 use crate::lint::fleet::Fleet;
+use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::{Embedded, Node, Value};
 
@@ -76,23 +82,36 @@ fn collect(node: &Node, role: Role, depth: usize, found: &mut Vec<ApiUse>) {
         return;
     }
     match &node.value {
-        Value::Map(entries) => {
+        Value::Map(_) => {
             if let (Some(version), Some(kind)) = (node.get("apiVersion"), node.get("kind")) {
                 found.extend(use_of(version, kind, role));
             }
-            let patch = node.get("patch").filter(|patch| patch.text().is_some());
-            if let Some(patch) = patch {
-                let parsed = Embedded::new(patch).parse();
-                parsed.documents.iter().for_each(|document| collect(&document.node, role, depth + 1, found));
-            }
-            if let Some(target) = node.get("target").filter(|_| patch.is_some() || node.get("path").is_some()) {
-                found.extend(use_of_target(target));
-            }
-            entries.iter().for_each(|entry| collect(&entry.node, role, depth + 1, found));
+            collect_fields(node, role, depth, found);
         }
         Value::Seq(items) => items.iter().for_each(|item| collect(item, role, depth + 1, found)),
         Value::Scalar(..) => {}
     }
+}
+
+/// Collects the API versions in the fields of an object or a mapping, without its own version.
+fn collect_fields(node: &Node, role: Role, depth: usize, found: &mut Vec<ApiUse>) {
+    let target = node.get("target").filter(|target| target.is_map());
+    let patch = node.get("patch").filter(|patch| patch.text().is_some());
+    if let Some(patch) = patch {
+        for document in Embedded::new(patch).parse().documents {
+            // With a target, kustomize ignores the version of a patch: `ApplySmPatch` sets the version of the object.
+            match target {
+                Some(_) if document.node.is_map() && depth < MAX_DEPTH => {
+                    collect_fields(&document.node, role, depth + 1, found);
+                }
+                _ => collect(&document.node, role, depth + 1, found),
+            }
+        }
+    }
+    if let Some(target) = target.filter(|_| patch.is_some() || node.get("path").is_some()) {
+        found.extend(use_of_target(target));
+    }
+    node.entries().iter().for_each(|entry| collect(&entry.node, role, depth + 1, found));
 }
 
 fn use_of(version: &Node, kind: &Node, role: Role) -> Option<ApiUse> {
@@ -111,64 +130,104 @@ fn use_of_target(target: &Node) -> Option<ApiUse> {
 }
 
 /// The API versions of a repository, with the clusters that they affect.
+#[derive(Default)]
 pub(crate) struct RepositoryUses {
     /// The distinct places, and the numbers of their views.
     pub(crate) uses: Vec<(ApiUse, Vec<usize>)>,
+    /// The numbers of the places, by file, offset and whether the place is a mention.
+    numbers: Index<(String, usize, bool), usize>,
 }
 
 impl RepositoryUses {
     /// Collects the uses of all clusters. The time is linear in the number of distinct objects.
     pub(crate) fn of(fleet: &Fleet<'_>) -> Self {
-        let mut positions: Index<(String, usize, bool), usize> = Index::default();
-        let mut uses: Vec<(ApiUse, Vec<usize>)> = Vec::new();
-        let mut add = |one: &ApiUse, view: usize| {
-            let span = &one.at;
-            let root = span.file().root().map(ToString::to_string).unwrap_or_default();
-            let key = (format!("{root}:{}", span.file().path()), span.range().start, one.role == Role::Mention);
-            let at = *positions.entry_or(key, || uses.len());
-            if at == uses.len() {
-                uses.push((one.clone(), Vec::new()));
-            }
-            let views = &mut uses[at].1;
-            if views.last() != Some(&view) {
-                views.push(view);
-            }
-        };
-        let mut shared: Index<usize, Vec<(usize, Vec<ApiUse>)>> = Index::default();
-        for (number, view) in fleet.views.iter().enumerate() {
-            for set in view.applied_sets() {
-                let objects = &set.objects;
-                let of_shared = shared.entry_or(objects.shared().as_ptr().addr(), || {
-                    let all = objects.shared().iter().enumerate().map(|(at, object)| (at, uses_of(object)));
-                    all.filter(|(_, uses)| !uses.is_empty()).collect()
-                });
-                for (at, found) in of_shared.iter() {
-                    if !objects.is_own(*at) {
-                        for one in found {
-                            add(one, number);
-                        }
-                    }
-                }
-                for (_, object) in objects.own().iter() {
-                    for one in &uses_of(object) {
-                        add(one, number);
-                    }
-                }
+        let mut all = Self::default();
+        let objects = ObjectUses::of(fleet.views);
+        let mut numbers: Index<usize, Vec<usize>> = Index::default();
+        for (view, set) in
+            fleet.views.iter().enumerate().flat_map(|(at, view)| view.applied_sets().map(move |set| (at, set)))
+        {
+            for (address, uses) in objects.in_list(&set.objects) {
+                let own = numbers.entry_or(address, || uses.iter().map(|one| all.number(one)).collect());
+                own.iter().for_each(|number| all.add(*number, view));
             }
         }
-        for node in &fleet.repo.patches {
-            let found = uses_in(node);
-            for number in 0..fleet.views.len() {
-                for one in &found {
-                    add(one, number);
-                }
-            }
+        for one in fleet.repo.patches.iter().flat_map(uses_in) {
+            let number = all.number(&one);
+            (0..fleet.views.len()).for_each(|view| all.add(number, view));
         }
         // A ResourceSet contains the objects that it applies.
         let place = |one: &ApiUse| (one.at.file().path().to_string(), one.at.range().start);
         let objects: BTreeSet<_> =
-            uses.iter().filter(|(one, _)| one.role != Role::Mention).map(|(one, _)| place(one)).collect();
-        uses.retain(|(one, _)| one.role != Role::Mention || !objects.contains(&place(one)));
-        Self { uses }
+            all.uses.iter().filter(|(one, _)| one.role != Role::Mention).map(|(one, _)| place(one)).collect();
+        all.uses.retain(|(one, _)| one.role != Role::Mention || !objects.contains(&place(one)));
+        all
+    }
+
+    /// The number of the place of a use.
+    fn number(&mut self, one: &ApiUse) -> usize {
+        let Self { uses, numbers } = self;
+        let span = &one.at;
+        let root = span.file().root().map(ToString::to_string).unwrap_or_default();
+        let key = (format!("{root}:{}", span.file().path()), span.range().start, one.role == Role::Mention);
+        *numbers.entry_or(key, || {
+            uses.push((one.clone(), Vec::new()));
+            uses.len() - 1
+        })
+    }
+
+    fn add(&mut self, number: usize, view: usize) {
+        if let Some((_, views)) = self.uses.get_mut(number).filter(|(_, views)| views.last() != Some(&view)) {
+            views.push(view);
+        }
+    }
+}
+
+/// The uses in the distinct objects of a fleet.
+struct ObjectUses {
+    /// The uses of the objects that have some, by the address of the object.
+    of_object: Index<usize, Vec<ApiUse>>,
+    /// The objects with uses of each part of a list: the position and the address.
+    of_part: Index<usize, Vec<(usize, usize)>>,
+}
+
+impl ObjectUses {
+    fn of(views: &[View<'_>]) -> Self {
+        let mut known: Index<usize, ()> = Index::default();
+        let (mut parts, mut objects) = (Vec::new(), Vec::new());
+        for part in views.iter().flat_map(View::applied_sets).flat_map(|set| Part::of(&set.objects)) {
+            if known.insert(part.address(), ()).is_none() {
+                parts.push(part);
+                let is_new = |object: &&Object| known.insert(memory_address(object), ()).is_none();
+                objects.extend(part.objects().map(|(_, object)| object).filter(is_new).map(|object| (0, object)));
+            }
+        }
+        // Most objects without a use are copies of each other.
+        let first = first_alike(&objects);
+        let of_first =
+            |(at, (_, object)): (usize, &(usize, &Object))| first.get(at) == Some(&at) && !uses_of(object).is_empty();
+        let has_uses: Vec<bool> = objects.par_iter().enumerate().map(of_first).collect();
+        let used = first.iter().zip(&objects).filter(|(first, _)| has_uses.get(**first) == Some(&true));
+        let of_object: Index<usize, Vec<ApiUse>> =
+            used.map(|(_, (_, object))| (memory_address(object), uses_of(object))).collect();
+        let mut of_part: Index<usize, Vec<(usize, usize)>> = Index::default();
+        for part in parts.into_iter().filter(|_| !of_object.is_empty()) {
+            let addresses = part.objects().map(|(at, object)| (at, memory_address(object)));
+            let used: Vec<(usize, usize)> = addresses.filter(|(_, address)| of_object.contains(address)).collect();
+            if !used.is_empty() {
+                of_part.insert(part.address(), used);
+            }
+        }
+        Self { of_object, of_part }
+    }
+
+    /// The uses of each object of a list, with the address of the object.
+    fn in_list<'s>(&'s self, objects: &'s Objects) -> impl Iterator<Item = (usize, &'s [ApiUse])> {
+        Part::of(objects).into_iter().flat_map(move |part| {
+            let used = self.of_part.get(&part.address()).map_or(&[][..], Vec::as_slice);
+            let is_replaced = move |at: usize| matches!(part, Part::Shared(_)) && objects.is_own(at);
+            let used = used.iter().filter(move |(at, _)| !is_replaced(*at));
+            used.filter_map(|(_, address)| Some((*address, self.of_object.get(address)?.as_slice())))
+        })
     }
 }

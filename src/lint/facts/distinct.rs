@@ -24,6 +24,40 @@ pub(crate) fn memory_address(object: &Object) -> usize {
     }
 }
 
+/// A part of a list: the objects that builds share, or the objects of one build that replace some of them.
+#[derive(Clone, Copy)]
+pub(crate) enum Part<'a> {
+    /// The shared list.
+    Shared(&'a [Object]),
+    /// The other objects, by position.
+    Own(&'a [(usize, Object)]),
+}
+
+impl<'a> Part<'a> {
+    /// The parts of a list.
+    pub(crate) fn of(objects: &'a Objects) -> [Self; 2] {
+        [Self::Shared(objects.shared()), Self::Own(objects.own())]
+    }
+
+    /// The address in memory. Empty parts have the same address.
+    pub(crate) fn address(self) -> usize {
+        match self {
+            Self::Shared([]) | Self::Own([]) => 0,
+            Self::Shared(objects) => objects.as_ptr().addr(),
+            Self::Own(objects) => objects.as_ptr().addr(),
+        }
+    }
+
+    /// The objects, each with its position in the list. The list of a cluster may replace objects of a shared list.
+    pub(crate) fn objects(self) -> impl Iterator<Item = (usize, &'a Object)> {
+        let (shared, own) = match self {
+            Self::Shared(objects) => (objects, &[][..]),
+            Self::Own(objects) => (&[][..], objects),
+        };
+        shared.iter().enumerate().chain(own.iter().map(|(at, object)| (*at, object)))
+    }
+}
+
 /// The objects of several lists, without duplicates. Clusters may share lists and objects.
 pub(crate) fn distinct<'a>(lists: impl Iterator<Item = &'a Objects>) -> Vec<&'a Object> {
     let mut distinct = DistinctObjects::default();

@@ -1,6 +1,7 @@
 //! Facts about objects, lists of objects and the repository that several rules use.
 
 pub(super) mod artifacts;
+pub(super) mod content;
 pub(super) mod difference;
 pub(super) mod distinct;
 pub(super) mod identity_hash;

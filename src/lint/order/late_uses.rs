@@ -36,6 +36,8 @@ pub(crate) struct LateUse<'a> {
     pub(crate) above: Option<&'a Arc<Applier>>,
     /// Whether Flux applies the provider after the consumer.
     pub(crate) is_late: bool,
+    /// Whether the consumer fails without the used objects. Otherwise, only objects that it applies fail.
+    pub(crate) is_required: bool,
 }
 
 impl LateUse<'_> {
@@ -140,6 +142,7 @@ impl<'a> Search<'_, 'a> {
         let (consumer, provider) = (by.at, thing.by.at);
         if let Some(known) = self.pairs.get_mut(&(consumer, provider)) {
             known.things.insert(memory_address(thing.object));
+            known.is_required = known.is_required || is_required();
             return;
         }
         // The provider is usually an ancestor of the consumer. That check is cheap, since it does not need the complete
@@ -153,7 +156,8 @@ impl<'a> Search<'_, 'a> {
         }
         let is_late = order.is_before(consumer, provider);
         // `bootstrap-order` reports appliers that wait for each other.
-        if (is_late && is_required()) || self.view.may_exist_before_flux(thing.object) {
+        let is_required = is_required();
+        if (is_late && is_required) || self.view.may_exist_before_flux(thing.object) {
             return;
         }
         let could_wait = |above: &&Arc<Applier>| {
@@ -167,7 +171,7 @@ impl<'a> Search<'_, 'a> {
         let above = lineage.take_while(could_wait).last();
         let at = by.place(node.span());
         let things = BTreeSet::from([memory_address(thing.object)]);
-        let found = LateUse { by, thing, custom_resource: None, at, things, above, is_late };
+        let found = LateUse { by, thing, custom_resource: None, at, things, above, is_late, is_required };
         self.pairs.insert((consumer, provider), found);
     }
 }

@@ -84,8 +84,12 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
             Floating::Unset(place, what) => (place, what),
         };
         let message = format!("{} {what}", object.reference());
-        let help = "set a version, a digest, or a range with an upper bound such as `1.x`: otherwise the next release \
-                    reaches all clusters without a commit";
+        let help = if is_of_flux(object) {
+            "set a version, a digest, or a range with an upper bound such as `1.x`: otherwise the next release reaches \
+             all clusters without a commit"
+        } else {
+            "set the tag of a version, or a digest: otherwise a new pod may run another image, without a commit"
+        };
         let mut finding = Finding::warning(RULE.id, place, message).help(help).about(object.reference());
         if !context.is_production {
             finding.severity = Severity::Pedantic;
@@ -120,6 +124,11 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
 }
 
 /// Returns whether a source belongs to a root. Each commit moves the tag or branch of such a source.
+/// Returns whether Flux resolves the version of an object. The kubelet resolves the tags of images.
+fn is_of_flux(object: &Object) -> bool {
+    matches!(object.group(), groups::SOURCE | groups::HELM | groups::FLUX_OPERATOR)
+}
+
 fn is_of_root(applied: &Applied<'_>) -> bool {
     let by = applied.by;
     let is_own = || by.source.as_ref().is_some_and(|source| *source == applied.object.reference());

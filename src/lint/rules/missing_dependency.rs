@@ -169,6 +169,9 @@ declare! {
     Check::Cluster(check),
 }
 
+/// The effect if the applier does not wait for the objects that use another object.
+const FAILING_USERS: &str = "the objects that use it fail";
+
 /// The maximum number of consumers of one Kustomization with separate findings. More consumers have one common finding.
 const MAX_SEPARATE: usize = 3;
 
@@ -233,9 +236,9 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
             1 => ", as does a Kustomization that it applies".to_owned(),
             more => format!(", as do {more} Kustomizations that it applies"),
         };
+        let fails = if one.is_required { format!("{} fails", by.reference) } else { FAILING_USERS.to_owned() };
         format!(
-            "add {wanted} to `dependsOn`: on a new cluster Flux may apply it later, and {} fails until then{follow}",
-            by.reference
+            "add {wanted} to `dependsOn`: on a new cluster Flux may apply it later, and {fails} until then{follow}"
         )
     };
     let finding = Finding::warning(RULE.id, place_in(by, consumer), message).help(help).about(by.reference.clone());
@@ -254,9 +257,10 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
              they fail until {provider} is applied"
         ))
     } else {
+        let fails = fails(std::slice::from_ref(one));
         finding.help_for_all(format!(
             "add {provider} to `dependsOn` of each of these appliers: on a new cluster Flux may apply it later, and \
-             they fail until then"
+             {fails} until then"
         ))
     };
     Some(finding.related(thing.by.place(thing.object.span()), format!("applied by {provider}")))
@@ -273,11 +277,12 @@ fn finding_at_parent(above: &Arc<Applier>, uses: &[LateUse<'_>]) -> Option<Findi
         used_by_all(first, uses)
     );
     let help = format!(
-        "add {} to `dependsOn` of {} or of each of these {}: on a new cluster Flux may apply it later, and they fail \
-         until then",
+        "add {} to `dependsOn` of {} or of each of these {}: on a new cluster Flux may apply it later, and {} until \
+         then",
         in_words(first.thing.by, parent),
         above.reference,
-        kinds_of(uses)
+        kinds_of(uses),
+        fails(uses)
     );
     let finding = Finding::warning(RULE.id, place_in(above, parent), message).help(help).about(above.reference.clone());
     Some(with_places(finding, first, uses))
@@ -297,13 +302,19 @@ fn finding_of_all(uses: &[LateUse<'_>]) -> Option<Finding> {
         )
     } else {
         format!(
-            "add {provider} to `dependsOn` of each of these {}: on a new cluster Flux may apply it later, and they \
-             fail until then",
-            kinds_of(uses)
+            "add {provider} to `dependsOn` of each of these {}: on a new cluster Flux may apply it later, and {} until \
+             then",
+            kinds_of(uses),
+            fails(uses)
         )
     };
     let finding = Finding::warning(RULE.id, place_in(first.by, consumer), message);
     Some(with_places(finding.help(help).about(first.by.reference.clone()), first, uses))
+}
+
+/// The effect of uses before the used objects exist.
+fn fails(uses: &[LateUse<'_>]) -> &'static str {
+    if uses.iter().any(|one| one.is_required) { "they fail" } else { FAILING_USERS }
 }
 
 fn kinds_of(uses: &[LateUse<'_>]) -> &'static str {

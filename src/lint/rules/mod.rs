@@ -30,6 +30,7 @@ rules! {
     mod deprecated_api;
     mod duplicate_cluster_identity;
     mod duplicate_key;
+    mod expired_exception;
     mod failed_build;
     mod floating_version;
     mod flux_object_on_remote;
@@ -37,8 +38,10 @@ rules! {
     mod insecure_source;
     mod interval_out_of_range;
     mod invalid_duration;
+    mod invalid_exception;
     mod invalid_git_url;
     mod invalid_policy;
+    mod invalid_values;
     mod invalid_variable_name;
     mod invalid_yaml;
     mod legacy_oci_helm_repository;
@@ -85,6 +88,7 @@ rules! {
     mod unreachable_object;
     mod unready_dependency;
     mod unsized_instance;
+    mod unused_exception;
     mod unverified_artifact;
     mod watch_label_missing;
 }

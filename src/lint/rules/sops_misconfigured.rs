@@ -153,6 +153,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
         } else if object.is("", "Secret") {
             "set `spec.decryption` of the Kustomization, with `provider: sops` and the Secret of the key: without it, \
              Flux refuses the encrypted Secret, and applies no object of the Kustomization"
+        } else if object.name().starts_with("ENC[") {
+            "set `spec.decryption` of the Kustomization, with `provider: sops` and the Secret of the key: without it, \
+             the API server rejects the encrypted object"
         } else {
             "set `spec.decryption` of the Kustomization, with `provider: sops` and the Secret of the key: without it, \
              Flux applies the encrypted text"

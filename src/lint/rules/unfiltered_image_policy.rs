@@ -84,10 +84,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                 Some(_) => "production deploys unintended tags without review",
                 None => "the policy may select any pushed tag",
             };
-            let help = format!(
-                "select the intended tags with `filterTags`, or set an upper bound for the range, as in `1.x`: \
-                 otherwise {reach}"
-            );
+            let has_range = applied.object.node.at_keys(&["spec", "policy", "semver", "range"]).is_some();
+            let or_bound = if has_range { ", or set an upper bound for the range, as in `1.x`" } else { "" };
+            let help = format!("select the intended tags with `filterTags`{or_bound}: otherwise {reach}");
             let is_pushed = if pushing.is_some() { "pushed" } else { "" };
             let finding = Finding::warning(RULE.id, place, message).help(help).about(reference);
             let mut finding = finding.caused_by(format!("{summary}{is_pushed}"), "", summary);

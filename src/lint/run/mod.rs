@@ -1,8 +1,11 @@
 //! A run of the linter: it loads a repository, runs the rules, and suppresses and groups findings.
 
 pub(super) mod settings;
+pub(super) mod baseline;
 pub(super) mod options;
 pub(super) mod alike;
 pub(super) mod objects;
 pub(super) mod suppress;
 pub(super) mod repository;
+#[cfg(test)]
+mod alone;

@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use super::baseline::{BaselineUse, Entry};
 use super::settings::runs;
+use crate::base::date::Date;
 use crate::base::finding::{Finding, Severity};
-use crate::config::{Level, Lint};
+use crate::config::{EXPIRED_EXCEPTION, Exception, INVALID_EXCEPTION, Level, Lint, UNUSED_EXCEPTION};
 use crate::flux::{Governance, Settings};
 use crate::lint::rule::Rule;
 use crate::policy::Source;
+
+/// The rules about exceptions. They need the findings of all rules with exceptions.
+pub const ABOUT_EXCEPTIONS: [&str; 3] = [EXPIRED_EXCEPTION, INVALID_EXCEPTION, UNUSED_EXCEPTION];
 
 /// The options of a run, such as the clusters to check and the rules to run.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +33,14 @@ pub struct Options {
     pub policies: Vec<Source>,
     /// Whether to show pedantic findings.
     pub pedantic: bool,
+    /// The recorded findings of an earlier run.
+    pub baseline: BaselineUse,
+    /// The date on which exceptions with a last day are compared; without a date, they do not expire.
+    pub today: Option<Date>,
+    /// Whether the tree is a single file, so that an exception may match findings of the other files.
+    pub is_single_file: bool,
+    /// The findings about comments with exceptions that are not valid.
+    pub faults: Vec<Finding>,
 }
 
 impl Options {
@@ -44,9 +57,27 @@ impl Options {
         !is_shown && !is_configured() && !self.has_exception(finding.rule)
     }
 
-    /// Returns whether a rule runs.
-    pub(super) fn runs(&self, rule: &str) -> bool {
+    /// Returns whether the findings of a rule are reported.
+    pub(super) fn reports(&self, rule: &str) -> bool {
         runs(rule, &self.lint, &self.only)
+    }
+
+    /// Returns whether a rule runs. The rules about exceptions need the findings of the rules with exceptions.
+    pub(super) fn runs(&self, rule: &str) -> bool {
+        let is_needed =
+            || self.only.iter().any(|only| ABOUT_EXCEPTIONS.contains(&only.as_str())) && runs(rule, &self.lint, &[]);
+        self.reports(rule) || is_needed() && self.has_exception(rule)
+    }
+
+    /// Returns whether a run reports a recorded finding, if its fault still exists.
+    pub(super) fn judges(&self, entry: &Entry) -> bool {
+        let is_shown = self.pedantic || entry.severity > Severity::Pedantic;
+        self.reports(&entry.rule) && is_shown && self.clusters.is_empty() && !self.is_single_file
+    }
+
+    /// Returns whether a run can find all findings that an exception may match.
+    pub(super) fn judges_all(&self, exception: &Exception) -> bool {
+        self.clusters.is_empty() && !self.is_single_file && exception.bearings.folder.is_empty()
     }
 
     fn has_exception(&self, rule: &str) -> bool {

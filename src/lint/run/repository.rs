@@ -6,13 +6,13 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::alike::Classes;
+use super::baseline::BaselineOutcome;
 use super::objects::check_objects;
-use super::options::Options;
+use super::options::{ABOUT_EXCEPTIONS, Options};
 use super::settings::apply_levels;
 use super::suppress::Exceptions;
 use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::base::group_findings::{absorb, group, sort};
-use crate::config::Exception;
 use crate::flux::source::DANGLING_SOURCE;
 use crate::flux::{Applied, AppliedSet, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
 use crate::lint::context::Context;
@@ -34,10 +34,10 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// The number of findings that exceptions accepted.
     pub excepted: usize,
+    /// The result of the comparison with a baseline.
+    pub baseline: BaselineOutcome,
     /// The number of findings in the paths that the configuration skips.
     pub unwanted: usize,
-    /// The exceptions that did not match a finding.
-    pub unused: Vec<Exception>,
     /// The number of facts that rules could not check, by reason.
     pub unchecked: BTreeMap<String, usize>,
     /// The files that the run did not check.
@@ -54,7 +54,9 @@ pub struct Outcome {
 
 /// Loads the repository in a tree, and checks the repository.
 pub fn run(tree: &Tree, options: &Options) -> Outcome {
-    judge(&Repo::load(tree, &options.settings), options)
+    let mut options = options.clone();
+    options.read_comments(tree);
+    judge(&Repo::load(tree, &options.settings), &options)
 }
 
 /// Checks a repository.
@@ -74,21 +76,31 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     found.merge(check_fleet(&fleet, &rules));
     found.extend(problems(repo, &receivers, options));
     let Findings { mut findings, unchecked } = found;
-    let unwanted = apply_levels(&mut findings, &options.lint, &options.only);
+    let mut unwanted = apply_levels(&mut findings, &options.lint, |rule| options.runs(rule));
     sort(&mut findings);
     absorb(&mut findings);
-    let mut exceptions = Exceptions::new(&options.lint.exceptions);
+    let mut exceptions = Exceptions::new(&options.lint.exceptions, options.today);
     let before = findings.len();
     findings.retain(|finding| !exceptions.accept(finding));
-    let excepted = before - findings.len();
+    let mut excepted = before - findings.len();
+    findings.retain(|finding| options.reports(finding.rule));
+    let mut faults = exceptions.faults(options, |rule| options.runs(rule) && !ABOUT_EXCEPTIONS.contains(&rule));
+    faults.extend(options.faults.iter().cloned());
+    unwanted += apply_levels(&mut faults, &options.lint, |rule| options.reports(rule));
+    let before = faults.len();
+    faults.retain(|finding| !exceptions.accept(finding));
+    excepted += before - faults.len();
+    findings.extend(faults);
+    sort(&mut findings);
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
+    let baseline = options.baseline.apply(&mut findings, |entry| options.judges(entry));
     // Grouping follows the exceptions, since an exception may match only one of the places.
     let findings = group(findings);
     Outcome {
         findings,
         excepted,
+        baseline,
         unwanted,
-        unused: exceptions.unused(|rule| options.runs(rule)),
         unchecked,
         objects: count_objects(&receivers),
         unreached: fleet.reached().count_unreached(repo),
@@ -118,7 +130,7 @@ pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) ->
 }
 
 /// The views of the clusters, for the rules.
-fn views<'a>(
+pub(super) fn views<'a>(
     repo: &'a Repo,
     receivers: &[&Receiver<'a>],
     tenancies: &'a [Tenancy],
@@ -161,7 +173,7 @@ fn views<'a>(
 }
 
 /// Checks each cluster. If a rule has no finding on the first cluster of a class, it has none on the other clusters.
-fn check_clusters(views: &[View<'_>], classes: &Classes, rules: &[&Rule]) -> Findings {
+pub(super) fn check_clusters(views: &[View<'_>], classes: &Classes, rules: &[&Rule]) -> Findings {
     let run = |view: &View<'_>, rule: &Rule| {
         let mut found = Findings::default();
         if let Check::Cluster(check) = rule.check {
@@ -197,7 +209,7 @@ fn check_clusters(views: &[View<'_>], classes: &Classes, rules: &[&Rule]) -> Fin
     all
 }
 
-fn check_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Findings {
+pub(super) fn check_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Findings {
     let mut found = Findings::default();
     for rule in rules {
         if let Check::Fleet(check) = rule.check {

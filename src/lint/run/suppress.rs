@@ -1,57 +1,128 @@
-//! Exceptions, with which the configuration accepts findings for a stated reason.
+//! Exceptions, with which the configuration and comments accept findings for a stated reason.
+
+use std::collections::BTreeMap;
 
 use globset::GlobSet;
 
-use crate::base::finding::{Finding, ObjectRef};
-use crate::config::{Exception, glob};
+use super::options::Options;
+use crate::base::date::Date;
+use crate::base::finding::{Finding, ObjectRef, did_you_mean};
+use crate::config::{EXPIRED_EXCEPTION, Exception, INVALID_EXCEPTION, UNUSED_EXCEPTION, exceptions_of, glob};
+use crate::kustomize::is_yaml;
+use crate::lint::rules::{RULES, rule};
+use crate::text::Tree;
 
-/// The exceptions of a run, with the number of findings that each accepted.
+impl Options {
+    /// Adds the exceptions in the comments of a repository, and the findings about comments that are not valid.
+    ///
+    /// Comments in copies of other repositories have no effect: their authors must not hide findings.
+    pub fn read_comments(&mut self, tree: &Tree) {
+        for file in tree.files().filter(|file| is_yaml(file.path())) {
+            let (exceptions, faults) = exceptions_of(file);
+            self.faults.extend(faults);
+            for exception in exceptions {
+                match unknown_rule(&exception) {
+                    Some(unknown) => self.faults.push(unknown),
+                    None => self.lint.exceptions.push(exception),
+                }
+            }
+        }
+    }
+}
+
+fn unknown_rule(exception: &Exception) -> Option<Finding> {
+    let id = &exception.rule;
+    if rule(id).is_some() {
+        return None;
+    }
+    let help = match did_you_mean(id, RULES.iter().map(|rule| rule.id)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "use the id in the brackets of the finding; `fleetwright rules` lists all rules".to_owned(),
+    };
+    let message = format!("the exception has no effect, since there is no rule `{id}`");
+    Some(Finding::error(INVALID_EXCEPTION, exception.at.clone(), message).help(help))
+}
+
+/// The exceptions of a run by rule, with their use.
 pub(super) struct Exceptions<'a> {
-    list: Vec<Matcher<'a>>,
+    of_rule: BTreeMap<&'a str, Vec<Matcher<'a>>>,
+    today: Option<Date>,
 }
 
 struct Matcher<'a> {
     exception: &'a Exception,
     objects: Option<GlobSet>,
     paths: Option<GlobSet>,
-    used: usize,
+    is_used: bool,
 }
 
 impl<'a> Exceptions<'a> {
-    pub(crate) fn new(exceptions: &'a [Exception]) -> Self {
-        let matcher = |exception: &'a Exception| Matcher {
-            exception,
-            objects: globs(&exception.objects, glob::objects),
-            paths: globs(&exception.paths, glob::paths),
-            used: 0,
-        };
-        Self { list: exceptions.iter().map(matcher).collect() }
+    pub(super) fn new(exceptions: &'a [Exception], today: Option<Date>) -> Self {
+        let mut of_rule: BTreeMap<&str, Vec<Matcher<'a>>> = BTreeMap::new();
+        for exception in exceptions {
+            of_rule.entry(&exception.rule).or_default().push(Matcher {
+                exception,
+                objects: globs(&exception.objects, glob::objects),
+                paths: globs(&exception.paths, glob::paths),
+                is_used: false,
+            });
+        }
+        Self { of_rule, today }
     }
 
-    /// Returns whether an exception accepts a finding. The first such exception counts the finding.
+    /// Returns whether an exception accepts a finding, and marks each such exception as used.
     pub(super) fn accept(&mut self, finding: &Finding) -> bool {
-        let found = self.list.iter_mut().find(|matcher| matcher.matches(finding));
-        found.map(|matcher| matcher.used += 1).is_some()
+        let mut is_accepted = false;
+        for matcher in self.of_rule.get_mut(finding.rule).into_iter().flatten() {
+            if !matcher.exception.is_expired(self.today) && matcher.matches(finding) {
+                matcher.is_used = true;
+                is_accepted = true;
+            }
+        }
+        is_accepted
     }
 
-    /// The exceptions for rules of the run that did not accept a finding, without those of layouts.
-    pub(crate) fn unused(&self, ran: impl Fn(&str) -> bool) -> Vec<Exception> {
-        let own = self.list.iter().filter(|matcher| !matcher.exception.of_layout);
-        let unused = own.filter(|matcher| matcher.used == 0 && ran(&matcher.exception.rule));
-        unused.map(|matcher| matcher.exception.clone()).collect()
+    /// The findings about expired exceptions, and about exceptions that did not accept a finding.
+    ///
+    /// The exceptions of layouts may be unused, and so may those of rules that `ran` excludes.
+    pub(super) fn faults(&self, options: &Options, ran: impl Fn(&str) -> bool) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for matcher in self.of_rule.values().flatten().filter(|matcher| !matcher.exception.of_layout) {
+            let Exception { rule, at, until, .. } = matcher.exception;
+            if let Some(until) = until.filter(|_| matcher.exception.is_expired(self.today)) {
+                let message = format!("the exception of `{rule}` ended on {until}");
+                let help = "fix the finding and remove the exception, or set a later date";
+                findings.push(Finding::warning(EXPIRED_EXCEPTION, at.clone(), message).help(help));
+            } else if !matcher.is_used && ran(rule) && options.judges_all(matcher.exception) {
+                let message = format!("the exception of `{rule}`{} matches no finding", matcher.extent());
+                let help = "remove the exception, since the fault is fixed, or move it to the place of the finding";
+                findings.push(Finding::warning(UNUSED_EXCEPTION, at.clone(), message).help(help));
+            }
+        }
+        findings
     }
 }
 
 impl Matcher<'_> {
     fn matches(&self, finding: &Finding) -> bool {
-        finding.rule == self.exception.rule
-            && self
-                .paths
-                .as_ref()
-                .is_none_or(|globs| globs.is_match(self.exception.bearings.path_of(finding.at.span.file())))
+        let span = &finding.at.span;
+        let is_in_lines = self.exception.lines.as_ref().is_none_or(|lines| {
+            span.file().root().is_none()
+                && span.file().path() == lines.file().path()
+                && (lines.range().start..=lines.range().end).contains(&span.range().start)
+        });
+        is_in_lines
+            && self.paths.as_ref().is_none_or(|globs| globs.is_match(self.exception.bearings.path_of(span.file())))
             && self.objects.as_ref().is_none_or(|globs| {
                 finding.object.as_ref().is_some_and(|object| names(object).iter().any(|name| globs.is_match(name)))
             })
+    }
+
+    /// The objects and paths of the exception, for messages.
+    fn extent(&self) -> String {
+        let narrowed = self.exception.objects.iter().chain(&self.exception.paths);
+        let narrowed: Vec<String> = narrowed.map(|text| format!("`{text}`")).collect();
+        if narrowed.is_empty() { String::new() } else { format!(" for {}", narrowed.join(", ")) }
     }
 }
 

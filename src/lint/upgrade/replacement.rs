@@ -7,7 +7,7 @@ use crate::api::release::{Api, Status, replacement_for};
 use crate::api::validate::validate;
 use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::lint::apis::uses::{RepositoryUses, Role, uses_of};
+use crate::lint::apis::uses::{Role, uses_of};
 use crate::lint::fleet::Fleet;
 use crate::lint::view::View;
 use crate::text::{Edit, Span};
@@ -43,7 +43,7 @@ impl Replacements {
             }
         }
         let releases: Vec<_> = fleet.views.iter().map(View::releases).collect();
-        for (one, views) in RepositoryUses::of(fleet).uses {
+        for (one, views) in &fleet.api_uses().uses {
             if one.role == Role::Object {
                 continue;
             }

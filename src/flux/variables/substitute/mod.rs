@@ -13,6 +13,7 @@ mod fault;
 mod origin;
 mod partial;
 mod scalars;
+pub(super) mod shared_scalars;
 pub(crate) mod undefined;
 mod whole;
 
@@ -24,6 +25,7 @@ use crate::flux::model::variables::Variables;
 use crate::flux::variables::envsubst::template::Template;
 use crate::kube::Object;
 use crate::yaml::{Name, go};
+use shared_scalars::SharedScalars;
 use values::Values;
 
 /// Substitutes variables in an object, or returns the findings of a failure.
@@ -32,8 +34,18 @@ use values::Values;
 /// [`Style::Unknown`](crate::yaml::Style::Unknown). Changed nodes record the variable and the place of the original
 /// text.
 pub fn substitute(object: &Object, variables: &Variables, strict: bool) -> Result<Object, Vec<Finding>> {
+    substitute_shared(object, variables, strict, &SharedScalars::default())
+}
+
+/// Substitutes variables in an object. `shared` has the scalars of objects that are in memory as long as `shared`.
+pub(super) fn substitute_shared(
+    object: &Object,
+    variables: &Variables,
+    strict: bool,
+    shared: &SharedScalars,
+) -> Result<Object, Vec<Finding>> {
     let values = Values { variables, strict };
-    if let Some(node) = scalars::substitute(&object.node, &values) {
+    if let Some(node) = scalars::substitute(&object.node, &values, shared) {
         return Ok(Object { node: node.unwrap_or_else(|| object.node.clone()) });
     }
     whole::substitute(object, &values).map(|node| Object { node })
@@ -190,7 +202,10 @@ mod tests {
             let values = [("A".into(), variable(a, known != 0)), ("B".into(), variable(b, known != 1))];
             let variables = Variables { values: values.into_iter().collect(), ..Variables::default() };
             let values = Values { variables: &variables, strict: true };
-            if let Some(alone) = scalars::substitute(&object, &values) {
+            let shared = SharedScalars::default();
+            let again = scalars::substitute(&object, &values, &shared);
+            if let Some(alone) = scalars::substitute(&object, &values, &shared) {
+                prop_assert_eq!(again, Some(alone.clone()));
                 let alone = alone.unwrap_or_else(|| object.clone());
                 let whole = whole::substitute(&Object { node: object.clone() }, &values);
                 let whole = whole.map_err(|findings| TestCaseError::fail(format!("{findings:?}")))?;

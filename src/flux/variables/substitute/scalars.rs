@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::canonical::{canonical, is_rounded};
 use super::origin;
+use super::shared_scalars::SharedScalars;
 use super::values::{Values, string};
 use crate::flux::variables::envsubst::expand::Expansion;
 use crate::flux::variables::envsubst::template::Template;
@@ -21,8 +22,8 @@ struct Tangled;
 ///
 /// The outer `None` means that the result depends on the whole text.
 #[expect(clippy::option_option, reason = "certainty and change are independent")]
-pub(super) fn substitute(node: &Node, values: &Values<'_>) -> Option<Option<Node>> {
-    changed(node, 0, values).ok()
+pub(super) fn substitute(node: &Node, values: &Values<'_>, shared: &SharedScalars) -> Option<Option<Node>> {
+    changed(node, 0, values, shared).ok()
 }
 
 /// Collects the names that an object reads; returns `false` if the names depend on the whole text.
@@ -48,7 +49,7 @@ fn is_simple(key: &str) -> bool {
 }
 
 /// The node after substitution, if it changes. The printed text of the node starts at `column`.
-fn changed(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node>, Tangled> {
+fn changed(node: &Node, column: usize, values: &Values<'_>, shared: &SharedScalars) -> Result<Option<Node>, Tangled> {
     match &node.value {
         Value::Scalar(text, _) if !text.contains('$') => {
             if is_rounded(node) || is_lost_as_block(text) {
@@ -57,11 +58,11 @@ fn changed(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Nod
                 Ok(None)
             }
         }
-        Value::Scalar(..) => scalar(node, column, values),
+        Value::Scalar(..) => shared.find_or(node, values, || scalar(node, column, values)),
         Value::Seq(items) => {
             let mut new: Option<Vec<Node>> = None;
             for (at, item) in items.iter().enumerate() {
-                if let Some(item) = changed(item, column + 2, values)? {
+                if let Some(item) = changed(item, column + 2, values, shared)? {
                     let new = new.get_or_insert_with(|| items.to_vec());
                     new[at] = item;
                 }
@@ -76,7 +77,7 @@ fn changed(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Nod
                 }
                 // The printer writes a scalar after the key, and other nodes below the key.
                 let below = if entry.node.text().is_some() { entry.key.len() + 4 } else { 2 };
-                if let Some(value) = changed(&entry.node, column + below, values)? {
+                if let Some(value) = changed(&entry.node, column + below, values, shared)? {
                     let new = new.get_or_insert_with(|| entries.to_vec());
                     new[at] = entry.with_node(value);
                 }

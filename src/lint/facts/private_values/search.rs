@@ -97,6 +97,8 @@ impl Search {
                     let name = if &*entry.key == "value" { variable } else { &entry.key };
                     match &entry.node.value {
                         Value::Scalar(..) => self.scalar(name, &entry.node, node, depth),
+                        // The fields of a reference are names: `secretKeyRef: {name: …, key: …}`.
+                        Value::Map(_) if is_key_reference(&entry.key) => {}
                         Value::Seq(_) | Value::Map(_) => self.node(&entry.node, depth + 1),
                     }
                 }
@@ -168,6 +170,7 @@ impl Search {
                 || !shape::looks_random(value)
                 || shape::is_placeholder(value)
                 || shape::is_public(value)
+                || shape::is_call(value)
             {
                 continue;
             }
@@ -208,11 +211,14 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     if let Some(what) = shape::of_named(name, value) {
         return Some(Evidence::Shape(what));
     }
+    // Programs number their objects: `key: 12f354f0-…` of a dashboard.
+    if shape::is_variable_name(value) || (told == Name::Ambiguous && shape::is_uuid(value)) {
+        return None;
+    }
     if shape::looks_random(value) && !shape::is_guessable(value) {
         return Some(Evidence::Name);
     }
-    let is_setting = shape::is_setting(value) || shape::is_variable_name(value);
-    if told == Name::Ambiguous || is_setting || value.contains(char::is_whitespace) || is_key_of_secret(name, among) {
+    if told == Name::Ambiguous || shape::is_setting(value) || value.contains(char::is_whitespace) || is_key_of_secret(name, among) {
         return None;
     }
     if shape::is_guessable(value) {
@@ -227,6 +233,11 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
         has_digit && !value.contains('-')
     };
     is_private.then_some(Evidence::Name)
+}
+
+/// Returns whether a field references a key of a Secret or ConfigMap.
+fn is_key_reference(name: &str) -> bool {
+    matches!(name, "valueFrom" | "secretKeyRef" | "configMapKeyRef")
 }
 
 /// Returns whether a value is the id of a query of a Grafana dashboard: `key: Q-…` beside `refId: A`.

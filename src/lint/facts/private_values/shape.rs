@@ -342,6 +342,19 @@ pub(super) fn is_variable_name(text: &str) -> bool {
     text.contains('_') && text.bytes().all(is_letter) && text.starts_with(|letter: char| letter.is_ascii_uppercase())
 }
 
+/// Returns whether a value is a UUID, such as `12f354f0-3778-441c-a704-f2924d3e3533`.
+pub(super) fn is_uuid(text: &str) -> bool {
+    let lengths = text.split('-').map(str::len);
+    lengths.eq([8, 4, 4, 4, 12]) && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+/// Returns whether a value calls a function of a program: `base64.b64encode(text)`.
+pub(super) fn is_call(text: &str) -> bool {
+    let name = text.split('(').next().unwrap_or_default();
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':');
+    name.len() < text.len() && text.contains(')') && !name.is_empty() && name.bytes().all(is_name)
+}
+
 /// Returns whether a value is the name of an algorithm: `sha256`, `aes-xts-plain64`, `argon2id`, `HS256`.
 pub(super) fn is_algorithm(text: &str) -> bool {
     let known = [

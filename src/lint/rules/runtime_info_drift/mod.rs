@@ -208,6 +208,11 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
                     finding = finding.related(place, format!("cluster `{}` has the key", other.cluster));
                 }
                 finding.clusters.push(info.cluster.clone());
+                let reference = info.object.reference();
+                let (cause, before) = (format!("{reference} {clusters}"), format!("{reference} lacks "));
+                let finding = finding
+                    .caused_by(cause, before, format!(" keys that exist on {clusters}"))
+                    .help_for_all("add the keys: without them, the readers of the variables fail or get empty strings");
                 found.push(follow(finding, &[info]));
             }
             continue;

@@ -1,22 +1,22 @@
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+mod kinds;
+mod mismatches;
 
-use crate::api;
-use crate::api::catalog::{Definition, Found, Lookup, Origin, Product};
-use crate::api::schema::Mistake;
-use crate::api::validate::{Fault, Mismatch, validate};
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::api::catalog::{Origin, Product};
+use crate::api::validate::{Fault, Mismatch};
 use crate::base::finding::{Finding, Severity};
-use crate::flux::{Applied, ApplyMode};
-use crate::kube::version::Version;
-use crate::kube::{Object, groups};
+use crate::flux::Applied;
+use crate::kube::groups;
 use crate::lint::apis::normalization;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::text::Index;
-use crate::yaml::Node;
+use kinds::Kind;
+use mismatches::Mismatches;
 
 declare! {
     /// An object does not match the schema of its kind.
@@ -95,41 +95,30 @@ declare! {
 }
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
-    let mut known: Index<Key, Arc<[Mismatch]>> = Index::default();
+    let all = Mismatches::of(fleet.views);
     let mut findings: Vec<Finding> = Vec::new();
     let mut reported: BTreeMap<(usize, usize, bool), usize> = BTreeMap::new();
-    for view in fleet.views {
-        let mut kinds = Kinds { view, found: Index::default() };
-        let name: Arc<str> = view.receiver.to_string().into();
-        let pairs = view.duplicates().flat_map(|(first, further)| [first.object, further.object]);
-        let parts: BTreeSet<usize> = pairs.map(memory_address).collect();
-        for set in view.applied_sets() {
-            let is_judged =
-                |applied: &Applied<'_>| applied.apply_mode() != ApplyMode::Ignored && is_written(applied.object);
-            for applied in set.applied().filter(is_judged) {
-                let Some(kind) = kinds.of(&applied, found) else { continue };
-                let key = (memory_address(applied.object), kind.found.schema.identity());
-                let mismatches = known.entry_or(key, || {
-                    let is_typed =
-                        matches!(&kind.found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
-                    let mut all = validate(applied.object, &kind.found.schema, kind.found.scope, is_typed);
-                    all.extend(view.written.definitions.of(applied.object).iter().flat_map(|own| rejected(own)));
-                    all.into()
+    for (number, view) in fleet.views.iter().enumerate() {
+        let sets = || view.applied_sets();
+        let unchecked: BTreeSet<_> = sets().flat_map(|set| all.unchecked(number, set)).collect();
+        for ((version, kind), reason) in unchecked {
+            found.unchecked(format!("objects of {version} {kind}, since {reason}"));
+        }
+        let parts = LazyCell::new(|| parts(view));
+        for (applied, kind, key, mismatches) in sets().flat_map(|set| all.in_list(number, set)) {
+            for (at, mismatch) in mismatches.iter().enumerate() {
+                // Server-side apply merges objects with one identity, so another one may have the field.
+                let is_part = mismatch.fault == Fault::Missing && parts.contains(&key.0);
+                if is_part || !concerns(view, &applied, kind, mismatch) {
+                    continue;
+                }
+                let is_suspended = applied.by.is_suspended();
+                let position = *reported.entry((key.0, at, is_suspended)).or_insert_with(|| {
+                    findings.push(finding(&applied, kind, mismatch, mismatches));
+                    findings.len() - 1
                 });
-                for (at, mismatch) in mismatches.iter().enumerate() {
-                    // Server-side apply merges objects with one identity, so another one may have the field.
-                    let is_part = mismatch.fault == Fault::Missing && parts.contains(&key.0);
-                    if is_part || !concerns(view, &applied, kind, mismatch) {
-                        continue;
-                    }
-                    let is_suspended = applied.by.is_suspended();
-                    let position = *reported.entry((key.0, at, is_suspended)).or_insert_with(|| {
-                        findings.push(finding(&applied, kind, mismatch, mismatches));
-                        findings.len() - 1
-                    });
-                    if let Some(finding) = findings.get_mut(position).filter(|_| view.is_whole()) {
-                        finding.clusters.push(name.clone());
-                    }
+                if let Some(finding) = findings.get_mut(position).filter(|_| view.is_whole()) {
+                    finding.clusters.push(view.receiver.to_string().into());
                 }
             }
         }
@@ -137,105 +126,13 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     found.extend(findings);
 }
 
+/// The objects of a cluster that share their identity with another object, by their addresses in memory.
+fn parts(view: &View<'_>) -> BTreeSet<usize> {
+    view.duplicates().flat_map(|(first, further)| [first.object, further.object]).map(memory_address).collect()
+}
+
 /// The kinds of the Flux Operator that send events.
 const OPERATOR_KINDS: [&str; 3] = ["FluxInstance", "ResourceSet", "ResourceSetInputProvider"];
-
-/// An object and a schema, by their addresses in memory.
-type Key = (usize, usize);
-
-/// A kind of a cluster.
-struct Kind {
-    found: Found,
-    /// Whether the cluster has a release that is newer than the built-in schemas.
-    is_newer: bool,
-}
-
-/// The kinds of a cluster.
-struct Kinds<'v, 'a> {
-    view: &'v View<'a>,
-    found: Index<(Arc<str>, Arc<str>), Option<Kind>>,
-}
-
-impl Kinds<'_, '_> {
-    fn of(&mut self, applied: &Applied<'_>, found: &mut Findings) -> Option<&Kind> {
-        let reference = |field: &str| applied.object.node.get(field).and_then(crate::yaml::Node::shared_text);
-        let key = (reference("apiVersion")?, reference("kind")?);
-        let kind = self.found.entry_or(key, || {
-            let object = applied.object;
-            let version = object.api_version().rsplit('/').next().unwrap_or_default();
-            let catalog = self.view.catalog();
-            match catalog.find(object.group(), version, object.kind()) {
-                Lookup::Found(own) if is_replaced(self.view, &own) => {
-                    found.unchecked(format!(
-                        "objects of {} {}, since a FluxInstance patches their definition",
-                        object.api_version(),
-                        object.kind()
-                    ));
-                    None
-                }
-                Lookup::Found(found) => {
-                    let is_newer = is_newer(&found, catalog.releases());
-                    Some(Kind { found, is_newer })
-                }
-                Lookup::NotServed(_) | Lookup::Ambiguous(_) => None,
-                Lookup::Unknown => {
-                    found.unchecked(format!(
-                        "objects of {} {}, since its schema is unknown",
-                        object.api_version(),
-                        object.kind()
-                    ));
-                    None
-                }
-            }
-        });
-        kind.as_ref()
-    }
-}
-
-/// The parts of the schemas of a definition that the API server rejects.
-fn rejected(definition: &Definition) -> Vec<Mismatch> {
-    let of_version = |version: &api::catalog::Version| -> Vec<Mismatch> {
-        let mismatch = |mistake: &Mistake| Mismatch {
-            at: mistake.at.clone(),
-            path: format!("spec.versions[name={}].schema", version.name),
-            fault: Fault::Value,
-            message: format!("is not valid: {}", mistake.message),
-            help: None,
-        };
-        version.mistakes().iter().map(mismatch).collect()
-    };
-    definition.versions.iter().flat_map(of_version).collect()
-}
-
-/// Returns whether a FluxInstance patches the definitions of Flux, which then differ from the built-in schemas.
-fn is_replaced(view: &View<'_>, found: &Found) -> bool {
-    let is_flux = matches!(&found.origin, Origin::BuiltIn(own) if own.product == Product::Flux);
-    is_flux
-        && view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").any(|instance| {
-            let patches = instance.object.node.at_keys(&["spec", "kustomize", "patches"]);
-            patches.into_iter().flat_map(Node::items).any(|patch| {
-                let texts = [patch.at_keys(&["target", "kind"]), patch.get("patch")];
-                texts.into_iter().flatten().filter_map(Node::text).any(|text| text.contains("CustomResourceDefinition"))
-            })
-        })
-}
-
-/// Returns whether a cluster has a release that is newer than the newest built-in one.
-fn is_newer(found: &Found, releases: &crate::api::catalog::Releases) -> bool {
-    let Origin::BuiltIn(own) = &found.origin else { return false };
-    let release = match own.product {
-        Product::Kubernetes => releases.kubernetes.as_ref(),
-        Product::Flux => releases.flux.as_ref(),
-        Product::FluxOperator => None,
-    };
-    let newest = Version::parse(own.release);
-    release.zip(newest.as_ref()).is_some_and(|(own, newest)| (own.major, own.minor) > (newest.major, newest.minor))
-}
-
-/// Returns whether a file contains an object. Charts and bootstrap create other objects.
-fn is_written(object: &Object) -> bool {
-    object.node.get("kind").is_some_and(|kind| kind.origin.written().text().contains(object.kind()))
-}
 
 /// Returns whether a mismatch is certain, and no other rule reports it.
 fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> bool {

@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::result::Report;
-use crate::base::finding::Finding;
+use super::finding::{Finding, ObjectRef};
 
 /// The number of hexadecimal digits of a fingerprint.
 const DIGITS: usize = 32;
 
-/// Returns the fingerprint of each finding of a report.
+/// Returns the fingerprint of each finding in a list.
 ///
 /// A fingerprint depends on the rule, the file, the object and the fault, but not on the position or the clusters.
 /// Findings that are equal in all of these are numbered in the order of their positions.
-pub(super) fn fingerprints(report: &Report) -> Vec<String> {
+pub fn fingerprints(findings: &[Finding]) -> Vec<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let of = |finding: &Finding| {
         let base = fingerprint(finding);
@@ -22,7 +21,7 @@ pub(super) fn fingerprints(report: &Report) -> Vec<String> {
         *count += 1;
         if *count == 1 { base } else { digest(&[&base, &count.to_string()]) }
     };
-    report.findings.iter().map(of).collect()
+    findings.iter().map(of).collect()
 }
 
 fn fingerprint(finding: &Finding) -> String {
@@ -37,7 +36,7 @@ fn fingerprint(finding: &Finding) -> String {
         finding.rule,
         file.root().map_or("", |root| root),
         file.path(),
-        object.map_or("", crate::base::finding::ObjectRef::group),
+        object.map_or("", ObjectRef::group),
         object.map_or("", |object| &object.kind),
         namespace,
         object.map_or("", |object| &object.name),
@@ -72,14 +71,14 @@ fn digest(parts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Coverage;
     use crate::text::File;
 
     fn fingerprints_of(text: &str, messages: &[&str]) -> Vec<String> {
         let file = File::new("a.yaml", text);
         let at = text.find("kind").unwrap_or_default();
-        let findings = messages.iter().map(|message| Finding::error("rule", file.span(at..at + 4), *message)).collect();
-        fingerprints(&Report::new(findings, Coverage::default(), ""))
+        let findings: Vec<Finding> =
+            messages.iter().map(|message| Finding::error("rule", file.span(at..at + 4), *message)).collect();
+        fingerprints(&findings)
     }
 
     #[test]
@@ -94,7 +93,7 @@ mod tests {
         let file = File::new("a.yaml", "a: 1\nb: 2\n");
         let findings =
             vec![Finding::error("rule", file.span(0..1), "wrong"), Finding::error("rule", file.span(5..6), "wrong")];
-        let two = fingerprints(&Report::new(findings, Coverage::default(), ""));
+        let two = fingerprints(&findings);
         assert_eq!(two.len(), 2);
         assert_ne!(two[0], two[1]);
     }

@@ -1,0 +1,161 @@
+//! The chart of a HelmRelease, if the repository or a local copy contains the chart.
+
+use super::chart::{Chart, root_of_chart};
+use crate::flux::cluster::applied_set::Applied;
+use crate::flux::cluster::desired_state::Cluster;
+use crate::flux::source::artifact::Resolution;
+use crate::flux::source::reference::{Lookup, SourceRef};
+use crate::flux::source::sources::Sources;
+use crate::kube::{Object, groups};
+use crate::kustomize::Files;
+use crate::text::{Tree, join};
+use crate::yaml::{Node, Style, Value};
+
+/// The files of a chart.
+#[derive(Debug, Clone)]
+pub struct ChartFiles {
+    /// A text that is equal for equal charts.
+    pub id: String,
+    /// The field that names the chart.
+    pub place: Node,
+    files: Files,
+    folder: String,
+    /// The files that replace `values.yaml`.
+    values: Option<Vec<String>>,
+}
+
+/// The reason why the files of a chart are unknown, as a clause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoChart {
+    /// Neither the repository nor a local copy contains the chart.
+    NoCopy,
+    /// The release, its source or its chart is incomplete or unknown.
+    Unknown,
+}
+
+impl ChartFiles {
+    /// Reads the chart; `None` if the files contain no valid chart.
+    pub fn read(&self) -> Option<Chart> {
+        Chart::read(&self.files, &self.folder, self.values.as_deref())
+    }
+
+    /// The files of the source.
+    pub fn tree(&self) -> &Tree {
+        self.files.tree()
+    }
+}
+
+impl Cluster {
+    /// The files of the chart of a HelmRelease. `find` returns the HelmChart or HelmRepository with a kind, namespace and
+    /// name.
+    pub fn chart(
+        &self,
+        release: &Applied<'_>,
+        sources: &Sources,
+        find: &dyn Fn(&str, &str, &str) -> Option<Object>,
+    ) -> Result<ChartFiles, NoChart> {
+        let lookup = self.lookups.sources(release.by.target.as_ref(), &self.applied_sets).ok_or(NoChart::Unknown)?;
+        let namespace = release.object.namespace().or(release.completion.target_namespace.as_deref());
+        let search = Search { sources, lookup, find, namespace: namespace.unwrap_or_default() };
+        let spec = |keys: &[&str]| release.object.node.at_keys(keys).filter(|node| node.is_map());
+        if let Some(reference) = spec(&["spec", "chartRef"]) {
+            return search.of_reference(reference);
+        }
+        search.of_spec(spec(&["spec", "chart", "spec"]).ok_or(NoChart::Unknown)?)
+    }
+}
+
+/// The search for a chart.
+struct Search<'a, L> {
+    sources: &'a Sources,
+    lookup: &'a L,
+    find: &'a dyn Fn(&str, &str, &str) -> Option<Object>,
+    /// The namespace of the referencing object.
+    namespace: &'a str,
+}
+
+impl<L: Lookup> Search<'_, L> {
+    /// The chart of a `chartRef`: an artifact that contains only the chart, or a HelmChart.
+    fn of_reference(&self, reference: &Node) -> Result<ChartFiles, NoChart> {
+        let source = self.source(reference).ok_or(NoChart::Unknown)?;
+        if &*source.kind == "HelmChart" {
+            let chart = self.object(&source).ok_or(NoChart::Unknown)?;
+            let spec = chart.node.get("spec").ok_or(NoChart::Unknown)?;
+            let place = reference.get("name").unwrap_or(reference).clone();
+            let search = Search { namespace: &source.namespace, ..*self };
+            return search.of_spec(spec).map(|found| ChartFiles { place, ..found });
+        }
+        let (id, files) = self.artifact(&source)?;
+        let folder = root_of_chart(&files).ok_or(NoChart::Unknown)?;
+        let place = reference.get("name").unwrap_or(reference).clone();
+        Ok(ChartFiles { id, place, files, folder, values: None })
+    }
+
+    /// The chart of the fields of a HelmChart.
+    fn of_spec(&self, spec: &Node) -> Result<ChartFiles, NoChart> {
+        let chart = spec.get("chart").ok_or(NoChart::Unknown)?;
+        let name = known(chart).ok_or(NoChart::Unknown)?;
+        let source = spec.get("sourceRef").and_then(|reference| self.source(reference)).ok_or(NoChart::Unknown)?;
+        let values = self.values_files(spec)?;
+        if &*source.kind == "HelmRepository" {
+            let repository = self.object(&source).ok_or(NoChart::Unknown)?;
+            let url = repository.node.at_keys(&["spec", "url"]).and_then(known).ok_or(NoChart::Unknown)?;
+            let version = spec.get("version").and_then(known);
+            let (id, files) = self.sources.chart_copy(url, name, version).ok_or(NoChart::NoCopy)?;
+            let is_root = |folder: &String| files.tree().has_file(&format!("{folder}/Chart.yaml"));
+            let folder = Some(name.to_owned()).filter(is_root).or_else(|| root_of_chart(&files));
+            let folder = folder.ok_or(NoChart::Unknown)?;
+            let values = values.into_iter().map(|path| join(&folder, &path)).collect::<Option<Vec<_>>>();
+            let values = values.filter(|values| !values.is_empty());
+            return Ok(ChartFiles { id: format!("{id}\n{name}\n{values:?}"), place: chart.clone(), files, folder, values });
+        }
+        let (id, files) = self.artifact(&source)?;
+        let inside = |path: &str| join("", path.trim_start_matches('/'));
+        let folder = inside(name).ok_or(NoChart::Unknown)?;
+        let folder = folder.trim_end_matches('/').to_owned();
+        let values = values.iter().map(|path| inside(path)).collect::<Option<Vec<_>>>();
+        let mut values = values.filter(|values| !values.is_empty());
+        if spec.get("ignoreMissingValuesFiles").and_then(Node::text) == Some("true") {
+            values = values.map(|values| values.into_iter().filter(|path| files.tree().has_file(path)).collect());
+        }
+        Ok(ChartFiles { id: format!("{id}\n{folder}\n{values:?}"), place: chart.clone(), files, folder, values })
+    }
+
+    /// The files of `valuesFiles`.
+    fn values_files(&self, spec: &Node) -> Result<Vec<String>, NoChart> {
+        let listed = spec.get("valuesFiles").map_or(&[][..], Node::items).iter();
+        let single = spec.get("valuesFile").filter(|node| !node.is_null());
+        let texts = listed.chain(single).map(|node| known(node).map(str::to_owned));
+        texts.collect::<Option<Vec<_>>>().ok_or(NoChart::Unknown)
+    }
+
+    fn source(&self, reference: &Node) -> Option<SourceRef> {
+        let text = |key: &str| reference.get(key).and_then(known).filter(|text| !text.is_empty());
+        let namespace = text("namespace").unwrap_or(self.namespace);
+        Some(SourceRef { kind: text("kind")?.into(), namespace: namespace.into(), name: text("name")?.into() })
+    }
+
+    fn object(&self, source: &SourceRef) -> Option<Object> {
+        (self.find)(&source.kind, &source.namespace, &source.name)
+    }
+
+    fn artifact(&self, source: &SourceRef) -> Result<(String, Files), NoChart> {
+        match self.sources.resolve(source, self.lookup) {
+            Resolution::Artifact(artifact) => Ok((artifact.id.to_string(), artifact.files().clone())),
+            Resolution::NoCopy(_) => Err(NoChart::NoCopy),
+            Resolution::Unknown(_) | Resolution::Missing | Resolution::Failed(_) => Err(NoChart::Unknown),
+        }
+    }
+}
+
+fn known(node: &Node) -> Option<&str> {
+    node.text().filter(|_| !matches!(node.value, Value::Scalar(_, Style::Unknown)))
+}
+
+/// Returns whether helm-controller validates the values of a release at its next installation or upgrade.
+pub fn validates(release: &Object) -> bool {
+    let is_disabled = |action: &str| {
+        release.text_at(&["spec", action, "disableSchemaValidation"]).is_some_and(|text| text == "true")
+    };
+    release.is(groups::HELM, "HelmRelease") && !(is_disabled("install") && is_disabled("upgrade"))
+}

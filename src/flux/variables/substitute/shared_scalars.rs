@@ -1,0 +1,59 @@
+//! The cache of substituted scalars, which clusters share if a scalar reads the same values.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::values::{Values, string};
+use crate::flux::variables::envsubst::template::Template;
+use crate::flux::variables::substitution::ReadValues;
+use crate::text::Index;
+use crate::yaml::{Name, Node};
+
+/// The results by the memory address of the scalar before substitution.
+///
+/// The owner of the cache keeps the objects of these scalars, so that an address is not used again.
+#[derive(Debug, Default)]
+pub(crate) struct SharedScalars(Mutex<Index<usize, SharedScalar>>);
+
+/// A scalar with the names that it reads, and its results by the values of these names.
+#[derive(Debug)]
+struct SharedScalar {
+    names: Arc<[Name]>,
+    results: Index<ReadValues, Node>,
+}
+
+impl SharedScalars {
+    /// The known result for a scalar, or the result of `make`.
+    pub(super) fn find_or<E>(
+        &self,
+        node: &Node,
+        values: &Values<'_>,
+        make: impl FnOnce() -> Result<Option<Node>, E>,
+    ) -> Result<Option<Node>, E> {
+        let address = std::ptr::from_ref(node).addr();
+        // A panic in another thread leaves complete entries, since each entry is inserted in one step.
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = lock().get(&address).map(|known| known.names.clone());
+        let names = match names {
+            Some(names) => names,
+            None => names_of(node),
+        };
+        let read = ReadValues::new(&names, values.variables, values.strict);
+        if let Some(known) = lock().get(&address).and_then(|known| known.results.get(&read)) {
+            return Ok(Some(known.clone()));
+        }
+        let made = make()?;
+        if let Some(node) = &made {
+            let mut known = lock();
+            let known = known.entry_or(address, || SharedScalar { names, results: Index::default() });
+            known.results.insert(read, node.clone());
+        }
+        Ok(made)
+    }
+}
+
+/// The names that a scalar reads; none if Flux cannot read it.
+fn names_of(node: &Node) -> Arc<[Name]> {
+    let Some(text) = string(node) else { return Arc::default() };
+    let names = |template: Template<'_>| template.names().into_iter().map(Name::from).collect();
+    Template::parse(&text).map_or_else(|_| Arc::default(), names)
+}

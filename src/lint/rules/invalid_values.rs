@@ -1,0 +1,325 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::finding::{Finding, Label, Severity};
+use crate::flux::helm::{Chart, ChartFiles, NoChart, Values, coalesce, validates};
+use crate::flux::{Applied, ApplyMode};
+use crate::kube::groups;
+use crate::lint::facts::distinct::memory_address;
+use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
+use crate::schema::{PartialChecker, PartialMismatch};
+use crate::text::{File, Index};
+use crate::yaml::Node;
+
+declare! {
+    /// The values of a HelmRelease do not match the schema of its chart.
+    ///
+    /// ## Why
+    ///
+    /// Helm validates values with the file `values.schema.json` of a chart and of its subcharts. If they do not match,
+    /// helm-controller neither installs nor upgrades the release. The schema applies to all values together: the default
+    /// values of the chart, the ConfigMaps of `valuesFrom`, and `values`. A subchart also gets the values below
+    /// `global`.
+    ///
+    /// The rule checks a release if the repository contains the chart, or if `sources` in `.fleetwright.yaml` or
+    /// `--source` sets a local copy. The address of a chart in a Helm repository is the URL of the repository with the
+    /// name of the chart, such as `https://charts.example.com/web`. Values that only the cluster knows, such as those of
+    /// Secrets, match any schema. The rule ignores references of a schema to other documents. It does not check a release
+    /// that disables the validation with `disableSchemaValidation` in both `install` and `upgrade`.
+    ///
+    /// ## How to fix it
+    ///
+    /// Correct the value.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: web
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   chart:
+    ///     spec:
+    ///       chart: ./clusters/example/charts/web
+    ///       sourceRef:
+    ///         kind: GitRepository
+    ///         name: flux-system
+    ///   values:
+    ///     replicas: "2"
+    /// # charts/kustomization.yaml
+    /// apiVersion: kustomize.config.k8s.io/v1beta1
+    /// kind: Kustomization
+    /// # charts/web/Chart.yaml
+    /// apiVersion: v2
+    /// name: web
+    /// version: 1.0.0
+    /// # charts/web/values.schema.json
+    /// {"properties": {"replicas": {"type": "integer"}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: web
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   chart:
+    ///     spec:
+    ///       chart: ./clusters/example/charts/web
+    ///       sourceRef:
+    ///         kind: GitRepository
+    ///         name: flux-system
+    ///   values:
+    ///     replicas: 2
+    /// # charts/kustomization.yaml
+    /// apiVersion: kustomize.config.k8s.io/v1beta1
+    /// kind: Kustomization
+    /// # charts/web/Chart.yaml
+    /// apiVersion: v2
+    /// name: web
+    /// version: 1.0.0
+    /// # charts/web/values.schema.json
+    /// {"properties": {"replicas": {"type": "integer"}}}
+    /// ```
+    ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. `disableSchemaValidation` exists since Flux 2.3.
+    ///
+    /// ## Source
+    ///
+    /// [Helm: schema files](https://helm.sh/docs/topics/charts/#schema-files)
+    "invalid-values", Error, "the values of a HelmRelease do not match the schema of its chart", Check::Fleet(check),
+}
+
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
+    let mut charts = Charts::default();
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut reported: BTreeMap<(Option<Arc<str>>, String, usize, String), usize> = BTreeMap::new();
+    for view in fleet.views {
+        let name: Arc<str> = view.receiver.to_string().into();
+        let is_judged =
+            |applied: &Applied<'_>| applied.apply_mode() != ApplyMode::Ignored && validates(applied.object);
+        for applied in view.of_kind(groups::HELM, "HelmRelease").filter(is_judged) {
+            for finding in judge(fleet, view, &applied, &mut charts, found) {
+                let span = &finding.at.span;
+                let file = span.file();
+                let message = finding.message.clone();
+                let key = (file.root().cloned(), file.path().to_owned(), span.range().start, message);
+                let position = *reported.entry(key).or_insert_with(|| {
+                    findings.push(finding);
+                    findings.len() - 1
+                });
+                if let Some(finding) = findings.get_mut(position).filter(|_| view.is_whole()) {
+                    finding.clusters.push(name.clone());
+                }
+            }
+        }
+    }
+    for finding in &mut findings {
+        finding.clusters.dedup();
+    }
+    found.extend(findings);
+}
+
+/// The charts of all clusters, and their compiled schemas.
+#[derive(Default)]
+struct Charts {
+    charts: Index<String, Option<Arc<Chart>>>,
+    /// The schemas by the address of their text.
+    checkers: Index<usize, Arc<Result<PartialChecker, &'static str>>>,
+    /// The mismatches of releases without `valuesFrom`, by the address of the release and the chart.
+    known: Index<(usize, String), Arc<[Finding]>>,
+}
+
+impl Charts {
+    fn read(&mut self, files: &ChartFiles) -> Option<Arc<Chart>> {
+        self.charts.entry_or(files.id.clone(), || files.read().map(Arc::new)).clone()
+    }
+
+    fn checker(&mut self, schema: &File) -> Arc<Result<PartialChecker, &'static str>> {
+        let address = schema.text().as_ptr().addr();
+        self.checkers.entry_or(address, || Arc::new(PartialChecker::new(schema.text(), RULE.id))).clone()
+    }
+}
+
+fn judge(
+    fleet: &Fleet<'_>,
+    view: &View<'_>,
+    applied: &Applied<'_>,
+    charts: &mut Charts,
+    found: &mut Findings,
+) -> Vec<Finding> {
+    let cluster = view.receiver.cluster;
+    let Some(sources) = &fleet.repo.sources else { return Vec::new() };
+    let find = |kind: &str, namespace: &str, name: &str| {
+        view.find(groups::SOURCE, kind, namespace, name).map(|applied| applied.object.clone())
+    };
+    let files = match cluster.chart(applied, sources, &find) {
+        Ok(files) => files,
+        Err(NoChart::NoCopy) => {
+            found.unchecked("values of HelmReleases, since the repository has no copy of the chart");
+            return Vec::new();
+        }
+        Err(NoChart::Unknown) => {
+            found.unchecked("values of HelmReleases, since their charts are unknown");
+            return Vec::new();
+        }
+    };
+    let Some(chart) = charts.read(&files) else {
+        found.unchecked("values of HelmReleases, since their charts are not valid");
+        return Vec::new();
+    };
+    let object = applied.object;
+    let reads_others = object.node.at_keys(&["spec", "valuesFrom"]).is_some_and(|list| !list.items().is_empty());
+    let key = (memory_address(object), files.id.clone());
+    let known = charts.known.get(&key).filter(|_| !reads_others).cloned();
+    let all = known.unwrap_or_else(|| {
+        let Some(values) = cluster.values(applied).filter(|values| values.faults.is_empty()) else {
+            return Arc::default();
+        };
+        let release = Release { applied, files: &files, values: &values };
+        let all: Arc<[Finding]> = release.judge(&chart, charts, found).into();
+        if !reads_others {
+            charts.known.insert(key, all.clone());
+        }
+        all
+    });
+    let mut all = all.to_vec();
+    for finding in &mut all {
+        finding.at.span = applied.by.place(&finding.at.span);
+        if applied.by.is_suspended() {
+            finding.severity = Severity::Warning;
+        }
+    }
+    all
+}
+
+/// A HelmRelease with its merged values.
+struct Release<'a> {
+    applied: &'a Applied<'a>,
+    files: &'a ChartFiles,
+    values: &'a Values,
+}
+
+impl Release<'_> {
+    fn judge(&self, chart: &Chart, charts: &mut Charts, found: &mut Findings) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        match coalesce(chart, &self.values.node) {
+            Ok((chart, values)) => self.judge_chart(&chart, &values, &mut Vec::new(), charts, found, &mut findings),
+            Err(mismatch) => {
+                let message = format!(
+                    "{} has a value for subchart `{}` of chart `{}` that is not a mapping",
+                    self.applied.object.reference(),
+                    mismatch.subchart,
+                    chart.name
+                );
+                let finding = Finding::error(RULE.id, mismatch.node.span().clone(), message);
+                findings.push(finding.help(RESULT).about(self.applied.object.reference()));
+            }
+        }
+        findings
+    }
+
+    /// Validates the values of a chart and its subcharts. `path` is the path of the values.
+    fn judge_chart(
+        &self,
+        chart: &Chart,
+        values: &Node,
+        path: &mut Vec<String>,
+        charts: &mut Charts,
+        found: &mut Findings,
+        findings: &mut Vec<Finding>,
+    ) {
+        if let Some(schema) = &chart.schema {
+            let is_open = self.values.open || chart.imports;
+            let checker = charts.checker(schema);
+            let checked = (*checker).as_ref().map_err(|why| *why).and_then(|checker| checker.check(values, is_open));
+            match checked {
+                Ok(mismatches) => {
+                    let known = mismatches.into_iter().filter(|mismatch| !is_of_unknown(chart, mismatch));
+                    findings.extend(known.filter_map(|mismatch| self.finding(chart, schema, path, mismatch)));
+                }
+                Err(why) => found.unchecked(format!("values of chart `{}`, since its schema {why}", chart.name)),
+            }
+        }
+        for subchart in &chart.subcharts {
+            let Some(own) = values.get(&subchart.chart.name).filter(|own| own.is_map()) else { continue };
+            path.push(subchart.chart.name.to_string());
+            self.judge_chart(&subchart.chart, own, path, charts, found, findings);
+            path.pop();
+        }
+    }
+
+    /// The finding of a mismatch; `None` if unknown values may replace the value.
+    fn finding(&self, chart: &Chart, schema: &File, path: &[String], mismatch: PartialMismatch) -> Option<Finding> {
+        let release = self.applied.object;
+        let whole: Vec<&str> = path.iter().chain(&mismatch.path).map(String::as_str).collect();
+        let inline = release.node.at_keys(&["spec", "values"]);
+        if self.values.open && inline.is_none_or(|inline| at_path(inline, &whole).is_none()) {
+            return None;
+        }
+        let is_global = mismatch.path.first().is_some_and(|first| first == "global");
+        let shared: Vec<&str> = mismatch.path.iter().map(String::as_str).collect();
+        let own = at_path(&self.values.node, &whole)
+            .or_else(|| at_path(&self.values.node, &shared).filter(|_| is_global))
+            .filter(|_| !whole.is_empty());
+        let message = format!(
+            "{} has values that do not match the schema of chart `{}`: {}",
+            release.reference(),
+            chart.name,
+            mismatch.finding.message.replace("the document", "`values`")
+        );
+        let help = match &mismatch.finding.help {
+            Some(help) if help.ends_with('?') => format!("{help} {RESULT}"),
+            Some(help) => format!("{help}; {RESULT}"),
+            None => RESULT.to_owned(),
+        };
+        let found_at = mismatch.finding.at.span;
+        // Helm also validates the default values of the chart.
+        let finding = match own {
+            Some(_) if !mismatch.is_missing => Finding::error(RULE.id, found_at, message),
+            Some(own) => Finding::error(RULE.id, own.span().clone(), message),
+            None if whole.is_empty() => {
+                let entry = release.node.get("spec").and_then(|spec| spec.entry("values"));
+                let at = entry.map_or_else(|| self.files.place.span().clone(), crate::yaml::Entry::key_span);
+                Finding::error(RULE.id, at, message)
+            }
+            None => {
+                let finding = Finding::error(RULE.id, self.files.place.span().clone(), message);
+                finding.related(found_at, "the default value of the chart")
+            }
+        };
+        let mut finding = finding.help(help).about(release.reference());
+        finding.related.push(Label::new(schema.span(0..0), "the schema is here"));
+        Some(finding)
+    }
+}
+
+/// The consequence of a mismatch.
+const RESULT: &str = "helm-controller neither installs nor upgrades the release until its values match the schema";
+
+/// Returns whether a mismatch depends on a subchart with unknown contents.
+fn is_of_unknown(chart: &Chart, mismatch: &PartialMismatch) -> bool {
+    chart.unknown.iter().any(|name| {
+        mismatch.path.first().is_some_and(|first| **first == **name)
+            || mismatch.path.is_empty() && mismatch.is_missing && mismatch.finding.message.contains(&format!("`{name}`"))
+    })
+}
+
+fn at_path<'a>(root: &'a Node, path: &[&str]) -> Option<&'a Node> {
+    path.iter().try_fold(root, |node, key| match node.is_seq() {
+        true => node.items().get(key.parse::<usize>().ok()?),
+        false => node.get(key),
+    })
+}

@@ -1,0 +1,92 @@
+//! The kinds of clusters with the same schemas.
+
+use std::sync::Arc;
+
+use crate::api::catalog::{Catalog, Found, Lookup, Origin, Product, Releases};
+use crate::kube::version::Version;
+use crate::kube::{Object, groups};
+use crate::lint::view::View;
+use crate::text::Index;
+use crate::yaml::Node;
+
+/// A kind of a cluster.
+pub(super) struct Kind {
+    pub(super) found: Found,
+    /// Whether the cluster has a release that is newer than the built-in schemas.
+    pub(super) is_newer: bool,
+}
+
+/// The schema of a kind.
+pub(super) enum Answer {
+    /// The schema is known.
+    Known(Arc<Kind>),
+    /// The schema is unknown, for a reason.
+    Unchecked(&'static str),
+    /// Other rules report the kind.
+    Nothing,
+}
+
+/// The kinds of clusters with the same schemas, by version and kind.
+pub(super) struct Kinds<'a> {
+    catalog: Arc<Catalog>,
+    /// Whether a FluxInstance patches the definitions of Flux.
+    replaces: bool,
+    known: Index<(&'a str, &'a str), Answer>,
+}
+
+impl<'a> Kinds<'a> {
+    pub(super) fn new(catalog: &Arc<Catalog>, replaces: bool) -> Self {
+        Self { catalog: catalog.clone(), replaces, known: Index::default() }
+    }
+
+    /// The schema of the kind of an object. `id` is its version and kind.
+    pub(super) fn of(&mut self, id: (&'a str, &'a str), object: &Object) -> &Answer {
+        let Self { catalog, replaces, known } = self;
+        known.entry_or(id, || {
+            let version = object.api_version().rsplit('/').next().unwrap_or_default();
+            match catalog.find(object.group(), version, object.kind()) {
+                Lookup::Found(found) if *replaces && is_of_flux(&found) => {
+                    Answer::Unchecked("a FluxInstance patches their definition")
+                }
+                Lookup::Found(found) => {
+                    let is_newer = is_newer(&found, catalog.releases());
+                    Answer::Known(Arc::new(Kind { found, is_newer }))
+                }
+                Lookup::NotServed(_) | Lookup::Ambiguous(_) => Answer::Nothing,
+                Lookup::Unknown => Answer::Unchecked("its schema is unknown"),
+            }
+        })
+    }
+
+    /// The schema of a kind that an object has.
+    pub(super) fn known(&self, id: (&'a str, &'a str)) -> Option<&Answer> {
+        self.known.get(&id)
+    }
+}
+
+/// Returns whether a FluxInstance patches the definitions of Flux, which then differ from the built-in schemas.
+pub(super) fn replaces_definitions(view: &View<'_>) -> bool {
+    view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").any(|instance| {
+        let patches = instance.object.node.at_keys(&["spec", "kustomize", "patches"]);
+        patches.into_iter().flat_map(Node::items).any(|patch| {
+            let texts = [patch.at_keys(&["target", "kind"]), patch.get("patch")];
+            texts.into_iter().flatten().filter_map(Node::text).any(|text| text.contains("CustomResourceDefinition"))
+        })
+    })
+}
+
+fn is_of_flux(found: &Found) -> bool {
+    matches!(&found.origin, Origin::BuiltIn(own) if own.product == Product::Flux)
+}
+
+/// Returns whether a cluster has a release that is newer than the newest built-in one.
+fn is_newer(found: &Found, releases: &Releases) -> bool {
+    let Origin::BuiltIn(own) = &found.origin else { return false };
+    let release = match own.product {
+        Product::Kubernetes => releases.kubernetes.as_ref(),
+        Product::Flux => releases.flux.as_ref(),
+        Product::FluxOperator => None,
+    };
+    let newest = Version::parse(own.release);
+    release.zip(newest.as_ref()).is_some_and(|(own, newest)| (own.major, own.minor) > (newest.major, newest.minor))
+}

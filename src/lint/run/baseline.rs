@@ -1,0 +1,127 @@
+//! A baseline: the recorded findings of an earlier run, which later runs do not report.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::finding::{Finding, Severity};
+use crate::base::fingerprint::fingerprints;
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// The recorded findings of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Baseline {
+    version: u32,
+    findings: Vec<Entry>,
+}
+
+/// A recorded finding. Only the fingerprint identifies it. The other fields are for readers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The path of the file.
+    pub path: String,
+    /// The id of the rule.
+    pub rule: String,
+    /// The severity.
+    pub severity: Severity,
+    /// The object with the fault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    /// The fingerprint, which stays the same if lines move.
+    pub fingerprint: String,
+}
+
+/// The use of a baseline in a run.
+#[derive(Debug, Clone, Default)]
+pub enum BaselineUse {
+    /// The run has no baseline.
+    #[default]
+    None,
+    /// The run reports only findings that the baseline does not record.
+    Compare(Baseline),
+    /// The run records its findings. The new baseline keeps the entries of rules that do not run from the earlier one.
+    Record(Baseline),
+}
+
+/// The result of the use of a baseline.
+#[derive(Debug, Clone, Default)]
+pub struct BaselineOutcome {
+    /// The number of findings that the baseline records.
+    pub known: usize,
+    /// The entries without a finding.
+    pub fixed: Vec<Entry>,
+    /// The new baseline, if the run records one.
+    pub recorded: Option<Baseline>,
+}
+
+impl Baseline {
+    /// Reads a baseline. The error is a message.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let baseline: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if baseline.version == VERSION {
+            return Ok(baseline);
+        }
+        Err(format!("its version is {}, and this program reads version {VERSION}", baseline.version))
+    }
+
+    /// Writes the baseline as JSON, in an order that does not depend on positions.
+    pub fn write(&self) -> String {
+        let json = serde_json::to_string_pretty(self).unwrap_or_default();
+        format!("{json}\n")
+    }
+
+    /// The number of recorded findings.
+    pub fn len(&self) -> usize {
+        self.findings.len()
+    }
+
+    /// Returns whether no finding is recorded.
+    pub fn is_empty(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+impl BaselineUse {
+    /// Removes the recorded findings from a sorted list of single findings. `ran` returns whether a run could find an entry.
+    pub(super) fn apply(&self, findings: &mut Vec<Finding>, ran: impl Fn(&Entry) -> bool) -> BaselineOutcome {
+        match self {
+            Self::None => BaselineOutcome::default(),
+            Self::Compare(baseline) => {
+                let mut open: BTreeMap<&str, &Entry> =
+                    baseline.findings.iter().map(|entry| (entry.fingerprint.as_str(), entry)).collect();
+                let prints = fingerprints(findings);
+                let mut prints = prints.iter();
+                let before = findings.len();
+                findings.retain(|_| prints.next().is_none_or(|print| open.remove(print.as_str()).is_none()));
+                let fixed = open.into_values().filter(|entry| ran(entry)).cloned();
+                let mut fixed: Vec<Entry> = fixed.collect();
+                fixed.sort();
+                BaselineOutcome { known: before - findings.len(), fixed, recorded: None }
+            }
+            Self::Record(earlier) => {
+                let kept = earlier.findings.iter().filter(|entry| !ran(entry)).cloned();
+                let mut entries: Vec<Entry> =
+                    findings.iter().zip(fingerprints(findings)).map(entry).chain(kept).collect();
+                entries.sort();
+                let known = findings.len();
+                findings.clear();
+                let recorded = Some(Baseline { version: VERSION, findings: entries });
+                BaselineOutcome { known, fixed: Vec::new(), recorded }
+            }
+        }
+    }
+}
+
+fn entry((finding, fingerprint): (&Finding, String)) -> Entry {
+    let file = finding.at.span.file();
+    let path = match file.root() {
+        Some(root) => format!("{}/{}", root.trim_end_matches('/'), file.path()),
+        None => file.path().to_owned(),
+    };
+    let object = finding.object.as_ref().map(|object| object.to_string().replace('`', ""));
+    Entry { path, rule: finding.rule.to_owned(), severity: finding.severity, object, fingerprint }
+}
