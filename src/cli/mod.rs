@@ -7,7 +7,6 @@ mod error;
 mod completions;
 mod layout;
 mod source;
-mod baseline;
 mod init;
 mod linter;
 mod output;

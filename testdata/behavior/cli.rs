@@ -233,11 +233,12 @@ fn repository() -> std::path::PathBuf {
 
 #[test]
 fn json_output_matches_its_schema() {
-    let cases: [(&str, &[&str]); 4] = [
+    let cases: [(&str, &[&str]); 5] = [
         ("build", &["build", "--format", "json"]),
         ("trace", &["trace", "Deployment/shop/web", "--format", "json"]),
         ("graph", &["graph", "--format", "json"]),
         ("access", &["access", "flux-system", "--format", "json"]),
+        ("diff", &["diff", "../diff.in/before", ".", "--format", "json"]),
     ];
     for (name, arguments) in cases {
         let schema = serde_json::from_slice(&fleetwright(&repository(), &["schema", name]).stdout).unwrap();

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read has failed")]
 
 use fleetwright::base::finding::{Finding, ObjectRef, Severity};
-use fleetwright::report::{Coverage, FORMATS, Report, SummaryLine, access, build, graph, json, trace};
+use fleetwright::report::{Coverage, FORMATS, Report, SummaryLine, access, build, changes, graph, json, trace};
 use fleetwright::text::{File, Span};
 use snapbox::data::DataFormat;
 use snapbox::{Data, IntoData, assert_data_eq};
@@ -120,6 +120,7 @@ fn schemas() -> [(&'static str, serde_json::Value); 5] {
         ("trace", trace::schema()),
         ("graph", graph::schema()),
         ("access", access::schema()),
+        ("diff", changes::schema()),
     ]
 }
 

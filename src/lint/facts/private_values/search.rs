@@ -218,7 +218,11 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     if shape::looks_random(value) && !shape::is_guessable(value) {
         return Some(Evidence::Name);
     }
-    if told == Name::Ambiguous || shape::is_setting(value) || value.contains(char::is_whitespace) || is_key_of_secret(name, among) {
+    if told == Name::Ambiguous
+        || shape::is_setting(value)
+        || value.contains(char::is_whitespace)
+        || is_key_of_secret(name, among)
+    {
         return None;
     }
     if shape::is_guessable(value) {

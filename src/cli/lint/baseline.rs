@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::error::Error;
-use super::source::{folder_of, or_current};
-use super::streams::Streams;
+use crate::cli::error::Error;
+use crate::cli::source::{folder_of, or_current};
+use crate::cli::streams::Streams;
 use crate::disk;
 use crate::lint::{Baseline, BaselineOutcome, BaselineUse};
 use crate::report::{counted, printable};

@@ -1,8 +1,11 @@
 //! `lint`: checks a Flux repository.
 
+mod baseline;
+
 use std::path::{Path, PathBuf};
 
-use super::baseline::BaselineOptions;
+use baseline::BaselineOptions;
+
 use super::error::Error;
 use super::exit::Exit;
 use super::linter;
