@@ -42,14 +42,11 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
 }
 
 fn object(change: &ObjectChange, following: &[&ObjectChange]) -> String {
-    let sign = if !change.dangers.is_empty() {
-        "⚠️"
-    } else {
-        match change.change {
-            "added" => "🟢",
-            "removed" => "🔴",
-            _ => "🔵",
-        }
+    let sign = match change.change {
+        _ if !change.dangers.is_empty() => "⚠️",
+        "added" => "🟢",
+        "removed" => "🔴",
+        _ => "🔵",
     };
     let name = code(&name_of(&change.object));
     let mut text = format!("- {sign} {name} {} {}\n", change.change, escape(&on_clusters(&change.clusters)));
