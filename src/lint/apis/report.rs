@@ -84,7 +84,10 @@ impl Fault<'_> {
             None => match (&api.replacement, &api.replacement_since) {
                 (Some(new), Some(later)) => {
                     let product = api.product().name();
-                    format!("upgrade {product} to {}.{} or later, then set `apiVersion: {new}`", later.major, later.minor)
+                    format!(
+                        "upgrade {product} to {}.{} or later, then set `apiVersion: {new}`",
+                        later.major, later.minor
+                    )
                 }
                 _ => format!("remove it: {release} has no replacement"),
             },
