@@ -158,15 +158,17 @@ fn finding(view: &View<'_>, namespace: &str, applied: &Applied<'_>) -> Finding {
     let defined = ObjectId { group: "", kind: "Namespace", namespace: "", name: namespace };
     let defined = view.written.find_unreached(defined).map(|object| object.span().clone());
     let remedy = match &defined {
-        Some(span) => format!("list `{}` in a kustomization.yaml that the cluster reads", span.file().path()),
+        Some(span) => {
+            format!("list `{}`, which defines it, in a kustomization.yaml that the cluster reads", span.file().path())
+        }
         None => {
             format!("add a Namespace `{namespace}` to the objects that the cluster receives, or correct the name")
         }
     };
-    let help = format!("{remedy}: without the namespace, the applier of the object fails");
+    let help = format!("{remedy}: without it, the applier of the object fails");
     let finding = Finding::warning(RULE.id, Label::new(place, "not received"), message).help(help);
     let before = format!("the cluster does not receive namespace `{namespace}` of ");
-    let help = format!("{remedy}: without the namespace, the appliers of these objects fail");
+    let help = format!("{remedy}: without it, the appliers of these objects fail");
     let finding = finding.about(object.reference()).caused_by(namespace, before, " objects").help_for_all(help);
     match defined {
         Some(span) => finding.related(span, "defined here"),
