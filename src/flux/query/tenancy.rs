@@ -197,7 +197,7 @@ impl Tenancy {
     ///
     /// A label alone does not prove a tenant, since the namespace of a platform's releases often has the label of the
     /// responsible team. The label is sufficient together with a lockdown, a service account that is confined to a
-    /// namespace, or a Kustomization that delegates the namespace to another repository.
+    /// namespace with the same label, or a Kustomization that delegates the namespace to another repository.
     fn infer(&self, received: &[Applied<'_>]) -> BTreeMap<String, Option<String>> {
         let mut found: BTreeMap<String, TenantCandidate> = BTreeMap::new();
         for applied in received {
@@ -221,10 +221,13 @@ impl Tenancy {
         let is_bound = |namespace: &str, candidate: &TenantCandidate| {
             candidate.holds_flux && candidate.accounts.iter().any(|account| self.is_bound(namespace, account))
         };
-        let confines = self.lockdown.is_some() || found.iter().any(|(namespace, one)| is_bound(namespace, one));
+        let confined = found.iter().filter(|(namespace, one)| is_bound(namespace, one));
+        let confined: BTreeSet<Option<String>> = confined.map(|(_, one)| one.label.clone()).collect();
+        let confines = |tenant: &Option<String>| self.lockdown.is_some() || confined.contains(tenant);
         let tenants = found.into_iter().filter(|(namespace, candidate)| {
             let platform = candidate.accounts.iter().any(|account| self.is_bound_everywhere(namespace, account));
-            let counts = confines || candidate.is_handed_over || self.has_bound_account(namespace);
+            let counts =
+                confines(&candidate.label) || candidate.is_handed_over || self.has_bound_account(namespace);
             let is_labelled = candidate.label.is_some() && !platform && counts;
             is_bound(namespace, candidate) || (candidate.holds_flux && is_labelled)
         });

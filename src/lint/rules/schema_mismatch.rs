@@ -32,6 +32,13 @@ declare! {
     /// `fleetwright schema list` prints the built-in kinds. A mismatch with a CustomResourceDefinition that the cluster
     /// does not receive is a warning, since the cluster may have another version of it.
     ///
+    /// Before it applies the objects of most built-in kinds, Flux drops their unknown fields. Such a field has no effect,
+    /// which is a warning. Flux does not change `Role`, `ClusterRole`, `CustomResourceDefinition` and custom resources.
+    ///
+    /// An object may consist of some fields of an object that exists on the cluster: with the annotation
+    /// `kustomize.toolkit.fluxcd.io/ssa: merge`, or in the namespace `kube-system`. The rule ignores the fields that
+    /// such an object lacks.
+    ///
     /// Values that only the cluster knows, such as values of Secrets, match any schema. Kinds without a known schema are
     /// counted in the output of `--verbose`.
     ///
@@ -143,6 +150,8 @@ struct Kind {
     found: Found,
     /// Whether the cluster has a release that is newer than the built-in schemas.
     is_newer: bool,
+    /// Whether Flux drops the unknown fields of these objects.
+    is_converted: bool,
 }
 
 /// The kinds of a cluster.
@@ -170,7 +179,8 @@ impl Kinds<'_, '_> {
                 }
                 Lookup::Found(found) => {
                     let is_newer = is_newer(&found, catalog.releases());
-                    Some(Kind { found, is_newer })
+                    let is_converted = is_converted(object, &found, catalog.releases().flux.as_ref());
+                    Some(Kind { found, is_newer, is_converted })
                 }
                 Lookup::NotServed(_) | Lookup::Ambiguous(_) => None,
                 Lookup::Unknown => {
@@ -227,6 +237,23 @@ fn is_newer(found: &Found, releases: &crate::api::catalog::Releases) -> bool {
     release.zip(newest.as_ref()).is_some_and(|(own, newest)| (own.major, own.minor) > (newest.major, newest.minor))
 }
 
+/// Returns whether Flux drops the unknown fields of an object: before the dry run, it converts the objects of the kinds
+/// that client-go knows to Go types.
+///
+/// Source: the package `normalize` of `github.com/fluxcd/pkg/ssa`. Flux does not convert roles, since the conversion
+/// resets their rules. Before 2.2, it converted some kinds only.
+fn is_converted(object: &Object, found: &Found, flux: Option<&Version>) -> bool {
+    let is_of_kubernetes = matches!(&found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
+    let is_of_old_flux = flux.is_some_and(|flux| (flux.major, flux.minor) < (2, 2));
+    is_of_kubernetes
+        && match (object.group(), object.kind()) {
+            ("apps", _) | ("", "Pod" | "Secret" | "Service") | ("autoscaling", "HorizontalPodAutoscaler") => true,
+            (groups::RBAC, "ClusterRole" | "Role") => false,
+            ("apiextensions.k8s.io" | "apiregistration.k8s.io", _) => false,
+            _ => !is_of_old_flux,
+        }
+}
+
 /// Returns whether a file contains an object. Charts and bootstrap create other objects.
 fn is_written(object: &Object) -> bool {
     object.node.get("kind").is_some_and(|kind| kind.origin.written().text().contains(object.kind()))
@@ -241,6 +268,11 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
     // An object that no cluster receives may be a patch or a template.
     let is_open = matches!(mismatch.fault, Fault::Missing | Fault::Metadata) || mismatch.message.starts_with("is null");
     if !view.is_whole() && is_open {
+        return false;
+    }
+    // Kubernetes distributions create objects in this namespace, to which server-side apply adds fields.
+    let is_part = applied.apply_mode() == ApplyMode::Merged || applied.namespace() == Some("kube-system");
+    if is_part && mismatch.fault == Fault::Missing {
         return false;
     }
     let is_flux = groups::is_toolkit(applied.object.group());
@@ -274,10 +306,13 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> Finding {
     let is_elsewhere = matches!(kind.found.origin, Origin::Elsewhere(_));
     // Flux replaces labels that it cannot read by its own.
     let loses_labels = mismatch.path.starts_with("metadata.labels") && mismatch.fault == Fault::Type;
-    let is_warning = is_elsewhere || loses_labels || applied.by.is_suspended();
+    let is_dropped = kind.is_converted && mismatch.fault == Fault::UnknownField;
+    let is_warning = is_elsewhere || loses_labels || is_dropped || applied.by.is_suspended();
     let severity = if is_warning { Severity::Warning } else { Severity::Error };
     let result = if loses_labels {
         "Flux cannot read the labels, and removes all of them"
+    } else if is_dropped {
+        "Flux drops the field before it applies the object, so the field has no effect"
     } else {
         "the API server rejects the object, and Flux applies nothing of its Kustomization"
     };
