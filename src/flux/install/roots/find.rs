@@ -42,8 +42,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     remove_unprepared(&coverage, &mut candidates);
     remove_samples(&mut candidates);
     remove_left_over(tree, &mut candidates);
-    let moved: Vec<String> =
-        candidates.iter().filter(|one| is_moved(tree, one)).map(|one| one.home.clone()).collect();
+    let moved: Vec<String> = candidates.iter().filter(|one| is_moved(tree, one)).map(|one| one.home.clone()).collect();
     remove_unused(tree, &mut candidates);
     let of_charts = remove_of_charts(builder, &mut candidates);
     declare(tree, declared, &mut candidates);

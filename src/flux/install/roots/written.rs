@@ -64,7 +64,9 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
 
 /// Adds the source of a `gotk-sync.yaml` that another file of the directory defines. A user applies both files.
 fn add_source_beside(builder: &Builder, candidate: &mut RootCandidate) {
-    let Some(sync) = candidate.objects.last().filter(|_| candidate.kind == CandidateKind::Sync).cloned() else { return };
+    let Some(sync) = candidate.objects.last().filter(|_| candidate.kind == CandidateKind::Sync).cloned() else {
+        return;
+    };
     let is_own = |object: &Object| is_source(object) && is_of(&sync, object);
     if candidate.objects.iter().any(is_own) {
         return;
