@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 
 use super::candidate::{CandidateKind, RootCandidate};
 use super::coverage::{Coverage, WrittenSync};
-use super::names::is_placeholder;
 use super::root::is_of;
 use super::synthetic_sync::source_of;
 use crate::base::finding::Finding;
@@ -52,11 +51,10 @@ fn waits_for_others(object: &Object, beside: &[Object]) -> bool {
     others.iter().filter_map(|other| other.get("name")?.text()).any(|name| !is_beside(name))
 }
 
-/// The path of a Kustomization; `None` for the whole source, for unknown paths, and for templates.
+/// The path of a Kustomization; `None` for the whole source and for unknown paths.
 fn path_of(object: &Object) -> Option<String> {
     let path = object.text_at(&["spec", "path"])?;
-    let is_template = object.text_at(&["spec", "sourceRef", "name"]).is_some_and(is_placeholder);
-    Some(clamp(path)).filter(|folder| !folder.is_empty() && !path.contains('$') && !is_template)
+    Some(clamp(path)).filter(|folder| !folder.is_empty() && !path.contains('$'))
 }
 
 /// The candidate for a Kustomization in a file that no kustomization includes.
