@@ -9,6 +9,7 @@ use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::version::Version;
 use crate::kube::{Object, groups};
+use crate::lint::apis::normalization;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
@@ -26,14 +27,15 @@ declare! {
     /// another type, a missing field or a value that the schema excludes. Flux then applies nothing of the Kustomization
     /// that contains the object.
     ///
+    /// Flux removes unknown fields of Kubernetes' own kinds, such as Deployments, before it applies an object. The finding
+    /// is then a warning: the field has no effect. Roles, ClusterRoles and custom resources keep unknown fields, and so
+    /// does an object with a value of another type.
+    ///
     /// The schema is the one that the cluster has: of the CustomResourceDefinition that the cluster receives, or else of
     /// a CustomResourceDefinition elsewhere in the repository, in the copies of its sources or in the directories of
     /// `schemas` in `.fleetwright.yaml`, or else of the built-in kinds of Kubernetes, Flux and the Flux Operator.
     /// `fleetwright schema list` prints the built-in kinds. A mismatch with a CustomResourceDefinition that the cluster
     /// does not receive is a warning, since the cluster may have another version of it.
-    ///
-    /// Before it applies the objects of most built-in kinds, Flux drops their unknown fields. Such a field has no effect,
-    /// which is a warning. Flux does not change `Role`, `ClusterRole`, `CustomResourceDefinition` and custom resources.
     ///
     /// An object may consist of some fields of an object that exists on the cluster: with the annotation
     /// `kustomize.toolkit.fluxcd.io/ssa: merge`, or in the namespace `kube-system`. The rule ignores the fields that
@@ -126,7 +128,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                     }
                     let is_suspended = applied.by.is_suspended();
                     let position = *reported.entry((key.0, at, is_suspended)).or_insert_with(|| {
-                        findings.push(finding(&applied, kind, mismatch));
+                        findings.push(finding(&applied, kind, mismatch, mismatches));
                         findings.len() - 1
                     });
                     if let Some(finding) = findings.get_mut(position).filter(|_| view.is_whole()) {
@@ -150,8 +152,6 @@ struct Kind {
     found: Found,
     /// Whether the cluster has a release that is newer than the built-in schemas.
     is_newer: bool,
-    /// Whether Flux drops the unknown fields of these objects.
-    is_converted: bool,
 }
 
 /// The kinds of a cluster.
@@ -179,8 +179,7 @@ impl Kinds<'_, '_> {
                 }
                 Lookup::Found(found) => {
                     let is_newer = is_newer(&found, catalog.releases());
-                    let is_converted = is_converted(object, &found, catalog.releases().flux.as_ref());
-                    Some(Kind { found, is_newer, is_converted })
+                    Some(Kind { found, is_newer })
                 }
                 Lookup::NotServed(_) | Lookup::Ambiguous(_) => None,
                 Lookup::Unknown => {
@@ -237,23 +236,6 @@ fn is_newer(found: &Found, releases: &crate::api::catalog::Releases) -> bool {
     release.zip(newest.as_ref()).is_some_and(|(own, newest)| (own.major, own.minor) > (newest.major, newest.minor))
 }
 
-/// Returns whether Flux drops the unknown fields of an object: before the dry run, it converts the objects of the kinds
-/// that client-go knows to Go types.
-///
-/// Source: the package `normalize` of `github.com/fluxcd/pkg/ssa`. Flux does not convert roles, since the conversion
-/// resets their rules. Before 2.2, it converted some kinds only.
-fn is_converted(object: &Object, found: &Found, flux: Option<&Version>) -> bool {
-    let is_of_kubernetes = matches!(&found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
-    let is_of_old_flux = flux.is_some_and(|flux| (flux.major, flux.minor) < (2, 2));
-    is_of_kubernetes
-        && match (object.group(), object.kind()) {
-            ("apps", _) | ("", "Pod" | "Secret" | "Service") | ("autoscaling", "HorizontalPodAutoscaler") => true,
-            (groups::RBAC, "ClusterRole" | "Role") => false,
-            ("apiextensions.k8s.io" | "apiregistration.k8s.io", _) => false,
-            _ => !is_of_old_flux,
-        }
-}
-
 /// Returns whether a file contains an object. Charts and bootstrap create other objects.
 fn is_written(object: &Object) -> bool {
     object.node.get("kind").is_some_and(|kind| kind.origin.written().text().contains(object.kind()))
@@ -262,6 +244,9 @@ fn is_written(object: &Object) -> bool {
 /// Returns whether a mismatch is certain, and no other rule reports it.
 fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> bool {
     let last = mismatch.path.rsplit('.').next().unwrap_or_default();
+    if normalization::removes(applied.object, &mismatch.path) {
+        return false;
+    }
     if applied.completion.mentions(last) || kind.is_newer && mismatch.fault == Fault::UnknownField {
         return false;
     }
@@ -295,7 +280,7 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
     }
 }
 
-fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> Finding {
+fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, all: &[Mismatch]) -> Finding {
     let object = applied.object.reference();
     let message = match mismatch.fault {
         Fault::Missing => format!("{object} has no `{}`", mismatch.path),
@@ -306,13 +291,15 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> Finding {
     let is_elsewhere = matches!(kind.found.origin, Origin::Elsewhere(_));
     // Flux replaces labels that it cannot read by its own.
     let loses_labels = mismatch.path.starts_with("metadata.labels") && mismatch.fault == Fault::Type;
-    let is_dropped = kind.is_converted && mismatch.fault == Fault::UnknownField;
+    let is_dropped = mismatch.fault == Fault::UnknownField
+        && matches!(&kind.found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes)
+        && normalization::drops_unknown_fields(applied.object, all);
     let is_warning = is_elsewhere || loses_labels || is_dropped || applied.by.is_suspended();
     let severity = if is_warning { Severity::Warning } else { Severity::Error };
     let result = if loses_labels {
         "Flux cannot read the labels, and removes all of them"
     } else if is_dropped {
-        "Flux drops the field before it applies the object, so the field has no effect"
+        "Flux removes the field before it applies the object"
     } else {
         "the API server rejects the object, and Flux applies nothing of its Kustomization"
     };
