@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::check;
-use super::model::DEFAULT_LAYOUT;
+use super::model::{DEFAULT_LAYOUT, Role};
 use crate::base::finding::{Finding, Severity};
 use crate::config;
-use crate::config::{Declared, DeclaredRoot, Lint, RootConfig};
+use crate::config::{Declared, DeclaredRoot, Exception, Lint, RootConfig};
 use crate::fleet::input::files::Input;
 use crate::fleet::input::layout::Layout;
 use crate::fleet::merge::crossing::Crossings;
@@ -16,7 +16,7 @@ use crate::fleet::merge::levels::Merged;
 use crate::fleet::merge::placement;
 use crate::fleet::resolve::dependencies::Graph;
 use crate::fleet::resolve::derive::resolve;
-use crate::fleet::resolve::fleet::Fleet;
+use crate::fleet::resolve::fleet::{Fleet, Repository};
 use crate::fleet::rule_ids::{INVALID_FLEET, INVALID_LAYOUT};
 use crate::kube::groups;
 use crate::text::{Span, Tree};
@@ -61,7 +61,9 @@ impl Loaded {
                 source: root.source.clone().unwrap_or_else(|| groups::FLUX_NAMESPACE.to_owned()),
                 namespace: root.namespace.clone().unwrap_or_else(|| namespace.to_owned()),
             };
-            let repository = cluster.repository.folder().unwrap_or_default();
+            let named = |one: &&Repository| root.repository.as_ref() == Some(&one.name);
+            let repository = fleet.repositories.iter().find(named).unwrap_or(&cluster.repository);
+            let repository = repository.folder().unwrap_or_default();
             Some(DeclaredRoot { cluster: cluster.name.clone(), root: config, path: node, repository })
         });
         declared.collect()
@@ -125,9 +127,24 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let (fleet, draft) = if failed { (None, resolved.map(Fleet::without_repetitions)) } else { (resolved, None) };
     crate::base::group_findings::sort(&mut findings);
     let lint = input.root.get("lint").map_or_else(Lint::default, Lint::read);
-    let lint = lint.over(of_layout.map_or_else(Lint::default, Lint::read).of_layout());
+    let mut lint = lint.over(of_layout.map_or_else(Lint::default, Lint::read).of_layout());
+    lint.exceptions.extend(fleet.iter().flat_map(several_namespaces));
     let (root, included) = (Some(input.root.clone()), input.included.clone());
     Loaded { fleet, layout, lint, findings, inputs, draft, root, included, merged: Some(merged), crossings }
+}
+
+/// Returns an exception for each component with several namespaces, which no single `targetNamespace` suits.
+fn several_namespaces(fleet: &Fleet) -> impl Iterator<Item = Exception> {
+    let components = fleet.tenants.iter().filter(|tenant| tenant.role == Role::Tenant).flat_map(|one| &one.components);
+    components.filter(|component| component.namespaces.len() > 1).map(|component| Exception {
+        rule: "target-namespace-mismatch".into(),
+        reason: "fleet.yaml sets several namespaces for the component".into(),
+        objects: vec![format!("Kustomization/{}/*", component.namespace)],
+        paths: Vec::new(),
+        at: component.span.clone(),
+        of_layout: true,
+        bearings: Arc::default(),
+    })
 }
 
 fn layout(input: &Input, tree: &Tree, findings: &mut Vec<Finding>) -> Option<Layout> {

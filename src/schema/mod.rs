@@ -158,6 +158,23 @@ impl Checker {
             ValidationErrorKind::Minimum { limit } => {
                 findings.push(invalid(format!("{field} is {text}; it must be at least {limit}")));
             }
+            ValidationErrorKind::Maximum { limit } => {
+                findings.push(invalid(format!("{field} is {text}; it must be at most {limit}")));
+            }
+            ValidationErrorKind::ExclusiveMinimum { limit } => {
+                findings.push(invalid(format!("{field} is {text}; it must be greater than {limit}")));
+            }
+            ValidationErrorKind::ExclusiveMaximum { limit } => {
+                findings.push(invalid(format!("{field} is {text}; it must be less than {limit}")));
+            }
+            ValidationErrorKind::MaxItems { limit } => {
+                let count = place.node.items().len();
+                findings.push(invalid(format!("{field} has {count} items; at most {limit} are allowed")));
+            }
+            ValidationErrorKind::UniqueItems => findings.push(invalid(format!("{field} contains an item twice"))),
+            ValidationErrorKind::PropertyNames { error } => {
+                findings.push(invalid(format!("{field} has an invalid key: {error}")));
+            }
             ValidationErrorKind::MinProperties { .. } => {
                 findings.push(
                     invalid(format!("{field} has no fields")).help("set a field of the mapping, or remove the mapping"),
