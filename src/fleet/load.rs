@@ -1,7 +1,9 @@
 //! Loads fleet.yaml: returns a fleet and a layout, or findings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use serde_json::json;
 
 use super::check;
 use super::model::{DEFAULT_LAYOUT, Role};
@@ -20,7 +22,7 @@ use crate::fleet::resolve::fleet::{Fleet, Repository};
 use crate::fleet::rule_ids::{INVALID_FLEET, INVALID_LAYOUT};
 use crate::kube::groups;
 use crate::text::{Span, Tree};
-use crate::yaml::{Node, Reader, Style, Value};
+use crate::yaml::{Node, Reader, Style, Value, from_json};
 
 /// The result of loading a fleet.yaml.
 #[derive(Debug, Clone)]
@@ -76,12 +78,12 @@ impl Loaded {
         rendered.filter(|(_, folder)| !folder.is_empty()).collect()
     }
 
-    /// Returns the objects that the layout declares on every cluster, for the linter.
+    /// Returns the objects that the layout declares on every cluster, and the Secrets of fleet.yaml, for the linter.
     pub fn external_objects(&self) -> Vec<Declared> {
-        let objects = self.merged.iter().flat_map(|merged| &merged.external);
-        let declared = objects.filter_map(|node| {
-            let external = crate::yaml::decode(node, Reader::Core).ok()?;
-            Some(Declared { external, node: node.clone() })
+        let objects = self.merged.iter().flat_map(|merged| merged.external.iter().cloned());
+        let declared = objects.chain(self.fleet.iter().flat_map(secrets)).filter_map(|node| {
+            let external = crate::yaml::decode(&node, Reader::Core).ok()?;
+            Some(Declared { external, node })
         });
         declared.collect()
     }
@@ -131,6 +133,23 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     lint.exceptions.extend(fleet.iter().flat_map(several_namespaces));
     let (root, included) = (Some(input.root.clone()), input.included.clone());
     Loaded { fleet, layout, lint, findings, inputs, draft, root, included, merged: Some(merged), crossings }
+}
+
+/// Returns the Secrets of repositories and sources in the namespace of Flux, where a user creates them.
+fn secrets(fleet: &Fleet) -> Vec<Node> {
+    let repositories = fleet.repositories.iter().filter_map(|repository| repository.secret.as_deref());
+    let sources = fleet.tenants.iter().flat_map(|tenant| &tenant.sources);
+    let names = sources.flat_map(|source| {
+        let keys = source.verify.as_ref().and_then(|verify| verify.secret.as_ref()).map(|secret| secret.0.as_str());
+        source.secret.as_deref().into_iter().chain(keys)
+    });
+    let names: BTreeSet<&str> = repositories.chain(names).collect();
+    let namespaces = fleet.clusters.iter().map(|cluster| cluster.flux.namespace.as_ref());
+    let namespaces: BTreeSet<&str> =
+        namespaces.map(|namespace| namespace.map_or(groups::FLUX_NAMESPACE, |namespace| &namespace.0)).collect();
+    let all = namespaces.iter().flat_map(|namespace| names.iter().map(move |name| (namespace, name)));
+    let object = |(namespace, name)| json!({ "kind": "Secret", "namespace": namespace, "name": name });
+    all.map(|named| from_json(&object(named), &fleet.span)).collect()
 }
 
 /// Returns an exception for each component with several namespaces, which no single `targetNamespace` suits.
