@@ -23,7 +23,8 @@ fn dedent(block: &str, indentation: usize) -> String {
     let depth = block.lines().filter(|line| !line.trim().is_empty()).map(spaces).min().unwrap_or_default();
     let is_item = depth > indentation && block.trim_start().starts_with("- name:");
     let cut = if is_item { depth - indentation } else { 0 };
-    block.lines().map(|line| format!("{}\n", line.get(cut..).unwrap_or_default())).collect()
+    let without = |line: &str| format!("{}\n", line.get(cut..).unwrap_or_default());
+    block.lines().map(without).collect()
 }
 
 fn replace(text: &str, from: &str, to: &str) -> String {
