@@ -166,7 +166,9 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
         return false;
     }
     // Kubernetes distributions create objects in this namespace, to which server-side apply adds fields.
-    let is_part = applied.apply_mode() == ApplyMode::Merged || applied.namespace() == Some("kube-system");
+    let is_of_kubernetes = matches!(&kind.found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
+    let may_exist = is_of_kubernetes && applied.namespace() == Some("kube-system");
+    let is_part = may_exist || applied.apply_mode() == ApplyMode::Merged;
     if is_part && mismatch.fault == Fault::Missing {
         return false;
     }
