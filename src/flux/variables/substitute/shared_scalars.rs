@@ -41,13 +41,13 @@ impl SharedScalars {
         if let Some(known) = lock().get(&address).and_then(|known| known.results.get(&read)) {
             return Ok(Some(known.clone()));
         }
-        let made = make()?;
-        if let Some(node) = &made {
+        let result = make()?;
+        if let Some(node) = &result {
             let mut known = lock();
             let known = known.entry_or(address, || SharedScalar { names, results: Index::default() });
             known.results.insert(read, node.clone());
         }
-        Ok(made)
+        Ok(result)
     }
 }
 
