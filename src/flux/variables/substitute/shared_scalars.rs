@@ -33,10 +33,7 @@ impl SharedScalars {
         // A panic in another thread leaves complete entries, since each entry is inserted in one step.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let names = lock().get(&address).map(|known| known.names.clone());
-        let names = match names {
-            Some(names) => names,
-            None => names_of(node),
-        };
+        let names = names.unwrap_or_else(|| names_of(node));
         let read = ReadValues::new(&names, values.variables, values.strict);
         if let Some(known) = lock().get(&address).and_then(|known| known.results.get(&read)) {
             return Ok(Some(known.clone()));
