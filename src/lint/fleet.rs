@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::apis::uses::RepositoryUses;
+use super::api_uses::RepositoryUses;
 use super::cluster_policies::ClusterPolicies;
 use super::facts::reached::ReachedFiles;
 use super::findings::Findings;
@@ -56,7 +56,7 @@ impl<'a> Fleet<'a> {
 
     /// The API versions of the clusters that a release deprecates or removes.
     pub(super) fn api_uses(&self) -> &RepositoryUses {
-        self.api_uses.get_or_init(|| RepositoryUses::of(self))
+        self.api_uses.get_or_init(|| RepositoryUses::of(self.views, &self.repo.patches))
     }
 
     /// The first cluster of each class of alike clusters.

@@ -7,6 +7,7 @@ mod refs;
 mod facts;
 mod view;
 mod presence;
+mod api_uses;
 mod cluster_policies;
 mod fleet;
 mod apis;

@@ -1,5 +1,4 @@
-//! The API versions that a repository uses, and the releases that deprecate or remove them.
+//! The API versions that releases deprecate or remove, and what Flux changes before it applies an object.
 
 pub(super) mod normalization;
-pub(super) mod uses;
 pub(super) mod report;

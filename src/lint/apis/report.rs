@@ -1,10 +1,10 @@
 //! Findings about deprecated and removed API versions.
 
-use super::uses::{ApiUse, Role};
 use crate::api::catalog::Releases;
 use crate::api::release::{Status, flux_releases, replacement_for};
 use crate::base::finding::{Finding, Severity};
 use crate::kube::version::Version;
+use crate::lint::api_uses::{ApiUse, Role};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::view::View;

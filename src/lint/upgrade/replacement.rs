@@ -8,7 +8,7 @@ use crate::api::release::{Api, Status, replacement_for};
 use crate::api::validate::{Mismatch, validate};
 use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::lint::apis::uses::{Role, uses_of};
+use crate::lint::api_uses::{Role, uses_of};
 use crate::lint::fleet::Fleet;
 use crate::lint::view::View;
 use crate::text::{Edit, Span};

@@ -33,21 +33,18 @@ impl SharedScalars {
         // A panic in another thread leaves complete entries, since each entry is inserted in one step.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let names = lock().get(&address).map(|known| known.names.clone());
-        let names = match names {
-            Some(names) => names,
-            None => names_of(node),
-        };
+        let names = names.unwrap_or_else(|| names_of(node));
         let read = ReadValues::new(&names, values.variables, values.strict);
         if let Some(known) = lock().get(&address).and_then(|known| known.results.get(&read)) {
             return Ok(Some(known.clone()));
         }
-        let made = make()?;
-        if let Some(node) = &made {
+        let result = make()?;
+        if let Some(node) = &result {
             let mut known = lock();
             let known = known.entry_or(address, || SharedScalar { names, results: Index::default() });
             known.results.insert(read, node.clone());
         }
-        Ok(made)
+        Ok(result)
     }
 }
 

@@ -10,7 +10,6 @@ use crate::flux::Objects;
 use crate::kube::{Object, groups};
 use crate::lint::facts::content::first_alike;
 use crate::lint::facts::distinct::{Part, memory_address};
-use crate::lint::fleet::Fleet;
 use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::{Embedded, Node, Value};
@@ -140,21 +139,20 @@ pub(crate) struct RepositoryUses {
 
 impl RepositoryUses {
     /// Collects the uses of all clusters. The time is linear in the number of distinct objects.
-    pub(crate) fn of(fleet: &Fleet<'_>) -> Self {
+    pub(crate) fn of(views: &[View<'_>], patches: &[Node]) -> Self {
         let mut all = Self::default();
-        let objects = ObjectUses::of(fleet.views);
+        let objects = ObjectUses::of(views);
         let mut numbers: Index<usize, Vec<usize>> = Index::default();
-        for (view, set) in
-            fleet.views.iter().enumerate().flat_map(|(at, view)| view.applied_sets().map(move |set| (at, set)))
+        for (view, set) in views.iter().enumerate().flat_map(|(at, view)| view.applied_sets().map(move |set| (at, set)))
         {
             for (address, uses) in objects.in_list(&set.objects) {
                 let own = numbers.entry_or(address, || uses.iter().map(|one| all.number(one)).collect());
                 own.iter().for_each(|number| all.add(*number, view));
             }
         }
-        for one in fleet.repo.patches.iter().flat_map(uses_in) {
+        for one in patches.iter().flat_map(uses_in) {
             let number = all.number(&one);
-            (0..fleet.views.len()).for_each(|view| all.add(number, view));
+            (0..views.len()).for_each(|view| all.add(number, view));
         }
         // A ResourceSet contains the objects that it applies.
         let place = |one: &ApiUse| (one.at.file().path().to_string(), one.at.range().start);
