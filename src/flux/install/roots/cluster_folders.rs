@@ -60,7 +60,7 @@ pub(super) fn cluster_folders(
             }
         }
     }
-    found.retain(|folder| !coverage.overlaps(folder));
+    found.retain(|folder| !coverage.overlaps(folder) && !coverage.enters(folder));
     found.iter().map(|folder| candidate(builder, includers, folder, &units)).collect()
 }
 

@@ -90,6 +90,13 @@ impl<'a> Coverage<'a> {
         prefixes(folder).any(|target| self.includers.reaches(target, folder) && is_applied(target))
     }
 
+    /// Returns whether a Kustomization outside of a directory applies a part of the directory.
+    pub(super) fn enters(&self, folder: &str) -> bool {
+        let is_outside = |at: &usize| !self.syncs[*at].units.iter().any(|unit| is_inside(unit, folder));
+        let below = self.by_target.range(folder.to_string()..).take_while(|(target, _)| target.starts_with(folder));
+        below.filter(|(target, _)| is_inside(target, folder)).any(|(_, by)| by.iter().any(is_outside))
+    }
+
     /// Returns whether a Kustomization applies a directory of another repository with the same path: its source has an
     /// address, and the Kustomizations in this directory use sources of other namespaces and repositories.
     fn is_of_other(&self, at: usize, folder: &str) -> bool {

@@ -80,7 +80,7 @@ fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
     {
         return Vec::new();
     }
-    match (has_private_name, shape::is_guessable(value)) {
+    match (has_private_name, shape::is_guessable(value) || shape::repeats(key, value)) {
         (true, true) => private(Evidence::Guessable),
         (true, false) => private(Evidence::Secret),
         (false, _) if shape::looks_random(value) => private(Evidence::Name),

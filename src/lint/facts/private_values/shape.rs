@@ -109,9 +109,12 @@ fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
         return None;
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    if let Some((_, password)) = authority.rsplit_once('@').and_then(|(user, _)| user.split_once(':'))
+    let parts = authority.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.1, host)));
+    if let Some((password, host)) = parts
         && !is_placeholder(password)
         && !is_guessable(password)
+        // The default of many charts is the name of the program.
+        && !host.split(['-', '.', ':']).any(|word| word == password)
     {
         return Some(Shape { range, what: "a URL with a password" });
     }
@@ -280,6 +283,14 @@ fn is_reference(text: &str) -> bool {
     text.starts_with(['/', '$', '%', '@', '~'])
         || text.starts_with("./")
         || stores.iter().any(|store| text.starts_with(store))
+}
+
+/// Returns whether a value is only its name, such as `apikey` for `api-key`.
+pub(super) fn repeats(name: &str, value: &str) -> bool {
+    let letters = |text: &str| -> String {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    letters(name) == letters(value)
 }
 
 /// Returns whether a value is a password that attackers try first.
