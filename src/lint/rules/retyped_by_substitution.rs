@@ -195,10 +195,13 @@ impl Walk<'_, '_> {
         if inner.contains(['$', '{', '}']) {
             return None;
         }
-        let known = self.applied.by.variables.values.get(variable).and_then(|variable| variable.value.clone());
         let operator = inner.strip_prefix(&**variable)?;
-        let default = ["", ":-", ":=", "-", "="].into_iter().rev().find_map(|sign| operator.strip_prefix(sign));
-        known.filter(|value| !value.is_empty()).or_else(|| default.map(Arc::from))
+        let default = match operator {
+            "" => "",
+            _ => [":-", ":=", "-", "="].into_iter().find_map(|sign| operator.strip_prefix(sign))?,
+        };
+        let known = self.applied.by.variables.values.get(variable).and_then(|variable| variable.value.clone());
+        Some(known.filter(|value| !value.is_empty()).unwrap_or_else(|| default.into()))
     }
 }
 
