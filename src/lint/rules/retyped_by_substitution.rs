@@ -213,7 +213,9 @@ fn has_lines(written: &str) -> bool {
     }
     let mut lines = written.lines();
     let is_literal = lines.next().is_some_and(|header| header.starts_with('|'));
-    is_literal && lines.filter(|line| !line.trim().is_empty()).count() > 1
+    let mut lines = lines.map(str::trim).filter(|line| !line.is_empty());
+    // JSON has the same meaning on one line.
+    is_literal && lines.next().is_some_and(|first| !first.starts_with(['{', '['])) && lines.next().is_some()
 }
 
 /// The variable that determines a value.
