@@ -195,10 +195,13 @@ impl Walk<'_, '_> {
         if inner.contains(['$', '{', '}']) {
             return None;
         }
-        let known = self.applied.by.variables.values.get(variable).and_then(|variable| variable.value.clone());
         let operator = inner.strip_prefix(&**variable)?;
-        let default = ["", ":-", ":=", "-", "="].into_iter().rev().find_map(|sign| operator.strip_prefix(sign));
-        known.filter(|value| !value.is_empty()).or_else(|| default.map(Arc::from))
+        let default = match operator {
+            "" => "",
+            _ => [":-", ":=", "-", "="].into_iter().find_map(|sign| operator.strip_prefix(sign))?,
+        };
+        let known = self.applied.by.variables.values.get(variable).and_then(|variable| variable.value.clone());
+        Some(known.filter(|value| !value.is_empty()).unwrap_or_else(|| default.into()))
     }
 }
 
@@ -210,7 +213,9 @@ fn has_lines(written: &str) -> bool {
     }
     let mut lines = written.lines();
     let is_literal = lines.next().is_some_and(|header| header.starts_with('|'));
-    is_literal && lines.filter(|line| !line.trim().is_empty()).count() > 1
+    let mut lines = lines.map(str::trim).filter(|line| !line.is_empty());
+    // JSON has the same meaning on one line.
+    is_literal && lines.next().is_some_and(|first| !first.starts_with(['{', '['])) && lines.next().is_some()
 }
 
 /// The variable that determines a value.
