@@ -147,7 +147,9 @@ impl RepositoryUses {
         {
             for (address, uses) in objects.in_list(&set.objects) {
                 let own = numbers.entry_or(address, || uses.iter().map(|one| all.number(one)).collect());
-                own.iter().for_each(|number| all.add(*number, view));
+                for number in own.iter() {
+                    all.add(*number, view);
+                }
             }
         }
         for one in patches.iter().flat_map(uses_in) {

@@ -227,13 +227,11 @@ impl Incoming<'_> {
 
 /// The resource of the kind of an object, and the scope of the kind.
 fn resource_of(view: &View<'_>, object: &Object) -> (Arc<str>, Scope) {
-    match view.kinds().find(object.group(), object.kind()) {
-        Some(kind) => (kind.plural.to_string().into(), kind.scope),
-        None => {
-            let scope = view.catalog().scope(object.group(), object.kind());
-            (crate::policy::plural_of(object.kind()).into(), scope)
-        }
+    if let Some(kind) = view.kinds().find(object.group(), object.kind()) {
+        return (kind.plural.to_string().into(), kind.scope);
     }
+    let scope = view.catalog().scope(object.group(), object.kind());
+    (crate::policy::plural_of(object.kind()).into(), scope)
 }
 
 /// The user that an applier acts as; `None` if it is unknown.

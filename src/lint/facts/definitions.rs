@@ -8,6 +8,9 @@ use crate::flux::{Repo, Settings, definitions_elsewhere};
 use crate::kube::Object;
 use crate::text::Index;
 
+/// The addresses of the received definitions, and the releases of a cluster.
+type CatalogKey = (Vec<usize>, Releases);
+
 /// The definitions of a repository.
 pub(crate) struct Definitions<'a> {
     repo: &'a Repo,
@@ -15,7 +18,7 @@ pub(crate) struct Definitions<'a> {
     read: catalog::Definitions,
     elsewhere: OnceLock<Arc<Elsewhere>>,
     /// The catalogs, by the addresses of the definitions and by releases.
-    catalogs: Mutex<Index<(Vec<usize>, Releases), Arc<Catalog>>>,
+    catalogs: Mutex<Index<CatalogKey, Arc<Catalog>>>,
 }
 
 impl<'a> Definitions<'a> {
