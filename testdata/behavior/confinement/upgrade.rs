@@ -21,7 +21,8 @@ fn object(name: &str) -> String {
 fn checkout(resources: &[&str]) -> Checkout {
     let checkout = Checkout::new();
     checkout.write("clusters/one/flux-system/gotk-sync.yaml", SYNC);
-    let listed: String = resources.iter().map(|path| format!("  - {path}\n")).collect();
+    let listed: Vec<String> = resources.iter().map(|path| format!("  - {path}\n")).collect();
+    let listed = listed.concat();
     let kustomization = format!("resources:\n  - flux-system/gotk-sync.yaml\n  - own.yaml\n{listed}");
     checkout.write("clusters/one/kustomization.yaml", &kustomization);
     checkout.write("clusters/one/own.yaml", &object("own"));

@@ -10,9 +10,9 @@ use crate::support::lines;
 /// The blocks of YAML of a page, or of a section of it, without the indentation of a list.
 fn blocks(page: &str, section: &str) -> Vec<String> {
     let text = std::fs::read_to_string(docs().join(page)).unwrap();
-    let start = text.find(&format!("## {section}\n")).unwrap_or_else(|| panic!("{page} has no section {section}"));
-    let rest = &text[start + 3..];
-    let text = &rest[..rest.find("\n## ").unwrap_or(rest.len())];
+    let (_, rest) =
+        text.split_once(&format!("## {section}\n")).unwrap_or_else(|| panic!("{page} has no section {section}"));
+    let text = rest.split_once("\n## ").map_or(rest, |(text, _)| text);
     let found = text.split("```").skip(1).step_by(2).filter_map(|block| block.trim_start().strip_prefix("yaml\n"));
     found.map(|block| dedent(block, 2)).collect()
 }
@@ -53,8 +53,9 @@ fn tutorial() -> String {
     let second = replace(&first, "    components:\n      - name: ingress\n", &components) + "\n" + &tenants;
     check("Three tenants", &second, "");
     let [clusters]: [String; 1] = blocks("tutorial.md", "Four clusters").try_into().unwrap();
-    let (start, end) = (second.find("environments:").unwrap(), second.find("tenants:\n").unwrap());
-    let third = format!("{}{clusters}\n{}", &second[..start], &second[end..]);
+    let (before, _) = second.split_once("environments:").unwrap();
+    let (_, after) = second.split_once("tenants:\n").unwrap();
+    let third = format!("{before}{clusters}\ntenants:\n{after}");
     check("Four clusters", &third, "");
     third
 }
@@ -82,7 +83,7 @@ fn the_steps_of_the_tutorial_and_the_recipes_render() {
 
     let section = "Let teams maintain their own files";
     let (open, team, restricted) = (block(section, 0), block(section, 1), block(section, 2));
-    let without = &fleet[..fleet.find("  - name: shop\n").unwrap()];
+    let (without, _) = fleet.split_once("  - name: shop\n").unwrap();
     for include in [open, restricted] {
         check(section, &format!("{without}\n{include}"), &team);
     }
