@@ -12,8 +12,8 @@ mod values;
 mod fault;
 mod origin;
 mod partial;
-mod scalars;
 pub(super) mod shared_scalars;
+mod scalars;
 pub(crate) mod undefined;
 mod whole;
 
