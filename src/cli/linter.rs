@@ -73,7 +73,7 @@ pub(super) fn options(
     let base = source.map(|source| placed(source, tree)).unwrap_or_default();
     let fleet = source.and_then(|source| source.loaded.fleet.as_ref());
     let lint = settings.config.lint.clone().over(base);
-    let (policies, invalid) = policy::load(&settings.config.policies, tree, "");
+    let (policies, invalid) = policy::load(&settings.config.policies, tree, &settings.policies);
     if !invalid.is_empty() {
         print_findings(invalid, "", streams)?;
         return Err(Error::Printed("nothing was linted: the policies of the configuration are invalid".to_owned()));

@@ -13,6 +13,7 @@ use crate::config::{self, Bearings, DeclaredCopy, DeclaredFolder, DeclaredRoot};
 use crate::disk::{self, CopyFault, DiskError, Refusal};
 use crate::flux::source::Copy;
 use crate::flux::{Cluster, Receiver, Repo, Settings};
+use crate::policy;
 use crate::text::{Span, Tree, is_inside, normalize};
 use crate::yaml::{Style, Value};
 
@@ -139,7 +140,9 @@ impl Options {
             };
             take(&place, copy);
         }
-        let schemas = self.declared_schemas(&config, &from, folder, prefix, streams)?;
+        let help = "copy the definitions into the repository";
+        let schemas = self.declared_folders(&config.schemas, help, &from, folder, prefix, streams)?;
+        let policies = self.policies_above(&config, &from, folder, prefix, streams)?;
         if !bearings.folder.is_empty() {
             config.roots = config.roots.into_iter().filter_map(|root| below(root, &bearings.folder)).collect();
             // The configuration applies to a larger directory, which may contain the other clusters.
@@ -148,7 +151,7 @@ impl Options {
         }
         config.lint = config.lint.seen_from(bearings);
         let (flux_version, kubernetes_version) = (self.flux_version.clone(), self.kubernetes_version.clone());
-        Ok(Settings { copies, schemas, flux_version, kubernetes_version, config, ..Settings::default() })
+        Ok(Settings { copies, schemas, policies, flux_version, kubernetes_version, config, ..Settings::default() })
     }
 
     /// Returns the copies that the configuration references, without the copies that the command line sets.
@@ -196,28 +199,52 @@ impl Options {
         Err(Error::Printed(format!("`{}` is invalid", from.file.display())))
     }
 
-    /// Reads the directories with definitions of kinds that the configuration references.
-    fn declared_schemas(
+    /// Reads the directories with policies, if the configuration applies to a larger directory than the linted one.
+    fn policies_above(
         &self,
         config: &config::Settings,
         from: &ConfigLocation,
         folder: &Path,
         prefix: &str,
         streams: &mut Streams,
+    ) -> Result<Vec<(String, Tree)>, Error> {
+        if from.within.is_empty() {
+            return Ok(Vec::new());
+        }
+        let paths = config.policies.iter().filter_map(|policy| Some((policy.config.path.clone()?, &policy.at)));
+        let (paths, folders): (Vec<String>, Vec<DeclaredFolder>) = paths
+            .map(|(path, at)| {
+                let parent = policy::folder_of_policies(&path).to_owned();
+                (path, DeclaredFolder { path: parent, at: at.clone() })
+            })
+            .unzip();
+        let help = "copy the policies into the repository";
+        let trees = self.declared_folders(&folders, help, from, folder, prefix, streams)?;
+        Ok(paths.into_iter().zip(trees).collect())
+    }
+
+    /// Reads directories that the configuration references.
+    fn declared_folders(
+        &self,
+        folders: &[DeclaredFolder],
+        instead: &str,
+        from: &ConfigLocation,
+        folder: &Path,
+        prefix: &str,
+        streams: &mut Streams,
     ) -> Result<Vec<Tree>, Error> {
-        let bounds = if self.trust.trust_config || config.schemas.is_empty() {
+        let bounds = if self.trust.trust_config || folders.is_empty() {
             None
         } else {
             disk::Copies::for_config(&from.file, or_current(&from.folder), folder)?
         };
         let (mut trees, mut findings) = (Vec::new(), Vec::new());
-        for DeclaredFolder { path, at } in &config.schemas {
+        for DeclaredFolder { path, at } in folders {
             match &bounds {
                 None => trees.push(disk::read_copy(&from.folder.join(path))?),
                 Some(bounds) => match bounds.find(path) {
                     Ok(own) => trees.push(own.read()?),
                     Err(fault) => {
-                        let instead = "copy the definitions into the repository";
                         findings.push(refused(&format!("directory `{path}`"), at, &fault, instead));
                     }
                 },

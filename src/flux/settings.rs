@@ -14,6 +14,8 @@ pub struct Settings {
     pub copies: Vec<Copy>,
     /// The configured directories with definitions of kinds.
     pub schemas: Vec<Tree>,
+    /// The configured paths with policies and their directories, if these are relative to a directory above the linted one.
+    pub policies: Vec<(String, Tree)>,
     /// The version of Flux from the command line. It takes precedence over every other version.
     pub flux_version: Option<String>,
     /// The version of Kubernetes from the command line. It takes precedence over every other version.

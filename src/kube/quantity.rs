@@ -22,7 +22,8 @@ impl Quantity {
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
         let (number, suffix) = rest.split_at_checked(end)?;
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
+        // The API server reads `Gi` and `.` as zero.
+        if text.is_empty() || fraction.contains('.') {
             return None;
         }
         let (two, ten) = scale(suffix)?;
@@ -60,7 +61,7 @@ impl Quantity {
 }
 
 /// Returns the exponents of two and ten of a suffix.
-fn scale(suffix: &str) -> Option<(u32, i32)> {
+pub fn scale(suffix: &str) -> Option<(u32, i32)> {
     if suffix.is_empty() {
         return Some((0, 0));
     }
@@ -92,8 +93,15 @@ mod tests {
     }
 
     #[test]
+    fn a_quantity_without_digits_is_zero() {
+        for text in ["Gi", ".", "m", "+"] {
+            assert_eq!(Quantity::parse(text).unwrap().nanos(), 0, "{text}");
+        }
+    }
+
+    #[test]
     fn other_texts_are_not_quantities() {
-        for text in ["", ".", "8GB", "8gi", "8 Gi", "1.2.3", "Gi", "1e", "0x10", "1_000", "K", "1K"] {
+        for text in ["", "8GB", "8gi", "8 Gi", "1.2.3", "1e", "0x10", "1_000", "K", "1K"] {
             assert_eq!(Quantity::parse(text), None, "{text}");
         }
     }

@@ -22,7 +22,7 @@ pub use language::{LANGUAGES, Language};
 pub use policies::Policies;
 pub use policy_test::{Outcome, TestFile, plural_of};
 pub use request::Request;
-pub use source::{Source, load};
+pub use source::{Source, folder_of_policies, load};
 
 /// The rule id of policies that the API server rejects.
 pub const INVALID_POLICY: &str = "invalid-policy";

@@ -7,7 +7,7 @@ use super::yaml_file::is_yaml;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::config::{DeclaredPolicies, INVALID_CONFIG};
 use crate::kube::Object;
-use crate::text::{Tree, is_inside, join};
+use crate::text::{Tree, folder_of, is_inside, join};
 
 /// The objects of an item of `policies`.
 #[derive(Debug, Clone)]
@@ -21,12 +21,18 @@ pub struct Source {
 /// The maximum number of files in the directories of policies.
 const MAX_FILES: usize = 10_000;
 
-/// Reads the policies that the configuration names. `base` is the directory of the configuration in the tree.
-pub fn load(declared: &[DeclaredPolicies], tree: &Tree, base: &str) -> (Vec<Source>, Vec<Finding>) {
+/// The directory to read for a path of the configuration, which may be a file.
+pub fn folder_of_policies(path: &str) -> &str {
+    if is_yaml(path) { folder_of(path) } else { path }
+}
+
+/// Reads the policies that the configuration names. `outside` has the directories of paths that are not relative to the
+/// tree.
+pub fn load(declared: &[DeclaredPolicies], tree: &Tree, outside: &[(String, Tree)]) -> (Vec<Source>, Vec<Finding>) {
     let (mut sources, mut findings) = (Vec::new(), Vec::new());
     for declared in declared {
         let found = match (&declared.config.path, &declared.config.builtin) {
-            (Some(path), _) => of_path(declared, path, tree, base),
+            (Some(path), _) => of_path(declared, path, tree, outside),
             (None, Some(name)) => of_built_in(declared, name),
             (None, None) => continue,
         };
@@ -38,12 +44,22 @@ pub fn load(declared: &[DeclaredPolicies], tree: &Tree, base: &str) -> (Vec<Sour
     (sources, findings)
 }
 
-fn of_path(declared: &DeclaredPolicies, path: &str, tree: &Tree, base: &str) -> Result<Vec<Object>, Box<Finding>> {
-    let folder = join(base, path).unwrap_or_default();
+fn of_path(
+    declared: &DeclaredPolicies,
+    path: &str,
+    tree: &Tree,
+    outside: &[(String, Tree)],
+) -> Result<Vec<Object>, Box<Finding>> {
+    let own = outside.iter().find(|(own, _)| own == path);
+    let (tree, folder) = match own {
+        Some((_, own)) if is_yaml(path) => (own, path.rsplit('/').next().map(str::to_owned)),
+        Some((_, own)) => (own, Some(String::new())),
+        None => (tree, join("", path)),
+    };
     let files: Vec<&str> = tree
         .entries()
         .map(|(path, _)| path)
-        .filter(|path| is_inside(path, &folder))
+        .filter(|path| folder.as_deref().is_some_and(|folder| is_inside(path, folder)))
         .filter(|path| is_yaml(path))
         .take(MAX_FILES)
         .collect();

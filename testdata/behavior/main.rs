@@ -17,6 +17,7 @@ mod helm;
 mod kustomize;
 mod lint;
 mod live;
+mod policies;
 mod producers;
 mod readme;
 mod render;

@@ -4,9 +4,10 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::constants::fold_constants;
 use super::literals::fault;
 use super::unify::{Bindings, is_compatible, is_same, more_general};
-use crate::cel::library::{Function, find};
+use crate::cel::library::{Function, check_format, find};
 use crate::cel::syntax::{Expr, Fold, FoldKind, Kind, Selection};
 use crate::cel::types::Type;
 use crate::cel::value::{Value, unescape};
@@ -50,9 +51,15 @@ pub(crate) fn check(
     variables: &[(Arc<str>, Type)],
     minor: Option<u32>,
 ) -> Result<Type, Vec<TypeError>> {
-    let mut checker = Checker { variables: variables.to_vec(), minor, formats: 0, errors: Vec::new() };
+    let mut checker =
+        Checker { variables: variables.to_vec(), minor, formats: 0, errors: Vec::new(), late: Vec::new() };
     let result = checker.expr(expr);
-    if checker.errors.is_empty() { Ok(result) } else { Err(checker.errors) }
+    let mut errors = if checker.errors.is_empty() { checker.late } else { checker.errors };
+    if errors.is_empty() {
+        return fold_constants(expr).map(|()| result).map_err(|error| vec![error]);
+    }
+    errors.sort_by_key(|error| error.at.start);
+    Err(errors)
 }
 
 struct Checker {
@@ -62,6 +69,8 @@ struct Checker {
     /// The number of calls of `format` around the expression. Their lists may mix types.
     formats: usize,
     errors: Vec<TypeError>,
+    /// The faults that the API server looks for only in an expression whose types are right.
+    late: Vec<TypeError>,
 }
 
 impl Checker {
@@ -71,6 +80,12 @@ impl Checker {
             self.errors.push(TypeError { at: at.clone(), message });
         }
         Type::Dyn
+    }
+
+    fn fail_late(&mut self, at: &Range<usize>, message: String) {
+        if self.late.len() < MAX_ERRORS {
+            self.late.push(TypeError { at: at.clone(), message });
+        }
     }
 
     fn undeclared(&mut self, at: &Range<usize>, name: &str) -> Type {
@@ -121,6 +136,9 @@ impl Checker {
                 let mut joined = None;
                 for item in items {
                     let actual = self.expr(&mut item.value);
+                    if item.is_optional && is_none(&item.value) {
+                        continue;
+                    }
                     let actual = self.content(item.is_optional, actual, &item.value.at);
                     joined = Some(self.join(joined, actual, &item.value.at));
                 }
@@ -132,6 +150,9 @@ impl Checker {
                     let key = self.expr(&mut pair.key);
                     keys = Some(self.join(keys, key, &pair.key.at));
                     let value = self.expr(&mut pair.value);
+                    if pair.is_optional && is_none(&pair.value) {
+                        continue;
+                    }
                     let value = self.content(pair.is_optional, value, &pair.value.at);
                     values = Some(self.join(values, value, &pair.value.at));
                 }
@@ -196,13 +217,31 @@ impl Checker {
             *is_member = false;
             arguments.remove(0);
         }
-        // The API server checks the receiver after the arguments.
-        let is_format = usize::from(&**name == "format");
-        self.formats += is_format;
-        let types: Vec<Type> = arguments.iter_mut().map(|argument| self.expr(argument)).collect();
-        self.formats -= is_format;
+        if self.function(name).is_none() {
+            return self.undeclared(&at, name);
+        }
+        let is_format = &**name == "format";
+        self.formats += usize::from(is_format);
+        let mut formatted = None;
+        let mut types: Vec<Type> = Vec::with_capacity(arguments.len());
+        for argument in arguments.iter_mut() {
+            match &mut argument.kind {
+                Kind::List(items) if is_format => {
+                    formatted = Some(items.iter_mut().map(|item| self.expr(&mut item.value)).collect::<Vec<_>>());
+                    types.push(Type::list(Type::Dyn));
+                }
+                _ => types.push(self.expr(argument)),
+            }
+        }
+        self.formats -= usize::from(is_format);
         let (found, result) = self.resolve(name, *is_member, &types, &at);
         *function = found;
+        if let (Some(types), Some(Kind::Literal(Value::String(template)))) =
+            (formatted, arguments.first().map(|template| &template.kind))
+            && let Err(message) = check_format(template, &types)
+        {
+            self.fail_late(&at, message);
+        }
         if let Some((argument, message)) = fault(name, arguments) {
             let at = argument.at.clone();
             self.fail(&at, message);
@@ -268,19 +307,14 @@ impl Checker {
         }
     }
 
-    /// The common type of items.
+    /// The common type of items. The API server refuses a literal of values with different types outside of `format`.
     fn join(&mut self, previous: Option<Type>, current: Type, at: &Range<usize>) -> Type {
-        match previous {
-            None => current,
-            // The API server also refuses a list that mixes values of a known and of an unknown type.
-            Some(previous)
-                if is_compatible(&previous, &current)
-                    && (self.formats > 0 || previous.is_dyn() == current.is_dyn()) =>
-            {
-                more_general(&previous, &current)
-            }
-            Some(previous) => self.fail(at, format!("expected type '{previous}' but found '{current}'")),
+        let Some(previous) = previous else { return current };
+        let is_same_kind = is_compatible(&previous, &current);
+        if self.formats == 0 && (!is_same_kind || previous.is_dyn() != current.is_dyn()) {
+            self.fail_late(at, format!("expected type '{previous}' but found '{current}'"));
         }
+        if is_same_kind { more_general(&previous, &current) } else { Type::Dyn }
     }
 
     fn fold(&mut self, fold: &mut Fold, at: &Range<usize>) -> Type {
@@ -315,13 +349,16 @@ impl Checker {
         let body = self.expr(&mut fold.body);
         self.variables.truncate(scope);
         match fold.kind {
-            FoldKind::All | FoldKind::Exists | FoldKind::ExistsOne => {
+            FoldKind::ExistsOne | FoldKind::Filter if !is_compatible(&body, &Type::Bool) => {
+                let result = if fold.kind == FoldKind::Filter { Type::list(item) } else { Type::Int };
+                let applied = applied(&[body, result.clone(), result], false);
+                self.fail(&fold.body.at, format!("found no matching overload for '_?_:_' applied to '{applied}'"))
+            }
+            FoldKind::ExistsOne => Type::Bool,
+            FoldKind::Filter => Type::list(item),
+            FoldKind::All | FoldKind::Exists => {
                 self.expect(&fold.body.at, &Type::Bool, &body);
                 Type::Bool
-            }
-            FoldKind::Filter => {
-                self.expect(&fold.body.at, &Type::Bool, &body);
-                Type::list(item)
             }
             FoldKind::List => Type::list(body),
             FoldKind::Map => Type::map(item, body),
@@ -349,6 +386,11 @@ impl Checker {
             },
         }
     }
+}
+
+/// Returns whether an expression is `optional.none()`, which has no type of its own.
+fn is_none(expr: &Expr) -> bool {
+    matches!(&expr.kind, Kind::Call { name, .. } if &**name == "optional.none")
 }
 
 /// The qualified name that an expression spells: `a.b.c`.

@@ -9,6 +9,9 @@ use crate::cel::value::Value;
 pub(crate) fn fault<'a>(name: &str, arguments: &'a [Expr]) -> Option<(&'a Expr, String)> {
     let at = usize::from(matches!(name, "matches" | "find" | "findAll"));
     let argument = arguments.get(at)?;
+    if name == "duration" && matches!(argument.kind, Kind::Literal(Value::Int(_))) {
+        return Some((argument, "invalid duration argument".into()));
+    }
     let Kind::Literal(Value::String(text)) = &argument.kind else { return None };
     let message = match name {
         "matches" | "find" | "findAll" => {

@@ -2,6 +2,7 @@
 
 mod unify;
 mod literals;
+mod constants;
 mod checker;
 
 pub(super) use checker::check;

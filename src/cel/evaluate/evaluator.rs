@@ -60,7 +60,7 @@ fn or_else(receiver: &Expr, other: &Expr, selection: Selection, scope: &mut Scop
         Value::Optional(None) => value(other, scope),
         Value::Optional(Some(content)) if selection == Selection::Value => Ok(Value::clone(&content)),
         present @ Value::Optional(Some(_)) => Ok(present),
-        _ => Err(Failure::no_overload()),
+        other => Ok(other),
     }
 }
 

@@ -20,6 +20,10 @@ pub(super) fn select(operand: &Expr, field: &Arc<str>, selection: Selection, sco
         }
         other => (other, false),
     };
+    // A value without fields, such as a number, has none. A list fails, since a name is not an index.
+    if selection != Selection::Value && !matches!(operand, Value::Map(_) | Value::Record(_) | Value::List(_)) {
+        return Ok(if selection == Selection::Test { Value::Bool(false) } else { Value::Optional(None) });
+    }
     let found = field_of(&operand, field, scope)?;
     match selection {
         Selection::Test => {

@@ -114,7 +114,12 @@ fn to_double(arguments: &[Value], _: &mut Budget) -> Result<Value, Failure> {
 /// Reads a number as Go's `ParseFloat` does: with an exponent or infinite, but not out of range.
 fn parse_double(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text).to_ascii_lowercase();
-    let value = text.parse::<f64>().ok()?;
+    let digits = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let is_separated = text.bytes().enumerate().filter(|(_, byte)| *byte == b'_').all(|(at, _)| {
+        let bytes = text.as_bytes();
+        at > 0 && digits(bytes.get(at - 1)) && digits(bytes.get(at + 1))
+    });
+    let value = if is_separated { text.replace('_', "") } else { text.into() }.parse::<f64>().ok()?;
     let is_named = matches!(&*unsigned, "inf" | "infinity" | "nan") && (unsigned != "nan" || text.len() == 3);
     (is_named || value.is_finite()).then_some(value)
 }

@@ -23,6 +23,7 @@ mod versions;
 pub(super) use function::Function;
 pub(super) use operators::index;
 pub(super) use sorting::sort_by_keys;
+pub(super) use text_format::check_format;
 
 /// The function of a name.
 pub(super) fn find(name: &str) -> Option<&'static Function> {

@@ -20,7 +20,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("isQuantity", ALWAYS, &["(string) bool"], |arguments, budget| {
         Ok(Value::Bool(Amount::parse(text(arguments, 0, budget)?).is_some()))
     }),
-    Function::new("sign", ALWAYS, &["(quantity) int", "quantity.() int"], |arguments, _| {
+    Function::new("sign", ALWAYS, &["(quantity) int"], |arguments, _| {
         amount(arguments, 0).map(|amount| Value::Int(amount.quantity.nanos().signum() as i64))
     }),
     Function::new("isGreaterThan", ALWAYS, TEST, |arguments, _| {

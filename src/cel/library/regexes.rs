@@ -31,8 +31,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// The steps that a text costs for each byte of a pattern: the engine may visit each pair of bytes of both.
-const PAIRS_PER_STEP: usize = 100;
+/// The pairs of a byte of the text and a byte of the pattern that cost one step, as on the API server.
+const PAIRS_PER_STEP: usize = 40;
 
 /// The text and the compiled pattern. Their sizes cost steps.
 fn prepare<'a>(arguments: &'a [Value], budget: &mut Budget) -> Result<(&'a str, Regexp), Failure> {

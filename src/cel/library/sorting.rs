@@ -25,9 +25,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
         |arguments, budget| {
             let mut previous: Option<Value> = None;
             for item in list(arguments, 0, budget)?.iter() {
-                if let Some(previous) = &previous
-                    && compare(previous, &item)?.is_gt()
-                {
+                let is_greater = match (&previous, &item) {
+                    // NaN is in order everywhere.
+                    (Some(Value::Double(previous)), Value::Double(item)) => previous > item,
+                    (Some(previous), item) => compare(previous, item)?.is_gt(),
+                    (None, _) => false,
+                };
+                if is_greater {
                     return Ok(Value::Bool(false));
                 }
                 previous = Some(item);

@@ -1,12 +1,13 @@
 //! `format`: a text with placeholders.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use super::arguments::{list, text};
 use super::conversions::to_text;
 use super::function::{ALWAYS, Function};
 use crate::cel::budget::Budget;
 use crate::cel::failure::Failure;
+use crate::cel::types::Type;
 use crate::cel::value::{MapKey, Value};
 
 pub(super) const FUNCTIONS: &[Function] =
@@ -21,7 +22,46 @@ const MAX_NESTING: usize = 100;
 
 fn format_text(arguments: &[Value], budget: &mut Budget) -> Result<Value, Failure> {
     let (template, values) = (text(arguments, 0, budget)?, list(arguments, 1, budget)?);
-    let (mut formatted, mut rest, mut next) = (String::new(), template, 0);
+    let mut formatted = String::new();
+    interpolate(template, &mut formatted, &mut |index, clause| {
+        let value = values.get(index).ok_or_else(|| out_of_range(index))?;
+        let (letter, precision) = clause?;
+        let part = format_value(letter, precision, &value, budget)?;
+        budget.spend_text(part.len())?;
+        Ok(part)
+    })?;
+    Ok(Value::text(formatted))
+}
+
+/// Checks a literal template with the types of its literal list, as the API server does when it compiles an expression.
+pub(in crate::cel) fn check_format(template: &str, types: &[Type]) -> Result<(), String> {
+    let mut count = 0;
+    let checked = interpolate(template, &mut String::new(), &mut |index, clause| {
+        count = index + 1;
+        let actual = types.get(index).ok_or_else(|| out_of_range(index))?;
+        let (letter, _) = clause?;
+        let wrong = wrong_clause(letter)?;
+        if accepts(letter, actual) { Ok(String::new()) } else { Err(given(wrong, actual)) }
+    });
+    match checked {
+        Err(Failure::Error(message)) => Err(message),
+        Ok(()) if types.len() > count => {
+            Err(format!("too many arguments supplied to string.format (expected {count}, got {})", types.len()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The letter and the precision of a placeholder.
+type Clause = Result<(char, usize), Failure>;
+
+/// Appends a template whose placeholders are replaced by the texts of a function.
+fn interpolate(
+    template: &str,
+    formatted: &mut String,
+    replace: &mut dyn FnMut(usize, Clause) -> Result<String, Failure>,
+) -> Result<(), Failure> {
+    let (mut rest, mut next) = (template, 0);
     while let Some((before, after)) = rest.split_once('%') {
         formatted.push_str(before);
         if let Some(after) = after.strip_prefix('%') {
@@ -29,21 +69,64 @@ fn format_text(arguments: &[Value], budget: &mut Budget) -> Result<Value, Failur
             rest = after;
             continue;
         }
-        let value = values.get(next).ok_or_else(|| Failure::error(format!("index {next} out of range")))?;
+        let clause = if after.is_empty() {
+            Err(Failure::error("unexpected end of string"))
+        } else {
+            precision(after).map(|(precision, after)| {
+                let mut chars = after.chars();
+                let letter = chars.next().unwrap_or(' ');
+                rest = chars.as_str();
+                (letter, precision)
+            })
+        };
+        formatted.push_str(&replace(next, clause)?);
         next += 1;
-        if after.is_empty() {
-            return Err(Failure::error("unexpected end of string"));
-        }
-        let (precision, after) = precision(after)?;
-        let mut chars = after.chars();
-        let clause = chars.next().unwrap_or(' ');
-        let part = format_value(clause, precision, &value, budget)?;
-        budget.spend_text(part.len())?;
-        formatted.push_str(&part);
-        rest = chars.as_str();
     }
     formatted.push_str(rest);
-    Ok(Value::text(formatted))
+    Ok(())
+}
+
+fn out_of_range(index: usize) -> Failure {
+    Failure::error(format!("index {index} out of range"))
+}
+
+/// The message for a value that a clause does not accept.
+fn wrong_clause(letter: char) -> Result<&'static str, Failure> {
+    Ok(match letter {
+        's' => {
+            "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and \
+             timestamps"
+        }
+        'd' => "decimal clause can only be used on integers",
+        'f' => "fixed-point clause can only be used on doubles",
+        'e' => "scientific clause can only be used on doubles",
+        'b' => "only integers and bools can be formatted as binary",
+        'x' | 'X' => "only integers, byte buffers, and strings can be formatted as hex",
+        'o' => "octal clause can only be used on integers",
+        _ => {
+            let message = format!("could not parse formatting clause: unrecognized formatting clause \"{letter}\"");
+            return Err(Failure::error(message));
+        }
+    })
+}
+
+fn given(wrong: &str, actual: impl Display) -> Failure {
+    Failure::error(format!("error during formatting: {wrong}, was given {actual}"))
+}
+
+/// Returns whether a clause accepts values of a type.
+fn accepts(letter: char, actual: &Type) -> bool {
+    match (letter, actual) {
+        (_, Type::Dyn | Type::Parameter(_))
+        | ('d' | 'b' | 'x' | 'X' | 'o', Type::Int | Type::Uint)
+        | ('f' | 'e', Type::Double | Type::String)
+        | ('b', Type::Bool)
+        | ('x' | 'X', Type::String | Type::Bytes) => true,
+        ('s', Type::List(item, _)) => accepts(letter, item),
+        ('s', Type::Map(key, value)) => accepts(letter, key) && accepts(letter, value),
+        ('s', actual) => !matches!(actual, Type::Opaque(_) | Type::Optional(_) | Type::Object(_)),
+        _ => false,
+    }
 }
 
 /// The precision at the start of a text, `.3`, and the rest.
@@ -60,49 +143,38 @@ fn precision(text: &str) -> Result<(usize, &str), Failure> {
 }
 
 fn format_value(clause: char, precision: usize, value: &Value, budget: &mut Budget) -> Result<String, Failure> {
-    let wrong = |what: &str| {
-        Failure::error(format!(
-            "error during formatting: {what} clause can only be used on other types than {}",
-            value.type_name()
-        ))
-    };
+    let wrong = given(wrong_clause(clause)?, value.type_name());
     Ok(match (clause, value) {
         (_, Value::Unknown) => return Err(Failure::Unknown),
         ('s', value) => as_text(value, budget, 0)?,
         ('d', Value::Int(value)) => value.to_string(),
         ('d', Value::Uint(value)) => value.to_string(),
-        ('d', _) => return Err(wrong("decimal")),
         ('f' | 'e', value) => {
             let number = match value {
                 Value::Double(number) => *number,
                 Value::String(text) if &**text == "NaN" => f64::NAN,
                 Value::String(text) if &**text == "Infinity" => f64::INFINITY,
                 Value::String(text) if &**text == "-Infinity" => f64::NEG_INFINITY,
-                _ => return Err(wrong("fixed-point")),
+                _ => return Err(wrong),
             };
             localized(number, clause, precision)
         }
         ('b', Value::Int(value)) => signed(*value, &format!("{:b}", value.unsigned_abs())),
         ('b', Value::Uint(value)) => format!("{value:b}"),
         ('b', Value::Bool(value)) => u8::from(*value).to_string(),
-        ('b', _) => return Err(wrong("binary")),
         ('o', Value::Int(value)) => signed(*value, &format!("{:o}", value.unsigned_abs())),
         ('o', Value::Uint(value)) => format!("{value:o}"),
-        ('o', _) => return Err(wrong("octal")),
         ('x' | 'X', value) => {
             let text = match value {
                 Value::Int(value) => signed(*value, &format!("{:x}", value.unsigned_abs())),
                 Value::Uint(value) => format!("{value:x}"),
                 Value::String(text) => hex(text.as_bytes()),
                 Value::Bytes(bytes) => hex(bytes),
-                _ => return Err(wrong("hex")),
+                _ => return Err(wrong),
             };
             if clause == 'X' { text.to_uppercase() } else { text }
         }
-        _ => {
-            let message = format!("could not parse formatting clause: unrecognized formatting clause \"{clause}\"");
-            return Err(Failure::error(message));
-        }
+        _ => return Err(wrong),
     })
 }
 
@@ -126,12 +198,13 @@ fn localized(number: f64, clause: char, precision: usize) -> String {
         return if number > 0.0 { "∞".into() } else { "-∞".into() };
     }
     if clause == 'e' {
-        let text = format!("{number:.precision$e}");
+        // The API server ignores the precision here.
+        let text = format!("{number:.PRECISION$e}");
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let exponent: i32 = exponent.parse().unwrap_or(0);
         let sign = if exponent < 0 { "⁻" } else { "" };
         let raised: String = format!("{:02}", exponent.abs()).chars().map(superscript).collect();
-        return format!("{digits}\u{202f}×\u{202f}10{sign}{raised}");
+        return format!("{digits}×10{sign}{raised}");
     }
     let text = format!("{number:.precision$}");
     let (whole, fraction) = text.split_once('.').map_or((&*text, None), |(whole, rest)| (whole, Some(rest)));

@@ -1,6 +1,6 @@
 //! Quantities of Kubernetes, with the API server's notion of a whole number.
 
-use crate::kube::quantity::Quantity;
+use crate::kube::quantity::{Quantity, scale};
 
 /// A quantity and its form in the memory of the API server, which decides whether it is an integer.
 #[derive(Debug, Clone, Copy)]
@@ -55,22 +55,15 @@ impl Amount {
 /// Returns whether `ParseQuantity` reads a text into an integer without a fraction.
 fn is_int(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let end = unsigned.find(|c: char| !c.is_ascii_digit()).unwrap_or(unsigned.len());
-    let digits =
-        i32::try_from(unsigned.get(..end).unwrap_or_default().trim_start_matches('0').len()).unwrap_or(i32::MAX);
-    let suffix = unsigned.get(end..).unwrap_or_default();
-    // The decimal digits that a binary suffix takes, as the API server estimates them.
-    let binary = match suffix {
-        "Ki" => Some(3),
-        "Mi" => Some(6),
-        "Gi" => Some(9),
-        "Ti" => Some(12),
-        "Pi" => Some(15),
-        "Ei" => Some(18),
-        _ => None,
-    };
-    match binary {
-        Some(taken) => 15 - digits - taken > 0,
-        None => digits <= 18 && !suffix.starts_with('.') && !suffix.contains(['n', 'u', 'm', '-']),
+    let end = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
+    let (number, suffix) = unsigned.split_at_checked(end).unwrap_or((unsigned, ""));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let length = |digits: &str| i32::try_from(digits.len()).unwrap_or(i32::MAX);
+    let (digits, decimals) = (length(whole.trim_start_matches('0')), length(fraction));
+    match scale(suffix) {
+        None => false,
+        Some((0, ten)) => digits.saturating_add(decimals) <= 18 && ten >= decimals,
+        // The decimal digits that a binary suffix takes, as the API server estimates them.
+        Some((two, _)) => decimals == 0 && digits < 15 - i32::try_from(two * 3 / 10).unwrap_or(i32::MAX),
     }
 }

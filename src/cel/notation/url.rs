@@ -44,7 +44,7 @@ impl Url {
     fn read(text: &str, strict: bool) -> Result<Self, &'static str> {
         let (scheme, rest) = split_scheme(text)?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        if !rest.starts_with('/') {
+        if !rest.starts_with('/') && text != "*" {
             if !scheme.is_empty() {
                 // Go calls this an opaque URL.
                 return Ok(Self {

@@ -13,7 +13,7 @@ fn macro_of(name: &str, arguments: usize) -> Option<(FoldKind, usize)> {
         ("all", 3) => (FoldKind::All, 2),
         ("exists", 2) => (FoldKind::Exists, 1),
         ("exists", 3) => (FoldKind::Exists, 2),
-        ("exists_one" | "existsOne", 2) => (FoldKind::ExistsOne, 1),
+        ("exists_one", 2) => (FoldKind::ExistsOne, 1),
         ("exists_one" | "existsOne", 3) => (FoldKind::ExistsOne, 2),
         ("map", 2 | 3) => (FoldKind::List, 1),
         ("filter", 2) => (FoldKind::Filter, 1),

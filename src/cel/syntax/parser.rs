@@ -188,7 +188,10 @@ impl<'a> Parser<'a> {
         for (symbol, name) in [("!", "!_"), ("-", "-_")] {
             let mut count = 0_usize;
             while matches!(self.peek(), Token::Symbol(own) if *own == symbol) {
-                let is_sign = symbol == "-" && matches!(self.tokens.get(self.next + 1), Some((Token::Number(_), _)));
+                let is_sign = symbol == "-" && {
+                    let next = self.tokens.get(self.next + 1).map(|(token, _)| token);
+                    matches!(next, Some(Token::Number(number)) if !number.ends_with(['u', 'U']))
+                };
                 if is_sign {
                     break;
                 }
@@ -304,6 +307,10 @@ impl<'a> Parser<'a> {
 
     fn list(&mut self, start: usize) -> Parsed {
         let (mut items, mut heights) = (Vec::new(), Vec::new());
+        if self.accept(",") {
+            self.expect("]")?;
+            return self.node(start, Kind::List(items), &heights);
+        }
         while !self.accept("]") {
             let is_optional = self.accept("?");
             let item = self.expression()?;
@@ -319,6 +326,10 @@ impl<'a> Parser<'a> {
 
     fn map(&mut self, start: usize) -> Parsed {
         let (mut pairs, mut heights) = (Vec::new(), Vec::new());
+        if self.accept(",") {
+            self.expect("}")?;
+            return self.node(start, Kind::Map(pairs), &heights);
+        }
         while !self.accept("}") {
             let is_optional = self.accept("?");
             let key = self.expression()?;

@@ -1,9 +1,10 @@
 //! A `ValidatingAdmissionPolicyBinding`: it enforces a policy, with parameters.
 
 use super::selection::Selection;
-use crate::base::finding::Severity;
+use crate::base::finding::{Finding, Severity};
 use crate::kube::Object;
 use crate::kube::selector::Selector;
+use crate::policy::INVALID_POLICY;
 use crate::text::Span;
 use crate::yaml::{Name, Node};
 
@@ -36,6 +37,25 @@ pub(super) enum SelectedParams {
 }
 
 impl Binding {
+    /// The fault of a binding that the API server rejects.
+    pub(super) fn fault(object: &Object) -> Option<Finding> {
+        let node = object.node.at_keys(&["spec", "validationActions"]);
+        let actions = node.map_or(&[][..], Node::items);
+        let has = |action: &str| actions.iter().any(|own| own.text() == Some(action));
+        let fault = if actions.is_empty() {
+            "it has no `spec.validationActions`"
+        } else if has("Deny") && has("Warn") {
+            "its actions are both `Deny` and `Warn`"
+        } else {
+            return None;
+        };
+        let at = node.unwrap_or(&object.node).span().clone();
+        let message = format!("{} is invalid: {fault}", object.reference());
+        let help =
+            "set `spec.validationActions` to `[Deny]`, `[Warn]`, `[Audit]`, or one of the first two with `Audit`";
+        Some(Finding::error(INVALID_POLICY, at, message).help(help).about(object.reference()))
+    }
+
     /// Reads a binding; `None` without the name of a policy.
     pub(super) fn read(object: &Object) -> Option<Self> {
         let field = |name: &str| object.node.at_keys(&["spec", name]).filter(|node| !node.is_null());

@@ -11,6 +11,7 @@ use crate::kube::Object;
 use crate::policy::decision::{Decision, Unknown, Violation};
 use crate::policy::request::Request;
 use crate::text::Span;
+use crate::yaml::Key;
 
 /// The cost that the API server allows for all expressions of one request.
 const STEPS_OF_REQUEST: u64 = 10_000_000;
@@ -159,9 +160,16 @@ impl Place<'_> {
     }
 }
 
-/// Returns whether an expression fails at a missing field of the object, which the API server may set to a default.
+/// Returns whether an expression fails at a missing field of the object, which the API server may set to a default. Labels
+/// and annotations have no default.
 fn may_have_a_default(reads: &[Read]) -> bool {
-    reads.last().is_some_and(|read| &*read.variable == "object" && !read.exists)
+    let is_metadata = |read: &Read| match &*read.path.0 {
+        [Key::Name(metadata), Key::Name(field), ..] => {
+            &**metadata == "metadata" && matches!(&**field, "labels" | "annotations")
+        }
+        _ => false,
+    };
+    reads.last().is_some_and(|read| &*read.variable == "object" && !read.exists && !is_metadata(read))
 }
 
 /// The message of a violated validation.
@@ -195,7 +203,7 @@ fn place_of(reads: &[Read], object: &Object) -> Option<Span> {
     while path.0.pop().is_some() {
         let (last, parents) = (path.0.last(), path.0.split_last().map_or(&[][..], |(_, parents)| parents));
         let parent = crate::yaml::Path(parents.to_vec());
-        if let (Some(crate::yaml::Key::Name(name)), Some(parent)) = (last, parent.find(&object.node))
+        if let (Some(Key::Name(name)), Some(parent)) = (last, parent.find(&object.node))
             && let Some(entry) = parent.entry(name)
         {
             return Some(entry.key_span());

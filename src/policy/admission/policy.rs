@@ -76,20 +76,26 @@ impl Policy {
         });
         let has_params = param_kind.is_some();
         let mut reader = Reader { object, has_params, variables: None, findings: Vec::new() };
-        let conditions = items("matchConditions")
-            .filter_map(|item| reader.named(item, "name", "expression", Some("bool")))
-            .collect();
+        let conditions =
+            items("matchConditions").filter_map(|item| reader.named(item, "name", "expression", &["bool"])).collect();
         reader.variables = Some(Variables::default());
         let mut variables = Vec::new();
         for item in items("variables") {
-            let Some(variable) = reader.named(item, "name", "expression", None) else { continue };
+            let Some(variable) = reader.named(item, "name", "expression", &[]) else { continue };
             let declared = (variable.name.clone(), variable.program.result_type().clone());
             reader.variables.get_or_insert_default().0.push(declared);
             variables.push(variable);
         }
         let validations = items("validations").filter_map(|item| reader.validation(item)).collect();
-        let audit =
-            items("auditAnnotations").filter_map(|item| reader.named(item, "key", "valueExpression", None)).collect();
+        let audit: Vec<Expression> = items("auditAnnotations")
+            .filter_map(|item| reader.named(item, "key", "valueExpression", &["string", "null"]))
+            .collect();
+        if field("matchConstraints").is_none() {
+            reader.fault(&object.node, "it has no `spec.matchConstraints`");
+        }
+        if items("validations").chain(items("auditAnnotations")).next().is_none() {
+            reader.fault(&object.node, "it has no `spec.validations` and no `spec.auditAnnotations`");
+        }
         if !reader.findings.is_empty() {
             return (None, reader.findings);
         }
@@ -108,6 +114,9 @@ impl Policy {
     }
 }
 
+/// The reasons that a validation can have.
+const REASONS: [&str; 4] = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
+
 struct Reader<'a> {
     object: &'a Object,
     has_params: bool,
@@ -117,22 +126,31 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn named(&mut self, item: &Node, name: &str, field: &str, expected: Option<&str>) -> Option<Expression> {
+    fn named(&mut self, item: &Node, name: &str, field: &str, expected: &[&str]) -> Option<Expression> {
         let name = item.get(name).and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
         self.expression(item.get(field)?, name, expected)
     }
 
     fn validation(&mut self, item: &Node) -> Option<Validation> {
         let unnamed = || Name::from("");
-        let expression = self.expression(item.get("expression")?, unnamed(), Some("bool"))?;
-        let message = item.get("message").filter(|node| !node.is_null()).and_then(Node::text).map(str::to_owned);
+        let expression = self.expression(item.get("expression")?, unnamed(), &["bool"])?;
+        let message = item.get("message").filter(|node| !node.is_null());
+        if let Some(node) = message.filter(|node| node.text().is_some_and(|text| text.trim().contains(['\n', '\r']))) {
+            self.fault(node, "a message has several lines");
+        }
+        let message = message.and_then(Node::text).map(str::to_owned);
+        let reason = item.get("reason").filter(|node| node.text().is_some_and(|text| !REASONS.contains(&text)));
+        if let Some(node) = reason {
+            self.fault(node, &format!("a reason is not one of `{}`", REASONS.join("`, `")));
+        }
         let of_message = item.get("messageExpression").filter(|node| !node.is_null());
-        let message_expression = of_message.and_then(|node| self.expression(node, unnamed(), Some("string")));
+        let message_expression = of_message.and_then(|node| self.expression(node, unnamed(), &["string"]));
         Some(Validation { expression, message, message_expression })
     }
 
-    /// Compiles an expression. An expression that does not compile, or has another type, is a finding.
-    fn expression(&mut self, node: &Node, name: Name, expected: Option<&str>) -> Option<Expression> {
+    /// Compiles an expression. An expression that does not compile, or has none of the expected types, is a finding. The
+    /// API server also rejects an expression whose type is known only at run time.
+    fn expression(&mut self, node: &Node, name: Name, expected: &[&str]) -> Option<Expression> {
         let text = node.shared_text()?;
         let mut environment = Environment::new(None);
         for variable in ["object", "oldObject", "request", "namespaceObject", "authorizer"] {
@@ -147,8 +165,12 @@ impl Reader<'_> {
         match environment.compile(&text) {
             Ok(program) => {
                 let found = program.result_type();
-                if expected.is_some_and(|expected| !found.is_dyn() && found.to_string() != expected) {
-                    let message = format!("the result is `{found}` instead of `{}`", expected.unwrap_or_default());
+                if !expected.is_empty() && !expected.contains(&&*found.to_string()) {
+                    let message = if found.is_dyn() {
+                        format!("the type of the result is not known; convert it, such as with `{}(…)`", expected[0])
+                    } else {
+                        format!("the result is `{found}` instead of `{}`", expected.join("` or `"))
+                    };
                     self.refuse(node, &message);
                     return None;
                 }
@@ -161,6 +183,14 @@ impl Reader<'_> {
                 None
             }
         }
+    }
+
+    /// Reports a fault other than an expression.
+    fn fault(&mut self, node: &Node, fault: &str) {
+        let message = format!("{} is invalid: {fault}", self.object.reference());
+        let help = "correct the field: the API server rejects the policy";
+        let finding = Finding::error(INVALID_POLICY, node.span().clone(), message).help(help);
+        self.findings.push(finding.about(self.object.reference()));
     }
 
     fn refuse(&mut self, node: &Node, fault: &str) {

@@ -30,6 +30,10 @@ impl PolicySet {
         let mut findings = Vec::new();
         let mut bindings: BTreeMap<Name, Vec<Binding>> = BTreeMap::new();
         for object in objects.iter().filter(|object| object.is(GROUP, "ValidatingAdmissionPolicyBinding")) {
+            if let Some(fault) = Binding::fault(object) {
+                findings.push(fault);
+                continue;
+            }
             if let Some(binding) = Binding::read(object).filter(|binding| binding.severity.is_some()) {
                 bindings.entry(binding.policy.clone()).or_default().push(binding);
             }
