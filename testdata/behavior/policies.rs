@@ -6,13 +6,14 @@ use std::process::Command;
 
 use fleetwright::base::finding::Severity;
 use fleetwright::kube::{Object, Scope, scope_of};
-use fleetwright::policy::{Decision, LANGUAGES, Objects, Policies as _, Request, plural_of};
+use fleetwright::policy::{Decision, LANGUAGES, Objects, Request, plural_of};
 use fleetwright::text::File;
 use fleetwright::yaml::parse;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Answers {
+    #[serde(default)]
     setup: Vec<Answer>,
     objects: Vec<Answer>,
 }

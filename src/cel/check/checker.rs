@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::constants::fold_constants;
 use super::literals::fault;
+use super::type_error::TypeError;
 use super::unify::{Bindings, is_compatible, is_same, more_general};
 use crate::cel::library::{Function, check_format, find};
 use crate::cel::syntax::{Expr, Fold, FoldKind, Kind, Selection};
@@ -14,15 +15,6 @@ use crate::cel::value::{Value, unescape};
 
 /// The maximum number of errors that are reported for one expression.
 const MAX_ERRORS: usize = 20;
-
-/// A fault of an expression that parses.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TypeError {
-    /// The range of the fault, in bytes.
-    pub at: Range<usize>,
-    /// The reason, as the API server words it.
-    pub message: String,
-}
 
 /// The names of types, which are values.
 const TYPES: [&str; 17] = [
@@ -218,6 +210,10 @@ impl Checker {
             arguments.remove(0);
         }
         if self.function(name).is_none() {
+            // The receiver may be undeclared too, and it comes first.
+            if let Some(receiver) = arguments.first_mut().filter(|_| *is_member) {
+                self.expr(receiver);
+            }
             return self.undeclared(&at, name);
         }
         let is_format = &**name == "format";

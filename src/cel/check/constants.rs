@@ -1,7 +1,7 @@
 //! Evaluation of constant parts, which the API server does when it compiles an expression.
 
-use super::checker::TypeError;
 use super::literals::fault;
+use super::type_error::TypeError;
 use crate::cel::budget::Budget;
 use crate::cel::failure::Failure;
 use crate::cel::syntax::{Expr, Kind};

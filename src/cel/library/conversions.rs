@@ -119,9 +119,26 @@ fn parse_double(text: &str) -> Option<f64> {
         let bytes = text.as_bytes();
         at > 0 && digits(bytes.get(at - 1)) && digits(bytes.get(at + 1))
     });
+    if let Some(hexadecimal) = unsigned.strip_prefix("0x") {
+        let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
+        return parse_hexadecimal(hexadecimal).map(|value| sign * value).filter(|value| value.is_finite());
+    }
     let value = if is_separated { text.replace('_', "") } else { text.into() }.parse::<f64>().ok()?;
     let is_named = matches!(&*unsigned, "inf" | "infinity" | "nan") && (unsigned != "nan" || text.len() == 3);
     (is_named || value.is_finite()).then_some(value)
+}
+
+/// Reads the digits and the binary exponent of a hexadecimal number, such as `1.8p4`.
+fn parse_hexadecimal(text: &str) -> Option<f64> {
+    let (digits, exponent) = text.split_once('p')?;
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if whole.len() + fraction.len() == 0 {
+        return None;
+    }
+    let mut digits = whole.chars().chain(fraction.chars()).map(|digit| digit.to_digit(16));
+    let value = digits.try_fold(0.0, |value, digit| Some(value * 16.0 + f64::from(digit?)))?;
+    let exponent = exponent.parse::<i32>().ok()?.checked_sub(i32::try_from(fraction.len()).ok()?.checked_mul(4)?)?;
+    Some(value * 2_f64.powi(exponent))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]

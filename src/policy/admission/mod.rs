@@ -3,6 +3,7 @@
 //! Source: `k8s.io/apiserver/pkg/admission/plugin/policy/validating`.
 
 mod selection;
+mod variables;
 mod policy;
 mod binding;
 mod parameters;

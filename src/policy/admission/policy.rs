@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::selection::Selection;
+use super::variables;
 use crate::base::finding::{Finding, ObjectRef};
 use crate::cel::{CompileError, Environment, Fields, Program, Type};
 use crate::kube::Object;
@@ -153,9 +154,10 @@ impl Reader<'_> {
     fn expression(&mut self, node: &Node, name: Name, expected: &[&str]) -> Option<Expression> {
         let text = node.shared_text()?;
         let mut environment = Environment::new(None);
-        for variable in ["object", "oldObject", "request", "namespaceObject", "authorizer"] {
+        for variable in ["object", "oldObject", "authorizer"] {
             environment = environment.with(variable, Type::Dyn);
         }
+        environment = environment.with("request", variables::request()).with("namespaceObject", variables::namespace());
         if self.has_params {
             environment = environment.with("params", Type::Dyn);
         }
