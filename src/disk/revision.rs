@@ -153,7 +153,7 @@ impl Repository {
         let (stdin, stdout) = (running.stdin.take(), running.stdout.take());
         let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else { return Err(self.error("`git` has no output")) };
         let request = ids.join("\n") + "\n";
-        // `git` answers while it reads, so that a single thread could wait for ever.
+        // `git` answers while it reads, so a single thread could block both programs.
         let writer = std::thread::spawn(move || stdin.write_all(request.as_bytes()));
         let mut reader = BufReader::new(stdout);
         let mut contents = BTreeMap::new();

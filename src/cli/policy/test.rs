@@ -53,7 +53,7 @@ pub(super) fn run(path: &Path, streams: &mut Streams) -> Result<Exit, Error> {
         return Err(Error::Printed("a test of policies is invalid".to_owned()));
     }
     if passed + failed == 0 {
-        let message = format!("there is no test of a policy in `{}`", path.display());
+        let message = format!("`{}` contains no policy test", path.display());
         return Err(Error::with_help(message, "write a file with `kind: PolicyTest`; docs/policies.md has an example"));
     }
     writeln!(streams.out, "{}, {failed} failed", counted(passed + failed, "test"))?;
