@@ -8,6 +8,7 @@ mod completions;
 mod layout;
 mod source;
 mod baseline;
+mod fix;
 mod init;
 mod linter;
 mod output;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::exit::Exit;
+use super::fix::Generated;
 use super::linter;
 use super::output::{self, Output};
 use super::repository::Options;
@@ -16,7 +17,6 @@ use crate::base::finding::Severity;
 use crate::disk;
 use crate::flux::{FluxVersion, Receiver, Repo};
 use crate::lint::{self, Upgrade};
-use crate::render::{LOCK, Lock};
 use crate::report::counted;
 use crate::text::{Edit, Tree, apply};
 
@@ -123,7 +123,7 @@ fn check_versions(options: &Options) -> Result<(), Error> {
 
 /// Applies the edits of files that fleet.yaml does not generate. Returns the number of changed files.
 fn fix(tree: &Tree, folder: &Path, edits: &[Edit], streams: &mut Streams) -> Result<usize, Error> {
-    let lock = tree.file(LOCK).map(|file| Lock::parse(&file).0).unwrap_or_default();
+    let lock = Generated::of(tree);
     let mut by_file: BTreeMap<&str, Vec<Edit>> = BTreeMap::new();
     for edit in edits {
         by_file.entry(edit.span.file().path()).or_default().push(edit.clone());

@@ -5,7 +5,7 @@ use crate::api;
 use crate::api::catalog::{Definition, Found, Lookup, Origin, Product};
 use crate::api::schema::Mistake;
 use crate::api::validate::{Fault, Mismatch, validate};
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Safety, Severity};
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::version::Version;
 use crate::kube::{Object, groups};
@@ -15,7 +15,7 @@ use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Index;
-use crate::yaml::Node;
+use crate::yaml::{Node, fix};
 
 declare! {
     /// An object does not match the schema of its kind.
@@ -196,6 +196,7 @@ fn rejected(definition: &Definition) -> Vec<Mismatch> {
             fault: Fault::Value,
             message: format!("is not valid: {}", mistake.message),
             help: None,
+            meant: None,
         };
         version.mistakes().iter().map(mismatch).collect()
     };
@@ -287,7 +288,10 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> Finding {
         None => result.to_owned(),
     };
     let at = applied.by.place(&mismatch.at);
+    let meant = mismatch.meant.as_deref();
+    let fix = meant.and_then(|meant| fix::retype(&at, mismatch.at.text(), meant, Safety::Unsafe));
     let mut finding = Finding { severity, ..Finding::error(RULE.id, at, message).help(help).about(object) };
+    finding.fixes = fix.into_iter().collect();
     if let Origin::Received(definition) | Origin::Elsewhere(definition) = &kind.found.origin {
         finding = finding.related(definition.at.clone(), "the schema is here");
     }

@@ -1,4 +1,5 @@
-use crate::base::finding::{Finding, Label, Severity};
+use crate::yaml::fix;
+use crate::base::finding::{Finding, Label, Safety, Severity};
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::findings::Findings;
@@ -164,7 +165,11 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
             (other.map_or(missing, wrong), message, help)
         }
     };
+    // For a HelmRelease, the rights of its account may be the fault instead.
+    let spec = object.node.get("spec").filter(|_| object.kind() == "Kustomization");
+    let fix = spec.and_then(|spec| fix::set(spec, "targetNamespace", namespace, &["interval", "path", "prune"], Safety::Unsafe));
     let mut finding = Finding::error(RULE.id, at, message)
+        .fixed_at(fix, place)
         .related(place(object.span()), format!("this {}", object.kind()))
         .help(help)
         .about(object.reference());

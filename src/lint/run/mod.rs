@@ -7,3 +7,4 @@ pub(super) mod alike;
 pub(super) mod objects;
 pub(super) mod suppress;
 pub(super) mod repository;
+pub(super) mod fix;
