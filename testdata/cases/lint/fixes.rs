@@ -1,47 +1,34 @@
-//! Fixes: for each fix of a case, the edits remove the finding, add no finding of any rule, and keep every other byte.
+//! Fixes: those of a case remove their findings, and add no finding of any rule.
 
-use fleetwright::base::finding::Finding;
+use std::collections::BTreeSet;
+
+use fleetwright::base::finding::Safety;
 use fleetwright::base::fingerprint::fingerprints;
-use fleetwright::lint::{Options, Outcome, run};
-use fleetwright::text::{Edit, File, Tree, apply};
+use fleetwright::lint::{Options, fix, run};
+use fleetwright::text::Tree;
 
-use crate::support::lines;
-
-/// The faults of the fixes of a rule in a repository, and the number of fixes.
-pub(super) fn check(tree: &Tree, options: &Options, rule: &str) -> (usize, Vec<String>) {
-    let options = Options { only: Vec::new(), pedantic: true, is_ungrouped: true, ..options.clone() };
-    let before: Outcome = run(tree, &options);
-    let known = fingerprints(&before.findings);
-    let of_rule = || before.findings.iter().filter(|finding| finding.rule == rule && !finding.fixes.is_empty());
-    let (mut faults, mut count) = (Vec::new(), 0);
-    for finding in of_rule() {
-        let [fix] = finding.fixes.as_slice() else {
-            faults.push(format!("{} has several fixes", told(finding)));
-            continue;
-        };
-        count += 1;
-        let mut after = tree.clone();
-        for path in fix.edits.iter().map(|edit| edit.span.file().path()) {
-            let edits: Vec<Edit> = fix.edits.iter().filter(|edit| edit.span.file().path() == path).cloned().collect();
-            let Some(text) = apply(tree.file(path).unwrap().text(), &edits) else {
-                faults.push(format!("{}: the edits overlap", told(finding)));
-                continue;
-            };
-            after.insert(File::new(path, text));
-        }
-        let now = run(&after, &options).findings;
-        let prints = fingerprints(&now);
-        let new: Vec<String> =
-            now.iter().zip(&prints).filter(|(_, print)| !known.contains(print)).map(|(new, _)| told(new)).collect();
-        if !new.is_empty() {
-            faults.push(format!("the fix of {} adds {}", told(finding), new.join("; ")));
-        } else if now.len() >= before.findings.len() {
-            faults.push(format!("the fix does not remove {}", told(finding)));
-        }
-    }
-    (count, faults)
-}
-
-fn told(finding: &Finding) -> String {
-    lines(std::slice::from_ref(finding)).trim_end().to_owned()
+/// Applies the fixes of a rule to a repository. Returns the number of fixed findings, and a fault of the result.
+pub(super) fn check(tree: &Tree, options: &Options, rule: &str) -> (usize, Option<String>) {
+    let fixed = fix(tree, options, Safety::Unsafe, |_| false);
+    let count = fixed.fixed.get(rule).copied().unwrap_or_default();
+    let all = Options { only: Vec::new(), pedantic: true, is_ungrouped: true, ..options.clone() };
+    let (before, after) = (run(tree, &all).findings, run(&fixed.tree, &all).findings);
+    let known: BTreeSet<String> = fingerprints(&before).into_iter().collect();
+    let is_new = fingerprints(&after).into_iter().any(|print| !known.contains(&print));
+    let others = fixed.fixed.keys().any(|other| *other != rule);
+    let is_changed = |path: &str| fixed.texts.contains_key(path);
+    let is_elsewhere = tree.files().any(|file| {
+        !is_changed(file.path())
+            && fixed.tree.file(file.path()).map(|file| file.text().to_owned()) != Ok(file.text().to_owned())
+    });
+    let fault = if is_new {
+        Some("the fixes add a finding".to_owned())
+    } else if after.len() > before.len() || count > 0 && after.len() == before.len() {
+        Some("the fixes do not remove their findings".to_owned())
+    } else if others || is_elsewhere {
+        Some("the fixes change something else".to_owned())
+    } else {
+        None
+    };
+    (count, fault)
 }
