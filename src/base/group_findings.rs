@@ -43,6 +43,9 @@ pub fn sort(findings: &mut Vec<Finding>) {
     for (first, at) in &same {
         let (clusters, related) = (take(&mut findings[*at].clusters), take(&mut findings[*at].related));
         findings[*first].clusters.extend(clusters);
+        if findings[*first].fixes != findings[*at].fixes {
+            findings[*first].fixes.clear();
+        }
         relate(&mut findings[*first], related);
     }
     let mut later = same.iter().map(|(_, at)| *at).peekable();
@@ -59,6 +62,10 @@ pub fn sort(findings: &mut Vec<Finding>) {
         let is_same = key(later) == key(kept) && (is_manner_shared || later.clusters.is_empty());
         if is_same {
             kept.clusters.append(&mut later.clusters);
+            // Clusters that share a place may need different edits.
+            if kept.fixes != later.fixes {
+                kept.fixes.clear();
+            }
             relate(kept, take(&mut later.related));
         }
         is_same
@@ -218,6 +225,11 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
     let mut further: Vec<Label> = Vec::new();
     for other in others {
         finding.clusters.extend(other.clusters);
+        for fix in other.fixes {
+            if !finding.fixes.contains(&fix) && finding.fixes.len() < MAX_PLACES {
+                finding.fixes.push(fix);
+            }
+        }
         let name = match other.object {
             _ if differs => other.message,
             Some(object) => object.to_string(),

@@ -7,7 +7,7 @@ mod edit;
 mod index;
 mod tree;
 
-pub use edit::{Edit, apply};
+pub use edit::{Edit, apply, edited, is_editable};
 pub use file::{DecodeError, File, Position, Span};
 pub use index::Index;
 pub use tree::Entry;

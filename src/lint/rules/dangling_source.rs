@@ -89,7 +89,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 }
                 let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
                 let help = "add the source, or correct the name: without it, the object never becomes ready";
-                found.push(missing.explain(finding(&applied, node, wanted), help));
+                let finding = finding(&applied, node, wanted);
+                let finding = finding.fixed_at(missing.fix(node), |span| applied.by.place(span));
+                found.push(missing.explain(finding, help));
             }
         }
     }

@@ -15,6 +15,7 @@ use crate::support::{entries, folders, lines, name, testdata, tree_of};
 use crate::{Outcome, compare, difference, overwrites, trials as trials_of};
 
 mod document;
+mod fixes;
 
 /// A case of a rule is a Markdown file or a directory; a third kind is the rule's page.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -29,10 +30,21 @@ pub(crate) fn trials() -> Vec<Trial> {
         })
     };
     trials.extend(RULES.iter().map(page));
+    let fixes = |rule: &'static Rule| {
+        Trial::test(format!("lint::{}/fixes", rule.id), move || {
+            check_fixes(rule);
+            Ok(())
+        })
+    };
+    trials.extend(RULES.iter().map(fixes));
     trials
 }
 
 fn judge(tree: &Tree, rule: &str) -> Findings {
+    run(tree, &options(tree, rule))
+}
+
+fn options(tree: &Tree, rule: &str) -> Options {
     let (config, mistakes) = config::load(tree);
     assert!(mistakes.is_empty(), "{}", lines(&mistakes));
     let lint = config.lint.clone();
@@ -40,7 +52,7 @@ fn judge(tree: &Tree, rule: &str) -> Findings {
     let governance = if tree.has_file("fleet.yaml") { Governance::Fleet } else { Governance::None };
     let today = Date::parse("2026-11-23");
     let only = vec![rule.into()];
-    run(tree, &Options { only, pedantic: true, lint, settings, governance, today, ..Options::default() })
+    Options { only, pedantic: true, lint, settings, governance, today, ..Options::default() }
 }
 
 /// The rule that a case belongs to.
@@ -58,6 +70,53 @@ fn check_folder(case: &Path) -> Outcome {
         writeln!(report, "{} excepted", findings.excepted).unwrap();
     }
     compare(report, &case.join("expected.txt"))
+}
+
+/// The rules with a fix.
+const FIXABLE: [&str; 30] = [
+    "dangling-dependency",
+    "dangling-health-check",
+    "dangling-image-repository",
+    "dangling-notification",
+    "dangling-role-reference",
+    "dangling-source",
+    "deprecated-api",
+    "expired-exception",
+    "ignored-health-checks",
+    "insecure-source",
+    "interval-out-of-range",
+    "invalid-duration",
+    "invalid-exception",
+    "invalid-git-url",
+    "missing-drift-detection",
+    "missing-failure-strategy",
+    "missing-prune",
+    "missing-resource",
+    "missing-storage-namespace",
+    "missing-timeout",
+    "receiver-target",
+    "registry-without-provider",
+    "removed-api",
+    "schema-mismatch",
+    "suspended-in-git",
+    "target-namespace-mismatch",
+    "undefined-variable",
+    "unready-dependency",
+    "unused-exception",
+    "watch-label-missing",
+];
+
+/// The fixes of a rule in all of its cases.
+fn check_fixes(rule: &Rule) {
+    let (mut count, mut faults) = (0, Vec::new());
+    for case in entries(&testdata("lint").join(rule.id)).into_iter().filter(|case| !case.is_dir()) {
+        let tree = Document::read(&case).tree();
+        let (fixes, of_case) = fixes::check(&tree, &options(&tree, rule.id), rule.id);
+        count += fixes;
+        faults.extend(of_case.into_iter().map(|fault| format!("{}: {fault}", name(&case))));
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert_eq!(count > 0, FIXABLE.contains(&rule.id), "{} has {count} fixes: correct the list", rule.id);
 }
 
 /// A Markdown file, whose findings show the clusters that they concern, and related places.
