@@ -129,7 +129,8 @@ pub struct Fix {
 }
 
 /// The safety of a fix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Safety {
     /// The fix states what the author certainly intended, or does not change the objects on a cluster.
     Safe,

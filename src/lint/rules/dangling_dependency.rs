@@ -86,6 +86,7 @@ declare! {
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies)
     "dangling-dependency", Error, "`dependsOn` references an object that does not exist", Check::Cluster(check),
+    fixes: [Safe, Unsafe],
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {

@@ -83,6 +83,7 @@ declare! {
     ///
     /// [Kubernetes: role bindings](https://kubernetes.io/docs/reference/access-authn-authz/rbac/#rolebinding-and-clusterrolebinding)
     "dangling-role-reference", Warning, "a binding references a role that does not exist", Check::Cluster(check),
+    fixes: [Unsafe],
 }
 
 /// The prefixes of the roles that platforms and their add-ons create.

@@ -72,6 +72,7 @@ declare! {
     ///
     /// [Flux: source reference](https://fluxcd.io/flux/components/kustomize/kustomizations/#source-reference)
     "dangling-source", Error, "the cluster does not receive a referenced source", Check::Cluster(check),
+    fixes: [Safe, Unsafe],
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {

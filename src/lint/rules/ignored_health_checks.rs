@@ -86,7 +86,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)
-    "ignored-health-checks", Warning, "`wait: true` disables `healthChecks`", Check::Cluster(check),
+    "ignored-health-checks", Warning, "`wait: true` disables `healthChecks`", Check::Cluster(check), fixes: [Safe],
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {

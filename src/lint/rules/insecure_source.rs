@@ -58,7 +58,7 @@ declare! {
     ///
     /// [Flux: GitRepository URL](https://fluxcd.io/flux/components/source/gitrepositories/#url),
     /// [insecure OCI registries](https://fluxcd.io/flux/components/source/ocirepositories/#insecure)
-    "insecure-source", Error, "a source uses plain HTTP or disables TLS", Check::Object(check),
+    "insecure-source", Error, "a source uses plain HTTP or disables TLS", Check::Object(check), fixes: [Unsafe],
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {

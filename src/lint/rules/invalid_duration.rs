@@ -65,6 +65,7 @@ declare! {
     /// [kustomize-controller: Kustomization API](https://github.com/fluxcd/kustomize-controller/blob/main/api/v1/kustomization_types.go),
     /// [source-controller: GitRepository API](https://github.com/fluxcd/source-controller/blob/main/api/v1/gitrepository_types.go)
     "invalid-duration", Error, "the API server rejects the interval or timeout of a Flux object", Check::Object(check),
+    fixes: [Safe, Unsafe],
 }
 
 /// A path of keys below `spec`.

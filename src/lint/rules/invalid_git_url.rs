@@ -61,7 +61,7 @@ declare! {
     /// [Flux: Git repositories, URL](https://fluxcd.io/flux/components/source/gitrepositories/#url),
     /// [RFC 3986: authority](https://datatracker.ietf.org/doc/html/rfc3986#section-3.2)
     "invalid-git-url", Error, "Flux cannot parse the URL of a GitRepository",
-    Check::Object(check),
+    Check::Object(check), fixes: [Safe],
 }
 
 /// The URL schemes that a GitRepository supports.

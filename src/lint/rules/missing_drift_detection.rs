@@ -58,6 +58,7 @@ declare! {
     ///
     /// [Flux: drift detection](https://fluxcd.io/flux/components/helm/helmreleases/#drift-detection)
     "missing-drift-detection", Pedantic, "a HelmRelease does not enable drift detection", Check::Cluster(check),
+    fixes: [Unsafe],
 }
 
 /// The first release of Flux whose HelmReleases have the field `driftDetection`, from `v2beta2` on.

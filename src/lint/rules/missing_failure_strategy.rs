@@ -77,6 +77,7 @@ declare! {
     ///
     /// [Flux: configuring failure handling](https://fluxcd.io/flux/components/helm/helmreleases/#configuring-failure-handling)
     "missing-failure-strategy", Warning, "a HelmRelease does not retry a failed install or upgrade", Check::Fleet(check),
+    fixes: [Unsafe],
 }
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {

@@ -66,6 +66,7 @@ declare! {
     ///
     /// [Flux: prune](https://fluxcd.io/flux/components/kustomize/kustomizations/#prune)
     "missing-prune", Pedantic, "a Kustomization does not delete objects that are removed from its source", Check::Object(check),
+    fixes: [Unsafe],
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {

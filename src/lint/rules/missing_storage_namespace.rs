@@ -65,6 +65,7 @@ declare! {
     /// [Flux: storage namespace](https://fluxcd.io/flux/components/helm/helmreleases/#storage-namespace),
     /// [helm-controller: changes of the release target](https://github.com/fluxcd/helm-controller/blob/main/internal/action/verify.go)
     "missing-storage-namespace", Pedantic, "a HelmRelease stores its history outside of its target namespace", Check::Object(check),
+    fixes: [Unsafe],
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {

@@ -67,6 +67,7 @@ declare! {
     ///
     /// [Flux: timeout](https://fluxcd.io/flux/components/kustomize/kustomizations/#timeout)
     "missing-timeout", Pedantic, "a Kustomization sets neither `timeout` nor `wait`", Check::Object(check),
+    fixes: [Unsafe],
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {

@@ -66,7 +66,7 @@ declare! {
     /// [Flux: OCI repositories, provider](https://fluxcd.io/flux/components/source/ocirepositories/#provider),
     /// [fluxcd/pkg: auth](https://github.com/fluxcd/pkg/tree/main/auth)
     "registry-without-provider", Warning, "an object fetches from a cloud registry without `provider`",
-    Check::Object(check),
+    Check::Object(check), fixes: [Safe, Unsafe],
 }
 
 /// The public projects in the registries of Google.

@@ -72,7 +72,7 @@ declare! {
     /// [Flux: suspend](https://fluxcd.io/flux/components/kustomize/kustomizations/#suspend),
     /// [Flux: the apply behavior of resources](https://fluxcd.io/flux/components/kustomize/kustomizations/#controlling-the-apply-behavior-of-resources)
     "suspended-in-git", Warning, "the repository suspends an object or excludes it from reconciliation",
-    Check::Object(check),
+    Check::Object(check), fixes: [Unsafe],
 }
 
 /// The label or annotation that excludes an object from the reconciliation by kustomize-controller.

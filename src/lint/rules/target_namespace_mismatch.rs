@@ -93,7 +93,7 @@ declare! {
     ///
     /// [Flux: target namespace](https://fluxcd.io/flux/components/kustomize/kustomizations/#target-namespace)
     "target-namespace-mismatch", Error, "a Kustomization of a tenant does not set `targetNamespace` to its own namespace",
-    Check::Cluster(check),
+    Check::Cluster(check), fixes: [Unsafe],
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {

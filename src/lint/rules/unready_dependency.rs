@@ -114,6 +114,7 @@ declare! {
     ///
     /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)
     "unready-dependency", Warning, "objects depend on an object without health checks", Check::Cluster(check),
+    fixes: [Unsafe],
 }
 
 /// The number of dependents that a finding shows.

@@ -88,6 +88,7 @@ declare! {
     ///
     /// [Flux: react immediately to configuration dependencies](https://fluxcd.io/flux/components/helm/helmreleases/#values-references)
     "watch-label-missing", Pedantic, "a change of values does not take effect immediately", Check::Cluster(check),
+    fixes: [Safe],
 }
 
 /// The label that enables a watch, and its value.

@@ -23,8 +23,8 @@ pub struct Fixed {
     pub texts: BTreeMap<String, String>,
     /// The repository with these texts.
     pub tree: Tree,
-    /// The number of removed findings, by rule.
-    pub fixed: BTreeMap<&'static str, usize>,
+    /// The number of removed findings, by rule and safety.
+    pub fixed: BTreeMap<(&'static str, Safety), usize>,
     /// The findings with a fix that was not applied.
     pub unfixed: Vec<(Finding, Unfixed)>,
 }
@@ -87,7 +87,7 @@ pub fn fix(tree: &Tree, options: &Options, safety: Safety, is_generated: impl Fn
         rejected.extend(refused.into_iter().map(|one| one.fingerprint));
         let (next, texts) = with_fixes(&fixed.tree, &accepted);
         for one in accepted {
-            *fixed.fixed.entry(one.finding.rule).or_default() += 1;
+            *fixed.fixed.entry((one.finding.rule, one.fix.safety)).or_default() += 1;
         }
         fixed.tree = next;
         fixed.texts.extend(texts);

@@ -71,7 +71,7 @@ declare! {
     ///
     /// [Flux: recommended settings](https://fluxcd.io/flux/components/kustomize/kustomizations/#recommended-settings),
     /// [interval](https://fluxcd.io/flux/components/kustomize/kustomizations/#interval)
-    "interval-out-of-range", Warning, "an interval is shorter than a minute", Check::Object(check),
+    "interval-out-of-range", Warning, "an interval is shorter than a minute", Check::Object(check), fixes: [Unsafe],
 }
 
 /// The shortest interval that the rule accepts, since servers may throttle clients with shorter intervals.

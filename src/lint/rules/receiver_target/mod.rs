@@ -75,7 +75,7 @@ declare! {
     ///
     /// [Flux: receivers](https://fluxcd.io/flux/components/notification/receivers/)
     "receiver-target", Error, "a Receiver references a resource or an event that does not exist",
-    Check::Cluster(check),
+    Check::Cluster(check), fixes: [Unsafe],
 }
 
 /// The kinds that do not need an `apiVersion`, with their groups.

@@ -99,7 +99,7 @@ declare! {
     /// [Kubernetes: server-side apply](https://kubernetes.io/docs/reference/using-api/server-side-apply/),
     /// [Kubernetes: structural schemas](https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema)
     "schema-mismatch", Error, "the API server rejects an object, since it does not match the schema of its kind",
-    Check::Fleet(check),
+    Check::Fleet(check), fixes: [Unsafe],
 }
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
