@@ -115,8 +115,8 @@ pub struct Finding {
     pub cause: Option<Box<Cause>>,
     /// The other places with the same cause.
     pub others: Option<Box<Others>>,
-    /// The edits that remove the finding, one for each place.
-    pub fixes: Vec<Fix>,
+    /// The edits that remove the finding, or those for the places that have some.
+    pub fix: Option<Box<Fix>>,
 }
 
 /// Edits of files that remove a finding.
@@ -167,14 +167,14 @@ pub struct Cause {
 impl Fix {
     /// Joins fixes that remove a finding together; `None` if there are none.
     pub fn join(fixes: impl IntoIterator<Item = Self>) -> Option<Self> {
-        fixes.into_iter().reduce(|mut all, fix| {
-            for edit in fix.edits {
-                if !all.edits.contains(&edit) {
-                    all.edits.push(edit);
-                }
-            }
+        let mut all = fixes.into_iter().reduce(|mut all, fix| {
+            all.edits.extend(fix.edits);
             Self { safety: all.safety.max(fix.safety), ..all }
-        })
+        })?;
+        let place = |edit: &Edit| (edit.span.range().start, edit.span.range().end);
+        all.edits.sort_by(|a, b| (a.span.file().path(), place(a)).cmp(&(b.span.file().path(), place(b))));
+        all.edits.dedup();
+        Some(all)
     }
 
     /// The fix with other positions of its edits.
@@ -205,7 +205,7 @@ impl Finding {
             clusters: Vec::new(),
             cause: None,
             others: None,
-            fixes: Vec::new(),
+            fix: None,
         }
     }
 
@@ -278,7 +278,7 @@ impl Finding {
     /// Sets the fix, if there is one.
     #[must_use]
     pub fn fixed_by(mut self, fix: Option<Fix>) -> Self {
-        self.fixes = fix.into_iter().collect();
+        self.fix = fix.map(Box::new);
         self
     }
 

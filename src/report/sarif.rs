@@ -21,8 +21,6 @@ const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os
 const MAX_RESULTS: usize = 5_000;
 /// The maximum number of related locations of one result.
 const MAX_RELATED: usize = 100;
-/// The maximum number of fixes of one result.
-const MAX_FIXES: usize = 100;
 
 #[derive(Serialize)]
 struct Log {
@@ -225,7 +223,7 @@ fn outcome(report: &Report, finding: &Finding, rule_index: usize, fingerprint: &
             ("fleetwright/v1", fingerprint.to_owned()),
             ("primaryLocationLineHash", format!("{fingerprint}:1")),
         ]),
-        fixes: finding.fixes.iter().take(MAX_FIXES).map(|fix| sarif_fix(report, finding, fix)).collect(),
+        fixes: finding.fix.iter().map(|fix| sarif_fix(report, finding, fix)).collect(),
         properties: Clusters { clusters: finding.clusters.iter().map(ToString::to_string).collect() },
     }
 }

@@ -37,12 +37,12 @@ pub fn add(mapping: &Node, after: &[&str], lines: &[&str], safety: Safety) -> Op
     let first = written.first()?;
     let sibling = after.iter().rev().find_map(|key| written.iter().find(|line| &*line.entry.key == *key));
     if let Some(sibling) = sibling.filter(|sibling| sibling.ends_here) {
-        let text: String =
-            lines.iter().map(|line| format!("{}{}{line}", sibling.line_break, " ".repeat(sibling.column))).collect();
+        let start = format!("{}{}", sibling.ending, " ".repeat(sibling.column));
+        let text: String = lines.iter().flat_map(|line| [start.as_str(), line]).collect();
         return fix(sibling.key.file().span(sibling.end..sibling.end), text, safety);
     }
-    let text: String =
-        lines.iter().map(|line| format!("{line}{}{}", first.line_break, " ".repeat(first.column))).collect();
+    let end = format!("{}{}", first.ending, " ".repeat(first.column));
+    let text: String = lines.iter().flat_map(|line| [line, end.as_str()]).collect();
     let start = first.key.range().start;
     fix(first.key.file().span(start..start), text, safety)
 }
@@ -54,7 +54,7 @@ pub fn remove(mapping: &Node, key: &str, safety: Safety) -> Option<Fix> {
     let mut others = mapping.entries().iter().filter(|other| other.key != entry.key).filter_map(Line::of);
     let has_others = others.any(|other| other.is_in(mapping));
     // The first entry of an item is on the line of the item.
-    if !has_others || !line.is_in(mapping) || !line.is_first_on_line {
+    if !has_others || !line.is_in(mapping) || !line.is_first {
         return None;
     }
     let file = line.key.file();
@@ -111,12 +111,13 @@ struct Line<'a> {
     /// The number of bytes before the key.
     column: usize,
     /// Whether only spaces precede the key.
-    is_first_on_line: bool,
+    is_first: bool,
     /// The end of the line, without its break.
     end: usize,
     /// Whether the value ends on the line.
     ends_here: bool,
-    line_break: &'static str,
+    /// The line break.
+    ending: &'static str,
 }
 
 impl<'a> Line<'a> {
@@ -139,10 +140,10 @@ impl<'a> Line<'a> {
         Some(Self {
             entry,
             column: before.len(),
-            is_first_on_line: !before.contains('-'),
+            is_first: !before.contains('-'),
             end: range.end,
             ends_here,
-            line_break: if is_windows { "\r\n" } else { "\n" },
+            ending: if is_windows { "\r\n" } else { "\n" },
             key,
         })
     }

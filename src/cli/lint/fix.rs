@@ -110,8 +110,8 @@ fn print_unfixed(fixed: &Fixed, prefix: &str, streams: &mut Streams) {
     let of = |reason: Unfixed| fixed.unfixed.iter().filter(move |(_, why)| *why == reason).map(|(finding, _)| finding);
     let unreviewed = of(Unfixed::Unsafe).count();
     if unreviewed > 0 {
-        let fixes = if unreviewed == 1 { "fix needs" } else { "fixes need" };
-        streams.message(format_args!("not fixed: {unreviewed} {fixes} a review; apply with `--fix=all`"));
+        let need = if unreviewed == 1 { "fix needs" } else { "fixes need" };
+        streams.message(format_args!("not fixed: {unreviewed} {need} a review; apply with `--fix=all`"));
     }
     let ineffective = of(Unfixed::Ineffective).count();
     if ineffective > 0 {
@@ -135,7 +135,7 @@ fn print_unfixed(fixed: &Fixed, prefix: &str, streams: &mut Streams) {
 
 /// The field that a fix changes: the key that it adds, or the key of the line.
 fn setting(finding: &Finding) -> Option<String> {
-    let edit = finding.fixes.first()?.edits.first()?;
+    let edit = finding.fix.as_ref()?.edits.first()?;
     let key = |line: &str| {
         let (key, value) = line.trim_start_matches([' ', '-', '\r', '\n']).split_once(':')?;
         let is_key = (value.is_empty() || value.starts_with([' ', '\r', '\n']))

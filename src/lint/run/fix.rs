@@ -152,24 +152,30 @@ impl Run {
             options.reports(finding.rule) && (options.pedantic || finding.severity > Severity::Pedantic)
         });
         let candidates = shown.filter_map(|(finding, fingerprint)| {
-            let [fix] = finding.fixes.as_slice() else { return None };
-            Some(Candidate { finding: finding.clone(), fix: fix.clone(), fingerprint: fingerprint.clone() })
+            let fix = Fix::clone(finding.fix.as_ref()?);
+            Some(Candidate { finding: finding.clone(), fix, fingerprint: fingerprint.clone() })
         });
         candidates.collect()
     }
 
     /// Whether all fixed findings are gone, and there is no new one.
-    fn is_improved_by(&self, later: &Self, fixed: &[Candidate]) -> bool {
+    fn is_improved_by(&self, later: &Self, applied: &[Candidate]) -> bool {
         let known: BTreeSet<&String> = self.fingerprints.iter().collect();
         // One edit may remove several findings.
-        let mut fixes: Vec<&Fix> = Vec::new();
-        for one in fixed {
-            if !fixes.contains(&&one.fix) {
-                fixes.push(&one.fix);
-            }
+        let place = |edit: &Edit| (edit.span.file().path().to_owned(), edit.span.range().start);
+        let key = |one: &Candidate| (one.finding.rule, one.fix.edits.iter().map(place).collect::<Vec<_>>());
+        let edits: BTreeSet<_> = applied.iter().map(key).collect();
+        let mut removed: BTreeMap<&str, usize> = BTreeMap::new();
+        for (rule, _) in edits {
+            *removed.entry(rule).or_default() += 1;
         }
-        later.findings.len() + fixes.len() <= self.findings.len()
+        removed.iter().all(|(rule, count)| later.count(rule) + count <= self.count(rule))
+            && later.findings.len() < self.findings.len()
             && later.fingerprints.iter().all(|fingerprint| known.contains(fingerprint))
+    }
+
+    fn count(&self, rule: &str) -> usize {
+        self.findings.iter().filter(|finding| finding.rule == rule).count()
     }
 }
 

@@ -245,8 +245,8 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, all: &[Misma
     let at = applied.by.place(&mismatch.at);
     let meant = mismatch.meant.as_deref();
     let fix = meant.and_then(|meant| fix::retype(&at, mismatch.at.text(), meant, Safety::Unsafe));
-    let mut finding = Finding { severity, ..Finding::error(RULE.id, at, message).help(help).about(object) };
-    finding.fixes = fix.into_iter().collect();
+    let finding = Finding::error(RULE.id, at, message).help(help).about(object).fixed_by(fix);
+    let mut finding = Finding { severity, ..finding };
     if let Origin::Received(definition) | Origin::Elsewhere(definition) = &kind.found.origin {
         finding = finding.related(definition.at.clone(), "the schema is here");
     }
