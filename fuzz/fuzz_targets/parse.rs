@@ -1,7 +1,7 @@
-//! Fuzzes `parse`.
+//! Fuzzes the target `parse`.
 #![no_main]
 
-#[path = "../targets.rs"]
+#[path = "../targets/mod.rs"]
 mod targets;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| targets::parse(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| targets::run("parse", data));

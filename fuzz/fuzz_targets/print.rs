@@ -1,7 +1,7 @@
-//! Fuzzes `print`.
+//! Fuzzes the target `print`.
 #![no_main]
 
-#[path = "../targets.rs"]
+#[path = "../targets/mod.rs"]
 mod targets;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| targets::print(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| targets::run("print", data));
