@@ -91,7 +91,8 @@ fn files_that_change_during_a_run_are_findings_or_errors() {
     let write = |round: usize| {
         for at in 0..40 {
             let path = root.join(format!("apps/app-{at}.yaml"));
-            let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: app-{at}}}\ndata: {{round: '{round}'}}\n");
+            let text =
+                format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: app-{at}}}\ndata: {{round: '{round}'}}\n");
             let _ = match (at + round) % 5 {
                 0 => fs::remove_file(&path),
                 1 => fs::create_dir(&path),

@@ -1,7 +1,0 @@
-//! Fuzzes the target `lint`.
-#![no_main]
-
-#[path = "../targets/mod.rs"]
-mod targets;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| targets::run("lint", data));
