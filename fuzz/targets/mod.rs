@@ -5,8 +5,11 @@ mod languages;
 mod repository;
 mod yaml;
 
+/// A function that runs a target on an input.
+type Target = fn(&[u8]);
+
 /// The targets by name. The directory of the same name in `fuzz/corpus` has the inputs of a target.
-pub(crate) const TARGETS: &[(&str, fn(&[u8]))] = &[
+pub(crate) const TARGETS: &[(&str, Target)] = &[
     ("cel", languages::cel),
     ("kustomize", repository::kustomize),
     ("lint", repository::lint),

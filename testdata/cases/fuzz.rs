@@ -11,7 +11,7 @@ mod targets;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
-    let of_target = |(name, _): &(&str, fn(&[u8]))| {
+    let of_target = |(name, _): &(&'static str, _)| {
         trials_of("fuzz", &corpus, entries(&corpus.join(name)), |input| {
             targets::run(&name_of(input.parent().expect("an input is in a directory")), &std::fs::read(input)?);
             Ok(())
