@@ -5,6 +5,15 @@ use super::failure::Failure;
 /// The cost that the API server allows for one evaluation of one expression.
 pub const STEPS_OF_EXPRESSION: u64 = 1_000_000;
 
+/// The cost that the API server allows for all expressions of one request.
+pub const STEPS_OF_REQUEST: u64 = 10_000_000;
+
+/// The cost of all requests of a run of the linter, which takes about a minute on one core.
+const STEPS_OF_RUN: u64 = 500_000_000;
+
+/// The cost that every request may have, however many there are. Rules of public definitions cost less than a tenth.
+const MIN_STEPS_OF_REQUEST: u64 = 50_000;
+
 /// The bytes of a text that cost as much as one step.
 const BYTES_PER_STEP: usize = 10;
 
@@ -30,13 +39,34 @@ impl Budget {
         Self { left: limit, limit }
     }
 
+    /// Creates the budget of each of a number of requests. Many requests have less, so that a run ends.
+    pub fn of_request(requests: usize) -> Self {
+        let requests = u64::try_from(requests.max(1)).unwrap_or(u64::MAX);
+        Self::new((STEPS_OF_RUN / requests).clamp(MIN_STEPS_OF_REQUEST, STEPS_OF_REQUEST))
+    }
+
+    /// The limit of the next expression, in steps.
+    pub fn limit_of_expression(&self) -> u64 {
+        self.left.min(STEPS_OF_EXPRESSION)
+    }
+
+    /// Whether no steps are left.
+    pub fn is_over(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Ends the budget.
+    pub(super) fn end(&mut self) {
+        self.left = 0;
+    }
+
     /// The number of steps that were spent.
     pub fn spent(&self) -> u64 {
         self.limit - self.left
     }
 
     /// Spends steps.
-    pub(super) fn spend(&mut self, steps: usize) -> Result<(), Failure> {
+    pub fn spend(&mut self, steps: usize) -> Result<(), Failure> {
         let steps = u64::try_from(steps).unwrap_or(u64::MAX);
         if steps > self.left {
             self.left = 0;

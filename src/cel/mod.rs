@@ -14,7 +14,7 @@ mod check;
 mod evaluate;
 mod program;
 
-pub use budget::{Budget, STEPS_OF_EXPRESSION};
+pub use budget::{Budget, STEPS_OF_EXPRESSION, STEPS_OF_REQUEST};
 pub use failure::Failure;
 pub use notation::{Duration, Url};
 pub use program::{CompileError, Environment, Evaluation, Program};

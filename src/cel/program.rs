@@ -109,4 +109,16 @@ impl Program {
         let (result, reads) = evaluated.unwrap_or((Err(Failure::Limit), Vec::new()));
         Evaluation { result, reads }
     }
+
+    /// Evaluates the expression as one of several of a request. Each of them has its own limit, and the first one that
+    /// exceeds it ends the budget of the request, as on the API server.
+    pub fn evaluate_in(&self, variables: &[(&str, Value)], request: &mut Budget) -> Evaluation {
+        let mut own = Budget::new(request.limit_of_expression());
+        let evaluation = self.evaluate(variables, &mut own);
+        let spent = request.spend(usize::try_from(own.spent()).unwrap_or(usize::MAX));
+        if spent.is_err() || matches!(evaluation.result, Err(Failure::Limit)) {
+            request.end();
+        }
+        evaluation
+    }
 }

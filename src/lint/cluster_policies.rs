@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use crate::base::finding::Finding;
+use crate::cel::Budget;
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::{Object, Scope};
 use crate::lint::facts::content::first_alike;
@@ -168,8 +169,9 @@ impl<'a> ClusterPolicies<'a> {
             let mut decision = Decision::default();
             let enforced = self.enforced(request.view).zip(views.get(request.view));
             let Some(((_, Enforced { languages, configured }), view)) = enforced else { return Arc::default() };
+            let mut budget = Budget::of_request(requests.len());
             for set in languages {
-                let own = set.decide(&request.request(), &OnCluster { view, configured });
+                let own = set.decide(&request.request(), &OnCluster { view, configured }, &mut budget);
                 decision.violations.extend(own.violations);
                 decision.unknown.extend(own.unknown);
             }

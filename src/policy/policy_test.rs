@@ -8,6 +8,7 @@ use super::decision::Decision;
 use super::language::LANGUAGES;
 use super::request::Request;
 use crate::base::finding::{Finding, Severity};
+use crate::cel::Budget;
 use crate::kube::{Object, Scope, scope_of};
 use crate::text::{File, Span, Tree, folder_of, join};
 use crate::yaml::Node;
@@ -94,7 +95,7 @@ impl TestFile {
             };
             let mut decision = Decision::default();
             for set in &sets {
-                let own = set.decide(&request, &objects);
+                let own = set.decide(&request, &objects, &mut Budget::of_request(1));
                 decision.violations.extend(own.violations);
                 decision.unknown.extend(own.unknown);
             }

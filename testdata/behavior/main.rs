@@ -24,6 +24,7 @@ mod readme;
 mod render;
 mod report;
 mod resourceset;
+mod schemas;
 mod seeds;
 #[path = "../support.rs"]
 mod support;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use fleetwright::base::finding::Severity;
+use fleetwright::cel::Budget;
 use fleetwright::kube::{Object, Scope, scope_of};
 use fleetwright::policy::{Decision, LANGUAGES, Objects, Request, plural_of};
 use fleetwright::text::File;
@@ -132,7 +133,7 @@ fn policies_decide_as_on_the_api_server() {
             user: Some("system:serviceaccount:flux-system:kustomize-controller"),
             operation: "CREATE",
         };
-        let decision = policies.decide(&request, &given);
+        let decision = policies.decide(&request, &given, &mut Budget::of_request(1));
         differences.extend(difference(answer, &decision).map(|shown| (answer.object.clone(), shown)));
     }
     let items = EXPLAINED.lines().filter_map(|line| line.strip_prefix("- `")?.split_once("`: "));

@@ -22,18 +22,22 @@ impl Schema {
     }
 }
 
-/// Compiles a rule. A rule about a transition does not run when an object is created.
-fn compile(rule: &Rule, self_type: &cel::Type) -> Option<CompiledRule> {
+/// Compiles a rule.
+fn compile(rule: &Rule, self_type: &cel::Type) -> CompiledRule {
     if rule.rule.contains("oldSelf") && !rule.optional_old_self {
-        return None;
+        return CompiledRule::Transition;
     }
     let mut environment = cel::Environment::new(None).with("self", self_type.clone());
     if rule.optional_old_self {
         environment = environment.with("oldSelf", cel::Type::optional(self_type.clone()));
     }
-    let program = environment.compile(&rule.rule).ok()?;
-    let message = rule.message_expression.as_ref().and_then(|text| environment.compile(text).ok());
-    Some(CompiledRule { program, message })
+    match environment.compile(&rule.rule) {
+        Ok(program) => {
+            let message = rule.message_expression.as_ref().and_then(|text| environment.compile(text).ok());
+            CompiledRule::Rule { program: Box::new(program), message: message.map(Box::new) }
+        }
+        Err(errors) => CompiledRule::Faulty(errors.into_iter().next().map(|error| error.message).unwrap_or_default()),
+    }
 }
 
 /// The fields of an object in expressions.

@@ -7,15 +7,22 @@ use crate::cel::{Program, Type};
 pub struct CompiledRules {
     /// The type of `self`.
     pub self_type: Type,
-    /// The rules in their order; `None` for a rule that does not compile or that compares with an older object.
-    pub rules: Box<[Option<CompiledRule>]>,
+    /// The rules in their order.
+    pub rules: Box<[CompiledRule]>,
 }
 
 /// A compiled rule.
 #[derive(Debug)]
-pub struct CompiledRule {
-    /// The expression.
-    pub program: Program,
-    /// The expression of the message.
-    pub message: Option<Program>,
+pub enum CompiledRule {
+    /// A rule for every object.
+    Rule {
+        /// The expression.
+        program: Box<Program>,
+        /// The expression of the message.
+        message: Option<Box<Program>>,
+    },
+    /// A rule about a transition, which does not run when an object is created.
+    Transition,
+    /// A rule that does not compile, with the reason.
+    Faulty(String),
 }

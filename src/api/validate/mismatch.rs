@@ -38,4 +38,6 @@ pub enum Fault {
     Metadata,
     /// A CEL rule of the schema is not true.
     Rule,
+    /// A CEL rule of the schema does not compile, or takes too many steps.
+    Unchecked,
 }

@@ -9,7 +9,7 @@ use super::mismatch::{Fault, Mismatch};
 use super::path::Path;
 use super::state::Walk;
 use crate::api::schema::{CompiledRule, Rule, Schema};
-use crate::cel::{Budget, Evaluation, Failure, Program, Read, STEPS_OF_EXPRESSION, Value};
+use crate::cel::{Evaluation, Failure, Program, Read, Value};
 use crate::text::Span;
 use crate::yaml::Node;
 
@@ -19,40 +19,56 @@ pub(super) fn check_rules(node: &Node, schema: &Schema, path: &Path<'_>, walk: &
     let Some((constraints, compiled)) = schema.constraints.as_ref().zip(schema.compiled_rules(is_resource)) else {
         return;
     };
+    if walk.rules.is_over() {
+        return;
+    }
     let own = with_defaults(node, schema);
     let value = Value::of_node("self", &own, &compiled.self_type);
-    for (rule, program) in constraints.rules.iter().zip(&compiled.rules) {
-        let Some(program) = program else { continue };
-        let mut run = |program: &Program| {
-            let mut budget = Budget::new(walk.rule_steps.min(STEPS_OF_EXPRESSION));
-            let variables = [("self", value.clone()), ("oldSelf", Value::Optional(None))];
-            let evaluation = program.evaluate(&variables, &mut budget);
-            walk.rule_steps -= budget.spent();
-            evaluation
+    for (rule, compiled) in constraints.rules.iter().zip(&compiled.rules) {
+        let (program, message) = match compiled {
+            CompiledRule::Rule { program, message } => (program, message),
+            CompiledRule::Transition => continue,
+            CompiledRule::Faulty(reason) => {
+                let message = format!("cannot be checked: the rule `{}` does not compile: {reason}", short(&rule.rule));
+                let (path, at) = (path.text(), path.key_span());
+                walk.add(Mismatch { fault: Fault::Unchecked, path, at, message, help: None, meant: None });
+                continue;
+            }
         };
-        let Evaluation { result, reads } = run(&program.program);
-        let message = match result {
+        let limit = walk.rules.limit_of_expression();
+        let mut run = |program: &Program| {
+            program.evaluate_in(&[("self", value.clone()), ("oldSelf", Value::Optional(None))], &mut walk.rules)
+        };
+        let Evaluation { result, reads } = run(program);
+        let (fault, message) = match result {
             Ok(value) if value.as_bool() == Some(false) => {
-                format!("violates a rule: {}", words(rule, program, &mut run))
+                (Fault::Rule, format!("violates a rule: {}", words(rule, message.as_deref(), &mut run)))
             }
             Err(Failure::Error(error)) => {
                 let rule = rule.message.as_deref().unwrap_or(&rule.rule);
-                format!("fails a rule: {error}, which the rule needs: {}", short(rule))
+                (Fault::Rule, format!("fails a rule: {error}, which the rule needs: {}", short(rule)))
+            }
+            Err(Failure::Limit) => {
+                let rule = short(&rule.rule);
+                (Fault::Unchecked, format!("cannot be checked: the rule `{rule}` takes more than {limit} steps"))
             }
             // The repository does not show whether the rule is true.
-            Ok(_) | Err(Failure::Unknown | Failure::Limit) => continue,
+            Ok(_) | Err(Failure::Unknown) => continue,
         };
         let help = rule.message.is_some().then(|| format!("the rule is `{}`", short(&rule.rule)));
         let at = position(node, rule, &reads).unwrap_or_else(|| path.key_span());
         let path = path.text() + rule.field_path.as_deref().unwrap_or_default();
         let path = path.strip_prefix('.').map_or_else(|| path.clone(), str::to_owned);
-        walk.add(Mismatch { fault: Fault::Rule, path, at, message, help, meant: None });
+        walk.add(Mismatch { fault, path, at, message, help, meant: None });
+        if fault == Fault::Unchecked {
+            return;
+        }
     }
 }
 
 /// The message of a rule: the result of its expression, its message, or the rule itself.
-fn words(rule: &Rule, program: &CompiledRule, run: &mut impl FnMut(&Program) -> Evaluation) -> String {
-    let computed = program.message.as_ref().and_then(|program| run(program).result.ok());
+fn words(rule: &Rule, message: Option<&Program>, run: &mut impl FnMut(&Program) -> Evaluation) -> String {
+    let computed = message.and_then(|program| run(program).result.ok());
     let computed = computed.as_ref().and_then(Value::as_text).map(str::trim);
     let computed = computed.filter(|text| !text.is_empty() && !text.contains('\n'));
     match (computed, &rule.message) {

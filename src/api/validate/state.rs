@@ -2,15 +2,13 @@
 
 use super::mismatch::{Fault, Mismatch};
 use super::path::Path;
+use crate::cel::Budget;
 use crate::yaml::Node;
 
 /// The maximum number of values that are compared with a schema.
 const MAX_STEPS: usize = 2_000_000;
 /// The maximum number of mismatches of one object.
 const MAX_MISMATCHES: usize = 50;
-
-/// The cost that the API server allows for all rules of one object.
-const MAX_RULE_STEPS: u64 = 10_000_000;
 
 /// The validation of one object.
 pub(super) struct Walk {
@@ -20,13 +18,13 @@ pub(super) struct Walk {
     pub(super) kind: String,
     steps: usize,
     pub(super) found: Vec<Mismatch>,
-    /// The remaining steps of the evaluation of rules.
-    pub(super) rule_steps: u64,
+    /// The budget of the rules.
+    pub(super) rules: Budget,
 }
 
 impl Walk {
-    pub(super) fn new(kind: &str, is_typed: bool) -> Self {
-        Self { is_typed, kind: kind.to_owned(), steps: 0, found: Vec::new(), rule_steps: MAX_RULE_STEPS }
+    pub(super) fn new(kind: &str, is_typed: bool, rules: Budget) -> Self {
+        Self { is_typed, kind: kind.to_owned(), steps: 0, found: Vec::new(), rules }
     }
 
     /// Adds a mismatch, up to a limit.

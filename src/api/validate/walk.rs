@@ -10,6 +10,7 @@ use super::state::Walk;
 use super::value::{has_type, is_null, is_unknown, retyped, type_name, type_of};
 use crate::api::schema::{Additional, Schema, Type};
 use crate::base::finding::did_you_mean;
+use crate::cel::Budget;
 use crate::kube::{Object, Scope};
 use crate::yaml::{Entry, Node, Value};
 
@@ -39,9 +40,10 @@ const NOT_ENFORCED: &[&str] = &[
     "desiredReplicas",
 ];
 
-/// Validates an object with the schema of its kind. The result is bounded, and sorted by position in the object.
-pub fn validate(object: &Object, schema: &Schema, scope: Scope, is_typed: bool) -> Vec<Mismatch> {
-    let mut walk = Walk::new(object.kind(), is_typed);
+/// Validates an object with the schema of its kind. The result is bounded, and sorted by position in the object. `rules` is
+/// the budget of the CEL rules.
+pub fn validate(object: &Object, schema: &Schema, scope: Scope, is_typed: bool, rules: Budget) -> Vec<Mismatch> {
+    let mut walk = Walk::new(object.kind(), is_typed, rules);
     let path = Path::root(&object.node);
     check_metadata(object, scope, &path, &mut walk);
     let Value::Map(entries) = &object.node.value else { return walk.found };

@@ -7,6 +7,7 @@ use crate::api::catalog::{Lookup, Origin, Product, Releases, built_in};
 use crate::api::release::{Status, replacement_for};
 use crate::api::validate::{Mismatch, validate};
 use crate::base::finding::Finding;
+use crate::cel::Budget;
 use crate::kube::Object;
 use crate::lint::api_uses::{Role, uses_of};
 use crate::lint::fleet::Fleet;
@@ -99,11 +100,11 @@ impl Replacements {
             let (group, version) = new.split_once('/').unwrap_or(("", new));
             if let Lookup::Found(found) = view.catalog().find(group, version, object.kind()) {
                 let is_typed = matches!(&found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
-                let mut mismatches = validate(object, &found.schema, found.scope, is_typed);
+                let mut mismatches = validate(object, &found.schema, found.scope, is_typed, Budget::of_request(1));
                 // A fault of the present version is not a change.
                 let own = object.api_version().rsplit('/').next().unwrap_or_default();
                 if let Some(present) = built_in(group, own, object.kind(), now).filter(|_| !mismatches.is_empty()) {
-                    let present = validate(object, &present.schema, present.scope, is_typed);
+                    let present = validate(object, &present.schema, present.scope, is_typed, Budget::of_request(1));
                     let is_known = |mismatch: &Mismatch| {
                         present.iter().any(|own| own.path == mismatch.path && own.message == mismatch.message)
                     };

@@ -13,15 +13,15 @@ use crate::policy::request::Request;
 use crate::text::Span;
 use crate::yaml::Key;
 
-/// The cost that the API server allows for all expressions of one request.
-const STEPS_OF_REQUEST: u64 = 10_000_000;
+/// The steps of an evaluation of a policy, beside those of its expressions.
+const STEPS_OF_POLICY: usize = 20;
 /// The maximum length of a message in characters, as in the API server.
 const MAX_MESSAGE: usize = 5 * 1024;
 
 /// The variables of all expressions, by name.
-struct Scope {
+struct Scope<'b> {
     values: Vec<(&'static str, Value)>,
-    budget: Budget,
+    budget: &'b mut Budget,
 }
 
 /// Evaluates a policy for a request, with one object of parameters or none.
@@ -30,9 +30,14 @@ pub(super) fn evaluate(
     binding: &Binding,
     request: &Request<'_>,
     params: Option<&Object>,
+    budget: &mut Budget,
     decision: &mut Decision,
 ) {
-    let mut scope = Scope::new(request, params);
+    if budget.spend(STEPS_OF_POLICY).is_err() {
+        decision.unknown.push(Unknown::Cost);
+        return;
+    }
+    let mut scope = Scope::new(request, params, budget);
     let place = Place { policy, binding, request };
     match scope.conditions(&policy.conditions) {
         Ok(true) => {}
@@ -73,8 +78,8 @@ fn unknown(failure: &Failure) -> Unknown {
     if matches!(failure, Failure::Limit) { Unknown::Cost } else { Unknown::Value }
 }
 
-impl Scope {
-    fn new(request: &Request<'_>, params: Option<&Object>) -> Self {
+impl<'b> Scope<'b> {
+    fn new(request: &Request<'_>, params: Option<&Object>, budget: &'b mut Budget) -> Self {
         let node = |name: &'static str, object: &Object| Value::of_node(name, &object.node, &Type::Dyn);
         let namespace_object = match (request.namespace, request.namespace_object) {
             (None, _) => Value::Null,
@@ -89,7 +94,7 @@ impl Scope {
             ("authorizer", Value::Unknown),
         ];
         values.push(("params", params.map_or(Value::Null, |params| node("params", params))));
-        Self { values, budget: Budget::new(STEPS_OF_REQUEST) }
+        Self { values, budget }
     }
 
     fn set_variables(&mut self, fields: &[Field]) {
@@ -99,7 +104,7 @@ impl Scope {
     }
 
     fn evaluate(&mut self, expression: &Expression) -> (Result<Value, Failure>, Vec<Read>) {
-        let found = expression.program.evaluate(&self.values, &mut self.budget);
+        let found = expression.program.evaluate_in(&self.values, self.budget);
         (found.result, found.reads)
     }
 
@@ -128,7 +133,8 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn check(&self, validation: &Validation, scope: &mut Scope, decision: &mut Decision) {
+    fn check(&self, validation: &Validation, scope: &mut Scope<'_>, decision: &mut Decision) {
+        let (was_over, limit) = (scope.budget.is_over(), scope.budget.limit_of_expression());
         let (result, reads) = scope.evaluate(&validation.expression);
         let message = match result {
             Ok(value) if value.as_bool() == Some(true) => return,
@@ -140,6 +146,13 @@ impl Place<'_> {
             }
             Err(Failure::Error(error)) if self.policy.denies_on_failure => format!("the expression fails: {error}"),
             Err(Failure::Error(_)) => return,
+            Err(Failure::Limit) if !was_over => {
+                let message = format!("the expression takes more than {limit} steps and cannot be checked");
+                let violation = self.violation(&validation.expression.at, message, None);
+                let severity = violation.severity.min(Severity::Warning);
+                decision.violations.push(Violation { severity, ..violation });
+                return;
+            }
             Err(failure) => {
                 decision.unknown.push(unknown(&failure));
                 return;
@@ -173,7 +186,7 @@ fn may_have_a_default(reads: &[Read]) -> bool {
 }
 
 /// The message of a violated validation.
-fn message(validation: &Validation, scope: &mut Scope) -> String {
+fn message(validation: &Validation, scope: &mut Scope<'_>) -> String {
     if let Some(expression) = &validation.message_expression
         && let (Ok(value), _) = scope.evaluate(expression)
         && let Some(text) = value.as_text().map(str::trim)

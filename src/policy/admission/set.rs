@@ -8,6 +8,7 @@ use super::parameters::{Params, parameters};
 use super::policy::Policy;
 use super::selection::Selected;
 use crate::base::finding::Finding;
+use crate::cel::Budget;
 use crate::kube::Object;
 use crate::policy::cluster::Objects;
 use crate::policy::decision::{Decision, Unknown, Violation};
@@ -59,7 +60,7 @@ impl Policies for PolicySet {
         self.enforced.iter().any(|(policy, _)| policy.param_kind.is_some())
     }
 
-    fn decide<'a>(&self, request: &Request<'a>, objects: &dyn Objects<'a>) -> Decision {
+    fn decide<'a>(&self, request: &Request<'a>, objects: &dyn Objects<'a>, budget: &mut Budget) -> Decision {
         let mut decision = Decision::default();
         let is_exempt = request.object.group() == GROUP && request.object.kind().contains("AdmissionPolicy");
         if is_exempt {
@@ -83,7 +84,7 @@ impl Policies for PolicySet {
                     }
                     Selected::Yes => {}
                 }
-                bind(policy, binding, request, objects, &mut decision);
+                bind(policy, binding, request, objects, budget, &mut decision);
             }
         }
         decision
@@ -95,13 +96,14 @@ fn bind<'a>(
     binding: &Binding,
     request: &Request<'a>,
     objects: &dyn Objects<'a>,
+    budget: &mut Budget,
     decision: &mut Decision,
 ) {
     match parameters(policy.param_kind.as_ref(), binding.parameters.as_ref(), request, objects) {
-        Params::None => evaluate(policy, binding, request, None, decision),
+        Params::None => evaluate(policy, binding, request, None, budget, decision),
         Params::Found(all) => {
             for params in all {
-                evaluate(policy, binding, request, Some(params), decision);
+                evaluate(policy, binding, request, Some(params), budget, decision);
             }
         }
         Params::Skipped => {}

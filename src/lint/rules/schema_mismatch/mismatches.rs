@@ -8,6 +8,7 @@ use super::kinds::{Answer, Kind, Kinds, replaces_definitions};
 use crate::api::catalog::{Definition, Origin, Product, Version, definition_mistakes};
 use crate::api::schema::Mistake;
 use crate::api::validate::{Fault, Mismatch, validate};
+use crate::cel::Budget;
 use crate::flux::{Applied, AppliedSet, ApplyMode};
 use crate::kube::Object;
 use crate::lint::facts::content::first_alike;
@@ -187,20 +188,22 @@ fn run(jobs: &[Job<'_>]) -> Index<ObjectKey, Arc<[Mismatch]>> {
     let contents: Vec<(usize, &Object)> = jobs.iter().map(|job| (job.key.1, job.object)).collect();
     let first = first_alike(&contents);
     let is_first = |at: usize| first.get(at) == Some(&at);
-    let of_first = |(at, job): (usize, &Job<'_>)| if is_first(at) { mismatches(job) } else { Vec::new() };
+    let rules = Budget::of_request(jobs.len());
+    let of_first =
+        |(at, job): (usize, &Job<'_>)| if is_first(at) { mismatches(job, rules.clone()) } else { Vec::new() };
     let of_first: Vec<Vec<Mismatch>> = jobs.par_iter().enumerate().map(of_first).collect();
     let own = |((at, job), first): ((usize, &Job<'_>), &usize)| {
         let known = of_first.get(*first).filter(|known| !known.is_empty())?;
-        Some((job.key, if at == *first { known.clone() } else { mismatches(job) }.into()))
+        Some((job.key, if at == *first { known.clone() } else { mismatches(job, rules.clone()) }.into()))
     };
     let all: Vec<(ObjectKey, Arc<[Mismatch]>)> = jobs.par_iter().enumerate().zip(&first).filter_map(own).collect();
     all.into_iter().collect()
 }
 
-fn mismatches(job: &Job<'_>) -> Vec<Mismatch> {
+fn mismatches(job: &Job<'_>, rules: Budget) -> Vec<Mismatch> {
     let found = &job.kind.found;
     let is_typed = matches!(&found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
-    let mut all = validate(job.object, &found.schema, found.scope, is_typed);
+    let mut all = validate(job.object, &found.schema, found.scope, is_typed, rules);
     if job.object.kind() == "CustomResourceDefinition" {
         all.extend(job.view.written.definitions.of(job.object).iter().flat_map(|own| rejected(job.object, own)));
     }

@@ -228,12 +228,15 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, all: &[Misma
     let is_dropped = mismatch.fault == Fault::UnknownField
         && matches!(&kind.found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes)
         && normalization::drops_unknown_fields(applied.object, all);
-    let is_warning = is_elsewhere || loses_labels || is_dropped || applied.by.is_suspended();
+    let is_unchecked = mismatch.fault == Fault::Unchecked;
+    let is_warning = is_elsewhere || loses_labels || is_dropped || is_unchecked || applied.by.is_suspended();
     let severity = if is_warning { Severity::Warning } else { Severity::Error };
     let result = if loses_labels {
         "Flux cannot read the labels, and removes all of them"
     } else if is_dropped {
         "Flux removes the field before it applies the object"
+    } else if is_unchecked {
+        "the API server rejects definitions and objects with such a rule; correct or simplify it"
     } else {
         "the API server rejects the object, and Flux applies nothing of its Kustomization"
     };
