@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read has failed")]
 
+use std::fmt::Write as _;
+
 use fleetwright::base::finding::{Finding, ObjectRef, Severity};
 use fleetwright::report::{Coverage, FORMATS, Report, SummaryLine, access, build, changes, graph, json, trace};
 use fleetwright::text::{File, Span};
@@ -164,8 +166,12 @@ fn many_objects(folder: &std::path::Path, value: &str) {
     let object =
         |name: &str| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: x}}\ndata:\n");
     let mut text = object("a-wide");
-    (0..1_000).for_each(|field| text.push_str(&format!("  field-{field}: {value}-{}\n", "x".repeat(100))));
-    (0..1_000).for_each(|number| text.push_str(&format!("{}  key: {value}\n", object(&format!("b-{number}")))));
+    for field in 0..1_000 {
+        let _ = writeln!(text, "  field-{field}: {value}-{}", "x".repeat(100));
+    }
+    for number in 0..1_000 {
+        let _ = writeln!(text, "{}  key: {value}", object(&format!("b-{number}")));
+    }
     std::fs::write(cluster.join("objects.yaml"), text).unwrap();
 }
 

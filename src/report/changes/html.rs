@@ -1,5 +1,6 @@
 //! Changes as one HTML page without external resources.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use minijinja::value::{Serde, Value};
@@ -26,12 +27,13 @@ fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     for (at, part) in parts.iter().enumerate() {
         let escaped = HtmlEscape(part);
-        match at % 2 {
-            0 => html.push_str(&escaped.to_string()),
+        // Formatting into a string cannot fail.
+        let _ = match at % 2 {
+            0 => write!(html, "{escaped}"),
             // The last backtick has no end.
-            _ if at + 1 == parts.len() => html.push_str(&format!("`{escaped}")),
-            _ => html.push_str(&format!("<code>{escaped}</code>")),
-        }
+            _ if at + 1 == parts.len() => write!(html, "`{escaped}"),
+            _ => write!(html, "<code>{escaped}</code>"),
+        };
     }
     html
 }
