@@ -24,6 +24,14 @@ fn the_readme_names_the_minimum_rust_version() {
     assert!(include_str!("../../README.md").contains(version), "README.md does not say `{version}`");
 }
 
+/// The hooks of pre-commit install the wheel of the same version.
+#[test]
+fn the_hooks_install_the_wheel_of_this_version() {
+    let dependency = concat!("\"fleetwright-flux==", env!("CARGO_PKG_VERSION"), "\"");
+    assert!(include_str!("../../pyproject.toml").contains(dependency), "pyproject.toml does not say {dependency}");
+    assert!(include_str!("../../packaging/wheel/pyproject.toml").contains("name = \"fleetwright-flux\""));
+}
+
 /// A new rule gets a line in the changelog. Releases keep the rules that they had, so the changelog may name others.
 #[test]
 fn the_changelog_names_every_rule() {

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read has failed")]
 
+use std::fmt::Write as _;
+
 use fleetwright::base::finding::{Finding, ObjectRef, Severity};
 use fleetwright::report::{Coverage, FORMATS, Report, SummaryLine, access, build, changes, graph, json, trace};
 use fleetwright::text::{File, Span};
@@ -149,4 +151,42 @@ fn every_property_of_a_schema_has_a_description() {
         check(&schema, name, &mut missing);
     }
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Creates a directory with a cluster that receives many objects and one with many fields.
+fn many_objects(folder: &std::path::Path, value: &str) {
+    let cluster = folder.join("clusters/home");
+    std::fs::create_dir_all(cluster.join("flux-system")).unwrap();
+    let sync = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n\
+        metadata: {name: flux-system, namespace: flux-system}\nspec: {interval: 10m, path: ./clusters/home, prune: true, \
+        sourceRef: {kind: GitRepository, name: flux-system}}\n---\napiVersion: source.toolkit.fluxcd.io/v1\n\
+        kind: GitRepository\nmetadata: {name: flux-system, namespace: flux-system}\n\
+        spec: {interval: 1m, url: https://example.com/fleet.git, ref: {branch: main}}\n";
+    std::fs::write(cluster.join("flux-system/gotk-sync.yaml"), sync).unwrap();
+    let object =
+        |name: &str| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: x}}\ndata:\n");
+    let mut text = object("a-wide");
+    for field in 0..1_000 {
+        let _ = writeln!(text, "  field-{field}: {value}-{}", "x".repeat(100));
+    }
+    for number in 0..1_000 {
+        let _ = writeln!(text, "{}  key: {value}", object(&format!("b-{number}")));
+    }
+    std::fs::write(cluster.join("objects.yaml"), text).unwrap();
+}
+
+#[test]
+fn the_changes_of_many_objects_fit_into_a_comment() {
+    let folder = tempfile::tempdir().unwrap();
+    many_objects(&folder.path().join("before"), "one");
+    many_objects(&folder.path().join("after"), "two");
+    let mut diff = std::process::Command::new(env!("CARGO_BIN_EXE_fleetwright"));
+    let done =
+        diff.current_dir(folder.path()).args(["diff", "before", "after", "--format", "markdown"]).output().unwrap();
+    let comment = String::from_utf8(done.stdout).unwrap();
+    assert!(comment.chars().count() <= 65_536, "{}", comment.len());
+    assert!(comment.contains("`ConfigMap x/a-wide` changed") && comment.contains("  - … and 980 more\n"), "{comment}");
+    assert!(
+        comment.contains("`ConfigMap x/b-100` changed") && comment.contains("`fleetwright diff` prints all of them")
+    );
 }

@@ -3,10 +3,13 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::document::{Document, ObjectChange, followers, on_clusters, values};
+use super::document::{Document, FieldRow, ObjectChange, followers, on_clusters, values};
 use crate::base::finding::ObjectRef;
 use crate::report::markdown::{MAX_LEN, code, escape};
 use crate::report::one_line::one_line;
+
+/// The maximum number of lines of each sort below a change, so that one change does not fill the comment.
+const MAX_LINES: usize = 20;
 
 pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let mut sections: Vec<String> = Vec::new();
@@ -25,8 +28,8 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
     sections.extend(document.causes().iter().map(|(change, following)| object(change, following)));
     for change in &document.rights {
         let mut text = format!("- 🔑 rights of {} {}\n", code(&change.account), escape(&on_clusters(&change.clusters)));
-        change.gained.iter().for_each(|line| _ = writeln!(text, "  - gains: {}", escape(line)));
-        change.lost.iter().for_each(|line| _ = writeln!(text, "  - loses: {}", escape(line)));
+        add(&mut text, change.gained.iter().map(|line| format!("gains: {}", escape(line))));
+        add(&mut text, change.lost.iter().map(|line| format!("loses: {}", escape(line))));
         sections.push(text);
     }
     writeln!(out, "**fleetwright diff**: {}\n", document.summary_line())?;
@@ -54,26 +57,32 @@ fn object(change: &ObjectChange, following: &[&ObjectChange]) -> String {
     let place = code(&format!("{}:{}", change.path, change.line));
     let by = if former.is_some() { "to" } else { "by" };
     let _ = writeln!(text, "  - {}{by} {}, {place}", former.unwrap_or_default(), code(&name_of(&change.applier)));
-    for danger in &change.dangers {
-        let _ = writeln!(text, "  - **danger**: {}", escape(danger));
-    }
-    for row in &change.fields {
-        let place = code(&format!("{}:{}", row.path, row.line));
-        let change = match values(row) {
-            (Some(before), Some(after)) => format!("{} → {}", code(before), code(after)),
-            (None, Some(after)) => format!("set to {}", code(after)),
-            (Some(before), None) => format!("was {}, is not set any more", code(before)),
-            (None, None) => String::new(),
-        };
-        let _ = writeln!(text, "  - {}: {change} ({place})", code(&row.field));
-    }
-    for line in followers(following) {
-        let _ = writeln!(text, "  - {}", escape(&line));
-    }
-    for note in &change.notes {
-        let _ = writeln!(text, "  - {}", escape(note));
-    }
+    add(&mut text, change.dangers.iter().map(|danger| format!("**danger**: {}", escape(danger))));
+    add(&mut text, change.fields.iter().map(field));
+    add(&mut text, followers(following).iter().map(|line| escape(line)));
+    add(&mut text, change.notes.iter().map(|note| escape(note)));
     text
+}
+
+/// Adds lines below a change, and the number of those that are too many.
+fn add(text: &mut String, lines: impl ExactSizeIterator<Item = String>) {
+    let omitted = lines.len().saturating_sub(MAX_LINES);
+    for line in lines.take(MAX_LINES) {
+        let _ = writeln!(text, "  - {line}");
+    }
+    if omitted > 0 {
+        let _ = writeln!(text, "  - … and {omitted} more");
+    }
+}
+
+fn field(row: &FieldRow) -> String {
+    let change = match values(row) {
+        (Some(before), Some(after)) => format!("{} → {}", code(before), code(after)),
+        (None, Some(after)) => format!("set to {}", code(after)),
+        (Some(before), None) => format!("was {}, is not set any more", code(before)),
+        (None, None) => String::new(),
+    };
+    format!("{}: {change} ({})", code(&row.field), code(&format!("{}:{}", row.path, row.line)))
 }
 
 /// The kind and the name of an object, without the backticks of its usual form.
