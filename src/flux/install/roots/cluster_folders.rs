@@ -125,7 +125,10 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
     // The file that `flux bootstrap` will write.
     let file = File::new(format!("{folder}/{}/{SYNC_FILE}", groups::FLUX_NAMESPACE), "");
     let place = file.first_line();
-    let objects = sync_of(&source, &text(&format!("./{path}"), &place), &place);
+    // The Kustomization of the bootstrap does not have the name of a Kustomization that it applies.
+    let is_taken = objects.iter().any(|object| is_kustomization(object) && object.name() == &*source.name);
+    let name = if is_taken { folder.rsplit('/').next().unwrap_or(folder) } else { &source.name };
+    let objects = sync_of(&source, name, &text(&format!("./{path}"), &place), &place);
     let found = RootCandidate::new(CandidateKind::Folder, &file, objects, &path);
     RootCandidate { home: folder.to_string(), prefix: Some(prefix), ..found }
 }

@@ -87,10 +87,14 @@ pub(super) fn remove_left_over(tree: &Tree, candidates: &mut Vec<RootCandidate>)
     });
 }
 
-/// Returns whether a candidate is a template, according to its directory or a placeholder in its path.
+/// Returns whether a candidate is a template, according to its directory or a placeholder in its path or source.
 fn is_unfilled(tree: &Tree, candidate: &RootCandidate) -> bool {
     let has_placeholder = candidate.path.split('/').any(is_placeholder) && candidate.synced(tree).is_none();
-    is_template(&candidate.home) || has_placeholder || candidate.home.split('/').any(is_placeholder)
+    let source = candidate.objects.last().and_then(|object| object.text_at(&["spec", "sourceRef", "name"]));
+    is_template(&candidate.home)
+        || has_placeholder
+        || candidate.home.split('/').any(is_placeholder)
+        || source.is_some_and(is_placeholder)
 }
 
 /// The directory of the cluster that contains a bootstrap, without generic directories such as `flux-system`.

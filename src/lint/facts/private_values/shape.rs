@@ -240,7 +240,14 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || (lower.starts_with("not-") && lower.ends_with("-used"))
         || lower.contains("replace_me")
         || lower.contains("replaceme")
+        || is_constant(text)
         || is_reference(text)
+}
+
+/// Returns whether a text is a name such as `DATABASE_PASSWORD`.
+fn is_constant(text: &str) -> bool {
+    let is_word = |word: &str| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    text.contains('_') && text.split('_').all(is_word)
 }
 
 /// Returns whether a text contains a variable, a template, a tag or an encrypted part.
