@@ -189,6 +189,7 @@ const PROJECTS: &[&str] = &[
     "prometheus-operator",
     "rancher",
     "rook",
+    "stefanprodan",
     "tektoncd",
     "traefik",
     "volsync",
