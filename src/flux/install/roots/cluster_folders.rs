@@ -61,6 +61,7 @@ pub(super) fn cluster_folders(
         }
     }
     found.retain(|folder| !coverage.overlaps(folder) && !coverage.enters(folder));
+    let found: BTreeSet<String> = found.into_iter().map(|folder| synced_part(folder, &units, coverage)).collect();
     found.iter().map(|folder| candidate(builder, includers, folder, &units)).collect()
 }
 
@@ -105,6 +106,17 @@ fn split(base: &str, units: &Units<'_>, found: &mut BTreeSet<String>) {
         } else {
             found.insert(folder);
         }
+    }
+}
+
+/// The directory that the bootstrap of a cluster syncs: the only directory with Kustomizations, if these apply the other
+/// directories of the cluster, or else the whole directory of the cluster.
+fn synced_part(folder: String, units: &Units<'_>, coverage: &Coverage<'_>) -> String {
+    let mut inside = units.keys().filter(|unit| is_inside(unit, &folder));
+    let only = inside.next().filter(|_| inside.next().is_none());
+    match only.filter(|unit| ***unit != folder && coverage.applies_part(unit, &folder)) {
+        Some(unit) => (*unit).to_string(),
+        None => folder,
     }
 }
 

@@ -118,6 +118,14 @@ impl<'a> Coverage<'a> {
         below.filter(|(target, _)| is_inside(target, folder)).any(|(_, by)| by.iter().any(is_outside))
     }
 
+    /// Returns whether a Kustomization of a directory applies another part of a parent directory.
+    pub(super) fn applies_part(&self, unit: &str, folder: &str) -> bool {
+        let is_of_unit = |at: &usize| self.syncs[*at].units.contains(unit);
+        let below = self.by_target.range(folder.to_string()..).take_while(|(target, _)| target.starts_with(folder));
+        let mut parts = below.filter(|(target, _)| is_inside(target, folder) && !is_inside(target, unit));
+        parts.any(|(target, by)| target != folder && by.iter().any(is_of_unit))
+    }
+
     /// Returns whether a Kustomization applies a directory of another repository with the same path: its source has an
     /// address, and the Kustomizations in this directory use sources of other namespaces and repositories.
     fn is_of_other(&self, at: usize, folder: &str) -> bool {

@@ -8,6 +8,7 @@ use super::repository::repository;
 use crate::base::finding::{Finding, Severity};
 use crate::base::set_aside::{is_former, is_set_aside, is_template};
 use crate::flux::install::includers::Includers;
+use crate::flux::object::kinds::is_source;
 use crate::text::{Tree, folder_of, is_inside};
 
 /// The id of the rule for overlapping roots.
@@ -71,7 +72,7 @@ fn is_renamed(tree: &Tree, one: &RootCandidate) -> bool {
 /// Removes each `gotk-sync.yaml` that is left over from a former layout of the repository.
 ///
 /// Such a file is in the directory that another `gotk-sync.yaml` syncs from the same repository, but its path implies a
-/// different root of that repository. The outer file determines the root.
+/// different root of that repository, or it has no source. The outer file determines the root.
 pub(super) fn remove_left_over(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
     let syncs = candidates.iter().filter(|one| one.kind == CandidateKind::Sync);
     let known: Vec<_> = syncs
@@ -79,9 +80,11 @@ pub(super) fn remove_left_over(tree: &Tree, candidates: &mut Vec<RootCandidate>)
         .collect();
     candidates.retain(|one| {
         let prefix = one.prefix(tree).unwrap_or_default();
+        let has_source = one.objects.iter().any(is_source);
         let is_left_over = |(of, synced, outer, home): &(String, String, String, String)| {
             let is_below = prefix != *outer && is_inside(&prefix, outer) && is_inside(&one.home, synced);
-            is_below && one.home != *home && repository(&one.objects).as_ref() == Some(of)
+            let is_copy = is_below && repository(&one.objects).as_ref() == Some(of);
+            one.home != *home && (is_copy || !has_source && is_inside(&one.home, synced))
         };
         one.kind != CandidateKind::Sync || !known.iter().any(is_left_over)
     });

@@ -113,6 +113,8 @@ fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
     if let Some((password, host)) = parts
         && !is_placeholder(password)
         && !is_guessable(password)
+        // `user:cn` is a user in a region.
+        && password.len() > 2
         // The default of many charts is the name of the program.
         && !host.split(['-', '.', ':']).any(|word| word == password)
     {
