@@ -135,11 +135,12 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
     let (source, prefix) = own_source(builder.files().tree(), folder, &objects);
     let path = folder.get(prefix.len()..).unwrap_or_default().trim_start_matches('/').to_string();
     // The file that `flux bootstrap` will write.
-    let file = File::new(format!("{folder}/{}/{SYNC_FILE}", groups::FLUX_NAMESPACE), "");
+    let cluster = folder.strip_suffix(groups::FLUX_NAMESPACE).map_or(folder, |above| above.trim_end_matches('/'));
+    let file = File::new(format!("{cluster}/{}/{SYNC_FILE}", groups::FLUX_NAMESPACE), "");
     let place = file.first_line();
     // The Kustomization of the bootstrap does not have the name of a Kustomization that it applies.
     let is_taken = objects.iter().any(|object| is_kustomization(object) && object.name() == &*source.name);
-    let name = if is_taken { folder.rsplit('/').next().unwrap_or(folder) } else { &source.name };
+    let name = if is_taken { cluster.rsplit('/').next().unwrap_or(cluster) } else { &source.name };
     let objects = sync_of(&source, name, &text(&format!("./{path}"), &place), &place);
     let found = RootCandidate::new(CandidateKind::Folder, &file, objects, &path);
     RootCandidate { home: folder.to_string(), prefix: Some(prefix), ..found }
