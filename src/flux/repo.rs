@@ -128,6 +128,16 @@ fn excuse_written(findings: &mut [Finding], programs: &OtherPrograms) {
     }
 }
 
+/// A finding in a file that a generator copies as text: only the program that reads the text parses the file, and many
+/// programs accept a key that is defined twice.
+fn of_data(finding: Finding) -> Finding {
+    if finding.rule != DUPLICATE_KEY {
+        return finding;
+    }
+    let help = "keep one of the keys, unless the program that reads the file accepts both".to_owned();
+    Finding { severity: Severity::Warning, help: Some(help), ..finding }
+}
+
 /// The paths that kustomizations reference.
 #[derive(Default)]
 struct NamedPaths {
@@ -177,13 +187,7 @@ impl Repo {
         repo.sources = Some(sources);
         match (loose, outcome) {
             (loose, None) => {
-                repo.problems.extend(loose.into_iter().map(|mut finding| {
-                    // Without a cluster, only the name of the directory tells whether the file is in use.
-                    if is_set_aside(finding.at.span.file().path(), |_| false) {
-                        finding.severity = Severity::Warning;
-                    }
-                    finding
-                }));
+                repo.problems.extend(loose);
                 repo.problems.retain(|finding| !is_test_data(finding.at.span.file().path()));
                 excuse_ignored(&mut repo.problems, files.tree());
                 repo.clusters.push(repo.without_root());
@@ -281,7 +285,8 @@ impl Repo {
             let spoken_for = is_kustomization || mentioned || is_data;
             if !parsed.findings.is_empty() {
                 let template = is_template(parsed);
-                let is_copied_template = template && is_data && !is_kustomization && !mentioned;
+                let is_only_data = is_data && !is_kustomization && !mentioned;
+                let is_copied_template = template && is_only_data;
                 // Users fill the placeholders of a template before a cluster reads the copy.
                 let template = template || set_aside::is_template(path);
                 let is_judged =
@@ -292,7 +297,8 @@ impl Repo {
                     // The builds report duplicate keys of patches, because the objects determine the consequences.
                     let is_patch = !is_kustomization && !named.included.contains(path) && named.others.contains(path);
                     let told = parsed.findings.iter().filter(|finding| !is_patch || finding.rule != DUPLICATE_KEY);
-                    self.problems.extend(told.cloned());
+                    let of_file = |finding: Finding| if is_only_data { of_data(finding) } else { finding };
+                    self.problems.extend(told.cloned().map(of_file));
                 } else if !template && claims_to_be_manifest(text) {
                     loose.extend(parsed.findings.iter().cloned());
                 } else {
@@ -374,6 +380,7 @@ impl Repo {
         let mut cluster = Cluster {
             name: "".into(),
             folder: String::new(),
+            is_assumed: false,
             appliers: Vec::new(),
             applied_sets: Vec::new(),
             lookups: Lookups::default(),

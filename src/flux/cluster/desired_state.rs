@@ -16,6 +16,8 @@ pub struct Cluster {
     /// The directory that the root syncs; the directory of the bootstrap if the repository does not contain the synced
     /// directory.
     pub folder: String,
+    /// Whether the repository contains bootstraps, but only a directory of this cluster. The cluster may not exist.
+    pub is_assumed: bool,
     /// The appliers. The root is the first one, and each applier follows its parent.
     pub appliers: Vec<Arc<Applier>>,
     /// The objects that Flux applies to the cluster, or to other clusters through `kubeConfig`, in the order of the

@@ -135,7 +135,8 @@ pub(crate) fn finish(clusters: Vec<ClusterBuild>) -> Outcome {
         remove_reapplied(&mut applied_sets);
         let lookups = Lookups::default();
         let (name, folder) = (cluster.root.name.clone(), cluster.root.folder.clone());
-        done.push(Cluster { name, folder, appliers, applied_sets, lookups });
+        let is_assumed = cluster.root.is_assumed;
+        done.push(Cluster { name, folder, is_assumed, appliers, applied_sets, lookups });
     }
     let gaps = gaps.sorted();
     let mut not_done: BTreeMap<String, usize> = BTreeMap::new();

@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::lockdown::Lockdown;
 use super::operator::OperatorAccount;
+use crate::address::Address;
 use crate::config;
 use crate::config::TenancyMode;
 use crate::flux::cluster::applied_set::Applied;
 use crate::flux::helm::Values;
 use crate::flux::install::installation::OPERATOR;
 use crate::flux::install::lockdown::Installation;
-use crate::flux::object::kinds::{is_flux, is_kustomization};
+use crate::flux::object::kinds::{is_flux, is_kustomization, is_source};
+use crate::flux::unknown::known_contents::is_of_project;
 use crate::kube::Object;
 use crate::kube::groups;
 use crate::yaml::Node;
@@ -199,10 +201,12 @@ impl Tenancy {
     ///
     /// A label alone does not prove a tenant, since the namespace of a platform's releases often has the label of the
     /// responsible team. The label is sufficient together with a lockdown, a service account that may manage the
-    /// namespace, or a Kustomization that delegates the namespace to another repository. An operator binds its service
+    /// namespace, or a Kustomization that delegates the namespace to another repository. The repository of a public
+    /// project does not belong to a tenant. An operator binds its service
     /// account to a role of its own.
     fn infer(&self, received: &[Applied<'_>]) -> BTreeMap<String, Option<String>> {
         let mut found: BTreeMap<String, TenantCandidate> = BTreeMap::new();
+        let of_projects = sources_of_projects(received);
         for applied in received {
             let object = applied.object;
             let namespace = if object.is("", "Namespace") { Some(object.name()) } else { applied.namespace() };
@@ -213,7 +217,14 @@ impl Tenancy {
             let candidate = found.entry(namespace.to_string()).or_default();
             candidate.holds_flux |= is_flux(object);
             // A Kustomization that targets another cluster delegates no namespace of this cluster.
-            candidate.is_handed_over |= is_kustomization(object) && !is_remote(object) && !self.is_of_platform(object);
+            let is_of_project = || {
+                let name = object.text_at(&["spec", "sourceRef", "name"]).unwrap_or_default();
+                of_projects.contains(&(namespace, name))
+            };
+            candidate.is_handed_over |= is_kustomization(object)
+                && !is_remote(object)
+                && !self.is_of_platform(object)
+                && !is_of_project();
             if let Some(tenant) = object.label(TENANT_LABEL).filter(|tenant| !tenant.is_empty()) {
                 candidate.label = Some(tenant.to_string());
             }
@@ -232,6 +243,14 @@ impl Tenancy {
         });
         tenants.map(|(namespace, candidate)| (namespace, candidate.label)).collect()
     }
+}
+
+/// The namespaces and names of the sources with repositories of public projects.
+fn sources_of_projects<'a>(received: &[Applied<'a>]) -> BTreeSet<(&'a str, &'a str)> {
+    let is_of_project =
+        |source: &Object| source.text_at(&["spec", "url"]).is_some_and(|url| is_of_project(Address::new(url).key()));
+    let sources = received.iter().filter(|applied| is_source(applied.object) && is_of_project(applied.object));
+    sources.map(|applied| (applied.namespace().unwrap_or_default(), applied.object.name())).collect()
 }
 
 /// Returns whether Flux applies the contents of an object to another cluster.

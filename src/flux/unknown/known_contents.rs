@@ -189,13 +189,14 @@ const PROJECTS: &[&str] = &[
     "prometheus-operator",
     "rancher",
     "rook",
+    "stefanprodan",
     "tektoncd",
     "traefik",
     "volsync",
 ];
 
 /// Returns whether the manifests at an address belong to a public project, not to a fleet.
-pub(super) fn is_of_project(address: &str) -> bool {
+pub(crate) fn is_of_project(address: &str) -> bool {
     let mut segments = address.split('/');
     let host = segments.next().unwrap_or_default();
     let owner = segments.next().unwrap_or_default();

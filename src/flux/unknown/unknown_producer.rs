@@ -174,7 +174,7 @@ impl UnknownProducer {
                 Some(_) => possibly(!is_definitions),
             };
         }
-        let is_related = || self.is_named_after(id.name) || self.mentions(id.name);
+        let is_related = || self.refers_to(id.name);
         match purpose {
             _ if is_definitions => Creates::Never,
             Some(Purpose::Flux) => {
@@ -205,8 +205,7 @@ impl UnknownProducer {
         let has_rights = |name: &Name| RIGHTS.iter().any(|word| name.contains(word));
         !self.is_chart()
             || !is_role(id)
-            || self.is_named_after(id.name)
-            || self.mentions(id.name)
+            || self.refers_to(id.name)
             || self.names.iter().any(has_rights)
     }
 
@@ -222,6 +221,11 @@ impl UnknownProducer {
             },
             Contents::Public | Contents::Anything => true,
         }
+    }
+
+    /// Returns whether the producer is a chart that is named like an object, or whose values contain the name.
+    pub fn refers_to(&self, name: &str) -> bool {
+        self.is_named_after(name) || self.mentions(name)
     }
 
     /// Returns whether the producer may create any object, such as ConfigMaps of the fleet or admission policies.

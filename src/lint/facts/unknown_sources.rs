@@ -255,6 +255,16 @@ impl Producer<'_> {
         matches!(self.source, UnknownSource::Chart(_))
     }
 
+    /// Returns whether the producer is a chart that is named like an object, or whose values contain the name.
+    pub(crate) fn refers_to(&self, name: &str) -> bool {
+        self.contents.refers_to(name)
+    }
+
+    /// Returns whether the producer may create any object in its namespace.
+    pub(crate) fn may_create_anything(&self) -> bool {
+        self.contents.may_create_anything()
+    }
+
     /// Returns whether the producer is a remote base.
     pub(crate) fn is_base(&self) -> bool {
         matches!(self.source, UnknownSource::RemoteBase(..))

@@ -125,8 +125,9 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             }
             Presence::Unknown(_) => {
                 let missing = self.explained(wanted);
+                let is_unrelated = |one: &Producer<'_>| one.is_chart() && !one.refers_to(wanted.name);
                 let is_mistake = wanted.is_flux()
-                    && view.unknown_sources().of(wanted).all(Producer::is_chart)
+                    && view.unknown_sources().of(wanted).all(is_unrelated)
                     && missing
                         .suggestion
                         .is_some_and(|(mistake, near)| mistake != Mistake::Name || is_typing_error(wanted, &near));

@@ -121,7 +121,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: post build variable substitution](https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution)
-    "duplicate-cluster-identity", Error, "two clusters share a value that must be unique",
+    "duplicate-cluster-identity", Warning, "two clusters share a value that must be unique",
     Check::Fleet(check),
 }
 
@@ -196,7 +196,7 @@ fn finding(key: &str, value: &str, claims: &[Claim<'_>]) -> Finding {
                 `.fleetwright.yaml`: otherwise each cluster may revert the changes of the others";
     // The last cluster is usually the copy.
     let Some((last, others)) = claims.split_last() else { unreachable!("two clusters share the value") };
-    let mut finding = Finding::error(RULE.id, last.variable.place.clone(), message).help(help);
+    let mut finding = Finding::warning(RULE.id, last.variable.place.clone(), message).help(help);
     for other in others.iter().take(MAX_SHOWN).filter(|other| other.variable.place != last.variable.place) {
         finding = finding.related(other.variable.place.clone(), format!("value of cluster `{}`", other.cluster));
     }

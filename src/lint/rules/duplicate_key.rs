@@ -9,7 +9,8 @@ declare! {
     /// test with another tool may not show the fault. Often, two branches added the same block.
     ///
     /// In a strategic merge patch, kustomize ignores the second key if the object has the mapping, and otherwise rejects
-    /// the patch. Therefore, the finding is a warning.
+    /// the patch. Therefore, the finding is a warning. It is also a warning in a file that a generator copies as text,
+    /// since only the program that reads the text parses the file.
     ///
     /// ## How to fix it
     ///

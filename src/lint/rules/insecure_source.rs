@@ -131,11 +131,14 @@ fn host(address: &str) -> &str {
     }
 }
 
-/// Returns whether a host is a Service in the cluster, or is on the loopback interface.
+/// The names that local clusters give to the machine on which they run.
+const OF_MACHINE: [&str; 3] = ["host.docker.internal", "host.k3d.internal", "host.minikube.internal"];
+
+/// Returns whether a host is a Service in the cluster, or is the machine itself.
 fn is_local(host: &str) -> bool {
     let host = host.trim_end_matches('.');
     let has_suffix = |suffix: &str| host.ends_with(suffix);
     let is_service = has_suffix(".svc") || has_suffix(".cluster.local") || !host.contains(['.', ':']);
     let is_loopback = host.starts_with("127.") || host == "::1";
-    is_service || is_loopback || has_suffix(".localhost")
+    is_service || is_loopback || has_suffix(".localhost") || OF_MACHINE.contains(&host)
 }

@@ -1,4 +1,4 @@
-use crate::base::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::kube::ObjectId;
 use crate::lint::findings::Findings;
@@ -17,8 +17,7 @@ declare! {
     /// The API server rejects an object if its namespace does not exist. Flux does not apply a Kustomization with a
     /// rejected object. A namespace that a user created by hand hides the fault until the setup of the next cluster.
     ///
-    /// The severity is error if another cluster receives the namespace from the repository, and otherwise warning,
-    /// since users often create namespaces by hand.
+    /// The severity is warning, since users and installers of platforms often create namespaces.
     ///
     /// The rule ignores:
     ///
@@ -74,14 +73,13 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let all: Vec<(Vec<Missing<'_>>, Findings)> = fleet.of_views(judge);
     for (missing, of_view) in all {
         found.merge(of_view);
-        // If another cluster receives a namespace, this cluster lacks the namespace by mistake.
+        // If another cluster receives a namespace, this cluster probably lacks the namespace by mistake.
         let elsewhere = |namespace: &str| {
             fleet.distinct().find_map(|view| Some((view, view.find("", "Namespace", "", namespace)?.by)))
         };
         let providers: Vec<_> = missing.iter().map(|(_, namespace, _)| elsewhere(namespace)).collect();
         for ((view, _, mut finding), provider) in missing.into_iter().zip(&providers) {
             if let Some((other, by)) = provider {
-                finding.severity = Severity::Error;
                 let of_one = providers.iter().flatten().filter(|(_, one)| one.reference == by.reference).count();
                 if of_one > 1 && lacks(view, other, by) {
                     finding = of_absent_applier(finding, view, other, by);

@@ -160,6 +160,10 @@ impl Walk<'_, '_> {
         let is_typed = expected.is_some_and(|expected| expected != Type::String && expected != Type::IntOrString);
         let Some((becomes, is_usual)) = retyped(node, self.value_of(node, variable).as_deref()) else { return };
         let is_null = becomes == "null";
+        if is_null && self.is_undefined(node, variable) {
+            // `undefined-variable` reports the cause.
+            return;
+        }
         if is_typed || (expected == Some(Type::String) && !is_null) || (is_null && self.is_core) {
             return;
         }
@@ -170,6 +174,12 @@ impl Walk<'_, '_> {
         // The author of `"${ENABLED}"` may intend a boolean, and of `"${PORT}"` a number.
         let severity = if is_usual { Severity::Pedantic } else { finding.severity };
         self.found.push(Finding { severity, ..finding });
+    }
+
+    /// Returns whether no source defines the variable of a node, and the node has no default.
+    fn is_undefined(&self, node: &Node, variable: &Name) -> bool {
+        let is_plain = node.span().text().trim_matches(['"', '\'']) == format!("${{{variable}}}");
+        is_plain && !self.applied.by.variables.values.contains_key(variable)
     }
 
     /// Returns whether Flux removes line breaks within the value of a variable.

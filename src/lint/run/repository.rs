@@ -13,6 +13,7 @@ use super::settings::apply_levels;
 use super::suppress::Exceptions;
 use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::base::group_findings::{absorb, group, sort};
+use crate::base::set_aside::{is_former, is_set_aside};
 use crate::flux::source::DANGLING_SOURCE;
 use crate::flux::{Applied, AppliedSet, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
 use crate::lint::context::Context;
@@ -26,6 +27,9 @@ use crate::lint::rule::{Check, Rule};
 use crate::lint::rules::RULES;
 use crate::lint::view::{Positions, Received, View};
 use crate::text::{Index, Tree};
+
+/// The rule whose errors do not depend on a cluster.
+const PLAINTEXT_SECRET: &str = "plaintext-secret";
 
 /// The result of a run of the linter.
 #[derive(Debug, Clone, Default)]
@@ -76,6 +80,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     found.merge(check_fleet(&fleet, &rules));
     found.extend(problems(repo, &receivers, options));
     let Findings { mut findings, unchecked } = found;
+    doubt(&mut findings, &receivers);
     let mut unwanted = apply_levels(&mut findings, &options.lint, |rule| options.runs(rule));
     sort(&mut findings);
     absorb(&mut findings);
@@ -232,6 +237,24 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
         (concerns_all || !problem.clusters.is_empty()).then_some(problem)
     });
     concerned.collect()
+}
+
+/// Lowers errors to warnings if it is not certain that a cluster uses the file: the clusters of the finding may not
+/// exist, or the repository has no cluster and the directory has the name of former files, examples or templates.
+///
+/// A secret in plain text does not need a cluster.
+fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) {
+    let assumed = receivers.iter().filter(|receiver| receiver.cluster.is_assumed);
+    let assumed: BTreeSet<String> = assumed.map(ToString::to_string).collect();
+    let is_rootless = receivers.iter().any(|receiver| receiver.cluster.name.is_empty());
+    let is_aside = |path: &str| is_set_aside(path, |_| false) || is_former(path);
+    let is_doubtful = |finding: &&mut Finding| {
+        let is_of_assumed =
+            || !finding.clusters.is_empty() && finding.clusters.iter().all(|name| assumed.contains(&**name));
+        let is_unused = || is_rootless && is_aside(finding.at.span.file().path());
+        finding.severity == Severity::Error && finding.rule != PLAINTEXT_SECRET && (is_of_assumed() || is_unused())
+    };
+    findings.iter_mut().filter(is_doubtful).for_each(|finding| finding.severity = Severity::Warning);
 }
 
 fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: &Options) -> Tenancy {

@@ -61,6 +61,7 @@ pub(super) fn cluster_folders(
         }
     }
     found.retain(|folder| !coverage.overlaps(folder) && !coverage.enters(folder));
+    let found: BTreeSet<String> = found.into_iter().map(|folder| synced_part(folder, &units, coverage)).collect();
     found.iter().map(|folder| candidate(builder, includers, folder, &units)).collect()
 }
 
@@ -108,6 +109,17 @@ fn split(base: &str, units: &Units<'_>, found: &mut BTreeSet<String>) {
     }
 }
 
+/// The directory that the bootstrap of a cluster syncs: the only directory with Kustomizations, if these apply the other
+/// directories of the cluster, or else the whole directory of the cluster.
+fn synced_part(folder: String, units: &Units<'_>, coverage: &Coverage<'_>) -> String {
+    let mut inside = units.keys().filter(|unit| is_inside(unit, &folder));
+    let only = inside.next().filter(|_| inside.next().is_none());
+    match only.filter(|unit| ***unit != folder && coverage.applies_part(unit, &folder)) {
+        Some(unit) => (*unit).to_string(),
+        None => folder,
+    }
+}
+
 /// The candidate for a directory: the source that its Kustomizations share, and a Kustomization that applies the
 /// directory.
 fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Units<'_>) -> RootCandidate {
@@ -123,9 +135,13 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
     let (source, prefix) = own_source(builder.files().tree(), folder, &objects);
     let path = folder.get(prefix.len()..).unwrap_or_default().trim_start_matches('/').to_string();
     // The file that `flux bootstrap` will write.
-    let file = File::new(format!("{folder}/{}/{SYNC_FILE}", groups::FLUX_NAMESPACE), "");
+    let cluster = folder.strip_suffix(groups::FLUX_NAMESPACE).map_or(folder, |above| above.trim_end_matches('/'));
+    let file = File::new(format!("{cluster}/{}/{SYNC_FILE}", groups::FLUX_NAMESPACE), "");
     let place = file.first_line();
-    let objects = sync_of(&source, &text(&format!("./{path}"), &place), &place);
+    // The Kustomization of the bootstrap does not have the name of a Kustomization that it applies.
+    let is_taken = objects.iter().any(|object| is_kustomization(object) && object.name() == &*source.name);
+    let name = if is_taken { cluster.rsplit('/').next().unwrap_or(cluster) } else { &source.name };
+    let objects = sync_of(&source, name, &text(&format!("./{path}"), &place), &place);
     let found = RootCandidate::new(CandidateKind::Folder, &file, objects, &path);
     RootCandidate { home: folder.to_string(), prefix: Some(prefix), ..found }
 }

@@ -14,6 +14,9 @@ use crate::kube::{Object, groups};
 use crate::kustomize::Files;
 use crate::text::{Tree, folder_of, is_inside};
 
+/// The field with the path of a Kustomization.
+const PATH: &[&str] = &["spec", "path"];
+
 /// A Kustomization as written.
 pub(super) struct WrittenSync {
     pub(super) object: Object,
@@ -82,10 +85,28 @@ impl<'a> Coverage<'a> {
 
     /// Returns whether a root, or a Kustomization outside of a directory, applies the directory.
     pub(super) fn covers(&self, folder: &str) -> bool {
-        let is_outside = |at: &usize| !self.syncs[*at].units.iter().any(|unit| is_inside(unit, folder));
+        self.covers_except(folder, |_| false)
+    }
+
+    /// Returns whether a root or another Kustomization applies the directory of a Kustomization. A copy of the
+    /// Kustomization that no object applies is the file with which a user created the Kustomization.
+    pub(super) fn covers_with_other(&self, folder: &str, own: &Object) -> bool {
+        self.covers_except(folder, |sync| {
+            let one = &sync.object;
+            let is_same = (one.namespace(), one.name()) == (own.namespace(), own.name());
+            is_same && one.text_at(PATH) == own.text_at(PATH) && !sync.units.iter().any(|unit| self.covers(unit))
+        })
+    }
+
+    fn covers_except(&self, folder: &str, is_except: impl Fn(&WrittenSync) -> bool) -> bool {
+        let is_outside = |sync: &WrittenSync| !sync.units.iter().any(|unit| is_inside(unit, folder));
+        let is_other = |at: &usize| {
+            let sync = &self.syncs[*at];
+            is_outside(sync) && !self.is_of_other(*at, folder) && !is_except(sync)
+        };
         let is_applied = |target: &str| {
             let by = self.by_target.get(target).map_or(&[][..], Vec::as_slice);
-            self.synced.contains(target) || by.iter().any(|at| is_outside(at) && !self.is_of_other(*at, folder))
+            self.synced.contains(target) || by.iter().any(is_other)
         };
         prefixes(folder).any(|target| self.includers.reaches(target, folder) && is_applied(target))
     }
@@ -95,6 +116,14 @@ impl<'a> Coverage<'a> {
         let is_outside = |at: &usize| !self.syncs[*at].units.iter().any(|unit| is_inside(unit, folder));
         let below = self.by_target.range(folder.to_string()..).take_while(|(target, _)| target.starts_with(folder));
         below.filter(|(target, _)| is_inside(target, folder)).any(|(_, by)| by.iter().any(is_outside))
+    }
+
+    /// Returns whether a Kustomization of a directory applies another part of a parent directory.
+    pub(super) fn applies_part(&self, unit: &str, folder: &str) -> bool {
+        let is_of_unit = |at: &usize| self.syncs[*at].units.contains(unit);
+        let below = self.by_target.range(folder.to_string()..).take_while(|(target, _)| target.starts_with(folder));
+        let mut parts = below.filter(|(target, _)| is_inside(target, folder) && !is_inside(target, unit));
+        parts.any(|(target, by)| target != folder && by.iter().any(is_of_unit))
     }
 
     /// Returns whether a Kustomization applies a directory of another repository with the same path: its source has an

@@ -21,7 +21,7 @@ pub(super) fn declare(tree: &Tree, declared: &[DeclaredRoot], candidates: &mut V
         let (kind, source) = root.source.split_once('/').unwrap_or(("GitRepository", &root.source));
         let source = SourceRef { kind: kind.into(), namespace: root.namespace.as_str().into(), name: source.into() };
         let place = path.span();
-        let objects = sync_of(&source, path, place);
+        let objects = sync_of(&source, &source.name, path, place);
         let found = RootCandidate::new(CandidateKind::Declared, place.file(), objects, &root.path);
         candidates.push(RootCandidate { home: folder, prefix: Some(repository.clone()), name: Some(name), ..found });
     }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{CandidateKind, RootCandidate};
 use super::cluster_folders::cluster_folders;
-use super::coverage::Coverage;
+use super::coverage::{Coverage, source_of};
 use super::declared::declare;
 use super::names::{ONLY, names};
 use super::of_charts::remove_of_charts;
 use super::overlaps::{Overlap, is_moved, remove_left_over, remove_overlaps, remove_unused};
 use super::repository::{most_common, repository};
-use super::root::Root;
+use super::root::{Root, synced_source};
 use super::self_applied::self_applied;
 use super::written::written;
 use crate::base::set_aside::is_set_aside;
@@ -19,6 +19,7 @@ use crate::flux::install::includers::Includers;
 use crate::flux::install::installation::{COMPONENTS_FILE, SYNC_FILE};
 use crate::flux::install::kustomizations::KustomizationFile;
 use crate::flux::object::kustomization_path::{below, clamp};
+use crate::flux::source::reference::SourceRef;
 use crate::kube::groups;
 use crate::kustomize::Builder;
 use crate::text::{Tree, folder_of, is_inside};
@@ -106,7 +107,8 @@ fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>) {
 /// directories that they sync.
 ///
 /// Such a FluxInstance prepares a migration to Flux Operator. Until the migration, the cluster has the root with which
-/// it was bootstrapped.
+/// it was bootstrapped. After the migration, the Kustomizations of the synced directory use the source of the
+/// FluxInstance.
 fn remove_parked(
     builder: &Builder,
     includers: &Includers,
@@ -123,14 +125,22 @@ fn remove_parked(
     }
     coverage.add(tree, candidates.iter().zip(&parked).filter(|(_, parked)| !**parked).map(|(one, _)| one));
     let by_hand = self_applied(builder, includers, coverage);
-    let bootstrapped: Vec<String> = by_hand
+    let bootstrapped: Vec<(String, Option<SourceRef>)> = by_hand
         .iter()
         .filter(|one| !lacks_components(tree, one))
-        .filter_map(|one| one.synced(tree))
-        .filter(|folder| !coverage.overlaps(folder))
+        .filter_map(|one| Some((one.synced(tree)?, one.objects.last().and_then(source_of))))
+        .filter(|(folder, _)| !coverage.overlaps(folder))
         .collect();
     let is_replaced = |one: &RootCandidate| {
-        one.synced(tree).is_some_and(|synced| bootstrapped.iter().any(|folder| is_inside(&synced, folder)))
+        let source = one.objects.last().and_then(synced_source);
+        let is_used = |synced: &str| {
+            let mut inside = coverage.syncs.iter().filter(|sync| is_inside(&sync.file, synced));
+            inside.any(|sync| source_of(&sync.object) == source)
+        };
+        let replaces = |(folder, own): &(String, Option<SourceRef>), synced: &str| {
+            is_inside(synced, folder) && (*own == source || !is_used(synced))
+        };
+        one.synced(tree).is_some_and(|synced| bootstrapped.iter().any(|by| replaces(by, &synced)))
     };
     let mut parked = parked.into_iter();
     candidates.retain(|one| !(parked.next() == Some(true) && is_replaced(one)));
@@ -156,12 +166,14 @@ fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
     let names = names(&folders);
     let declared = found.values().filter(|one| one.kind == CandidateKind::Declared);
     let declared: BTreeSet<Name> = declared.filter_map(|one| one.name.clone()).collect();
+    let has_bootstrap = found.values().any(|one| one.kind != CandidateKind::Folder);
     let roots = found.into_iter().zip(names).map(|(((prefix, _), candidate), name)| {
         let synced = candidate.synced(tree);
         let path_exists = synced.is_some();
         Root {
             path_exists,
             is_declared: candidate.kind == CandidateKind::Declared,
+            is_assumed: has_bootstrap && candidate.kind == CandidateKind::Folder,
             is_own: path_exists || candidate.kind == CandidateKind::Declared,
             name: candidate.name.unwrap_or_else(|| name.into()),
             folder: synced.unwrap_or(candidate.home),

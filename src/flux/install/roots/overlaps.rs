@@ -8,6 +8,7 @@ use super::repository::repository;
 use crate::base::finding::{Finding, Severity};
 use crate::base::set_aside::{is_former, is_set_aside, is_template};
 use crate::flux::install::includers::Includers;
+use crate::flux::object::kinds::is_source;
 use crate::text::{Tree, folder_of, is_inside};
 
 /// The id of the rule for overlapping roots.
@@ -71,7 +72,7 @@ fn is_renamed(tree: &Tree, one: &RootCandidate) -> bool {
 /// Removes each `gotk-sync.yaml` that is left over from a former layout of the repository.
 ///
 /// Such a file is in the directory that another `gotk-sync.yaml` syncs from the same repository, but its path implies a
-/// different root of that repository. The outer file determines the root.
+/// different root of that repository, or it has no source. The outer file determines the root.
 pub(super) fn remove_left_over(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
     let syncs = candidates.iter().filter(|one| one.kind == CandidateKind::Sync);
     let known: Vec<_> = syncs
@@ -79,18 +80,24 @@ pub(super) fn remove_left_over(tree: &Tree, candidates: &mut Vec<RootCandidate>)
         .collect();
     candidates.retain(|one| {
         let prefix = one.prefix(tree).unwrap_or_default();
+        let has_source = one.objects.iter().any(is_source);
         let is_left_over = |(of, synced, outer, home): &(String, String, String, String)| {
             let is_below = prefix != *outer && is_inside(&prefix, outer) && is_inside(&one.home, synced);
-            is_below && one.home != *home && repository(&one.objects).as_ref() == Some(of)
+            let is_copy = is_below && repository(&one.objects).as_ref() == Some(of);
+            one.home != *home && (is_copy || !has_source && is_inside(&one.home, synced))
         };
         one.kind != CandidateKind::Sync || !known.iter().any(is_left_over)
     });
 }
 
-/// Returns whether a candidate is a template, according to its directory or a placeholder in its path.
+/// Returns whether a candidate is a template, according to its directory or a placeholder in its path or source.
 fn is_unfilled(tree: &Tree, candidate: &RootCandidate) -> bool {
     let has_placeholder = candidate.path.split('/').any(is_placeholder) && candidate.synced(tree).is_none();
-    is_template(&candidate.home) || has_placeholder || candidate.home.split('/').any(is_placeholder)
+    let source = candidate.objects.last().and_then(|object| object.text_at(&["spec", "sourceRef", "name"]));
+    is_template(&candidate.home)
+        || has_placeholder
+        || candidate.home.split('/').any(is_placeholder)
+        || source.is_some_and(is_placeholder)
 }
 
 /// The directory of the cluster that contains a bootstrap, without generic directories such as `flux-system`.

@@ -27,6 +27,8 @@ pub(crate) struct Root {
     pub(crate) path_exists: bool,
     /// Whether the configuration declares the root. Another platform creates its objects, whose other fields are unknown.
     pub(crate) is_declared: bool,
+    /// Whether only the directory of the cluster exists, unlike the bootstrap of another cluster.
+    pub(crate) is_assumed: bool,
     /// Whether the source is certainly the repository: the path exists and the other roots sync the same repository, or
     /// the configuration declares the root.
     pub(crate) is_own: bool,
@@ -35,14 +37,7 @@ pub(crate) struct Root {
 impl Root {
     /// The source that the root syncs, if that source is the repository itself.
     pub(crate) fn own_source(&self) -> Option<SourceRef> {
-        let last = self.objects.last().filter(|_| self.is_own)?;
-        if !last.is(groups::FLUX_OPERATOR, "FluxInstance") {
-            return SourceRef::of_kustomization(last);
-        }
-        let namespace = last.namespace().unwrap_or(groups::FLUX_NAMESPACE);
-        let sync_field = |key: &str| last.text_at(&["spec", "sync", key]).filter(|text| !text.is_empty());
-        let (kind, name) = (sync_field("kind").unwrap_or("GitRepository"), sync_field("name").unwrap_or(namespace));
-        Some(SourceRef { kind: kind.into(), namespace: namespace.into(), name: name.into() })
+        synced_source(self.objects.last().filter(|_| self.is_own)?)
     }
 
     /// The source of the root's Kustomization, if the bootstrap contains the source.
@@ -50,6 +45,17 @@ impl Root {
         let sync = self.objects.last().filter(|object| is_kustomization(object))?;
         self.objects.iter().find(|source| is_source(source) && is_of(sync, source))
     }
+}
+
+/// The source that a FluxInstance or a Kustomization syncs.
+pub(super) fn synced_source(object: &Object) -> Option<SourceRef> {
+    if !object.is(groups::FLUX_OPERATOR, "FluxInstance") {
+        return SourceRef::of_kustomization(object);
+    }
+    let namespace = object.namespace().unwrap_or(groups::FLUX_NAMESPACE);
+    let sync_field = |key: &str| object.text_at(&["spec", "sync", key]).filter(|text| !text.is_empty());
+    let (kind, name) = (sync_field("kind").unwrap_or("GitRepository"), sync_field("name").unwrap_or(namespace));
+    Some(SourceRef { kind: kind.into(), namespace: namespace.into(), name: name.into() })
 }
 
 /// Returns whether a Kustomization references a source of the same namespace.

@@ -28,13 +28,13 @@ pub(super) fn self_applied(builder: &Builder, includers: &Includers, coverage: &
     for sync in &coverage.syncs {
         if sync.is_loose {
             candidates.extend(in_file(builder, includers, coverage, sync));
-        } else if !sync.units.iter().any(|unit| coverage.covers(unit)) {
+        } else if !sync.units.iter().any(|unit| coverage.covers_with_other(unit, &sync.object)) {
             // Otherwise, Flux applies the Kustomization with another directory.
             tops.extend(sync.units.iter().map(String::as_str));
         }
     }
     for top in tops {
-        if includers.is_buildable(top) && !coverage.covers(top) {
+        if includers.is_buildable(top) {
             let build = builder.build(top);
             candidates.extend(in_build(top, build.objects, build.findings));
         }
@@ -65,7 +65,10 @@ fn in_file(
     sync: &WrittenSync,
 ) -> Option<RootCandidate> {
     let folder = path_of(&sync.object)?;
-    if !is_inside(&sync.file, &folder) || !includers.reaches(&folder, &sync.file) || coverage.covers(&folder) {
+    if !is_inside(&sync.file, &folder) || !includers.reaches(&folder, &sync.file) {
+        return None;
+    }
+    if coverage.covers_with_other(&folder, &sync.object) {
         return None;
     }
     let beside = builder.files().get(&sync.file)?;

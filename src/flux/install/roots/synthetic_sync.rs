@@ -11,9 +11,9 @@ pub(super) fn bootstrap_source(namespace: &str) -> SourceRef {
     SourceRef { kind: "GitRepository".into(), namespace: namespace.into(), name: namespace.into() }
 }
 
-/// A source, and a Kustomization of the same name that applies a path of the source, as `flux bootstrap` writes them.
-pub(super) fn sync_of(source: &SourceRef, path: &Node, place: &Span) -> Vec<Object> {
-    vec![source_of(source, place), kustomization_of(source, path, place)]
+/// A source, and a Kustomization that applies a path of the source. `flux bootstrap` gives both the same name.
+pub(super) fn sync_of(source: &SourceRef, name: &str, path: &Node, place: &Span) -> Vec<Object> {
+    vec![source_of(source, place), kustomization_of(source, name, path, place)]
 }
 
 /// A source whose address and revision are unknown.
@@ -25,10 +25,10 @@ pub(super) fn source_of(source: &SourceRef, place: &Span) -> Object {
         spec.push(("verify", map(vec![("provider", unknown())], place)));
     }
     let spec = map(spec, place);
-    object(source, "source.toolkit.fluxcd.io/v1", &source.kind, spec, place)
+    object(source, &source.name, "source.toolkit.fluxcd.io/v1", &source.kind, spec, place)
 }
 
-fn kustomization_of(source: &SourceRef, path: &Node, place: &Span) -> Object {
+fn kustomization_of(source: &SourceRef, name: &str, path: &Node, place: &Span) -> Object {
     let reference = map(vec![("kind", text(&source.kind, place)), ("name", text(&source.name, place))], place);
     let spec = vec![
         ("interval", text("10m0s", place)),
@@ -36,11 +36,12 @@ fn kustomization_of(source: &SourceRef, path: &Node, place: &Span) -> Object {
         ("prune", text("true", place)),
         ("sourceRef", reference),
     ];
-    object(source, "kustomize.toolkit.fluxcd.io/v1", "Kustomization", map(spec, place), place)
+    object(source, name, "kustomize.toolkit.fluxcd.io/v1", "Kustomization", map(spec, place), place)
 }
 
-fn object(source: &SourceRef, version: &str, kind: &str, spec: Node, place: &Span) -> Object {
-    let metadata = vec![("name", text(&source.name, place)), ("namespace", text(&source.namespace, place))];
+/// An object in the namespace of a source.
+fn object(source: &SourceRef, name: &str, version: &str, kind: &str, spec: Node, place: &Span) -> Object {
+    let metadata = vec![("name", text(name, place)), ("namespace", text(&source.namespace, place))];
     let node = vec![
         ("apiVersion", text(version, place)),
         ("kind", text(kind, place)),

@@ -161,6 +161,6 @@ fn to_come(file: &File, path: &str) -> Option<RootCandidate> {
     let namespace = folder.rsplit('/').next().filter(|name| !name.is_empty())?;
     let place = file.first_line();
     let synced = folder_of(folder);
-    let objects = sync_of(&bootstrap_source(namespace), &text(&format!("./{synced}"), &place), &place);
+    let objects = sync_of(&bootstrap_source(namespace), namespace, &text(&format!("./{synced}"), &place), &place);
     Some(RootCandidate::new(CandidateKind::ToCome, file, objects, synced))
 }

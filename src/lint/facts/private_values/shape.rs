@@ -113,6 +113,8 @@ fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
     if let Some((password, host)) = parts
         && !is_placeholder(password)
         && !is_guessable(password)
+        // `user:cn` is a user in a region.
+        && password.len() > 2
         // The default of many charts is the name of the program.
         && !host.split(['-', '.', ':']).any(|word| word == password)
     {
@@ -240,7 +242,14 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || (lower.starts_with("not-") && lower.ends_with("-used"))
         || lower.contains("replace_me")
         || lower.contains("replaceme")
+        || is_constant(text)
         || is_reference(text)
+}
+
+/// Returns whether a text is a name such as `DATABASE_PASSWORD`.
+fn is_constant(text: &str) -> bool {
+    let is_word = |word: &str| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    text.contains('_') && text.split('_').all(is_word)
 }
 
 /// Returns whether a text contains a variable, a template, a tag or an encrypted part.

@@ -8,9 +8,10 @@ use crate::api::catalog::{Definition, Origin, Product};
 use crate::api::validate::{Fault, Mismatch};
 use crate::base::finding::{Finding, Safety, Severity};
 use crate::flux::{Applied, ApplyMode};
-use crate::kube::groups;
+use crate::kube::{ObjectId, groups};
 use crate::lint::apis::normalization;
 use crate::lint::facts::distinct::memory_address;
+use crate::lint::facts::unknown_sources::Producer;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
@@ -43,7 +44,8 @@ declare! {
     ///
     /// An object may consist of some fields of an object that exists on the cluster: with the annotation
     /// `kustomize.toolkit.fluxcd.io/ssa: merge`, or in the namespace `kube-system`. The rule ignores the fields that
-    /// such an object lacks.
+    /// such an object lacks. If a chart of the fleet or a chart with a similar name may create the
+    /// object, such a field is a warning.
     ///
     /// Values that only the cluster knows, such as values of Secrets, match any schema. Kinds without a known schema are
     /// counted in the output of `--verbose`.
@@ -130,9 +132,12 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                 if is_part || !concerns(view, &applied, kind, mismatch) {
                     continue;
                 }
-                let is_suspended = applied.by.is_suspended();
-                let position = *reported.entry((key.0, at, is_suspended)).or_insert_with(|| {
-                    findings.push(finding(&applied, kind, mismatch, mismatches));
+                let is_extension = mismatch.fault == Fault::Missing && may_be_of_chart(view, &applied);
+                let is_doubtful = is_extension || applied.by.is_suspended();
+                let position = *reported.entry((key.0, at, is_doubtful)).or_insert_with(|| {
+                    let finding = finding(&applied, kind, mismatch, mismatches);
+                    let severity = if is_extension { Severity::Warning } else { finding.severity };
+                    findings.push(Finding { severity, ..finding });
                     findings.len() - 1
                 });
                 if let Some(finding) = findings.get_mut(position).filter(|_| view.is_whole()) {
@@ -147,6 +152,13 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
 /// The objects of a cluster that share their identity with another object, by their addresses in memory.
 fn parts(view: &View<'_>) -> BTreeSet<usize> {
     view.duplicates().flat_map(|(first, further)| [first.object, further.object]).map(memory_address).collect()
+}
+
+/// Returns whether the chart of a release may create an object. Flux then only adds fields to the object.
+fn may_be_of_chart(view: &View<'_>, applied: &Applied<'_>) -> bool {
+    let id = ObjectId { namespace: applied.namespace().unwrap_or_default(), ..ObjectId::of(applied.object) };
+    let may_create = |one: &Producer<'_>| one.is_chart() && (one.refers_to(id.name) || one.may_create_anything());
+    !id.is_flux() && view.unknown_sources().of(id).any(may_create)
 }
 
 /// The kinds of the Flux Operator that send events.
