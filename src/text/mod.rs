@@ -2,13 +2,13 @@
 
 #![expect(clippy::string_slice, reason = "only this module slices, on boundaries that it has checked")]
 
+mod index;
 mod file;
 mod edit;
-mod index;
 mod tree;
 
 pub use edit::{Edit, apply};
-pub use file::{DecodeError, File, Position, Span};
+pub use file::{DecodeError, File, Position, SharedTexts, Span};
 pub use index::Index;
 pub use tree::Entry;
 pub use tree::LoadError;

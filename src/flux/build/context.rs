@@ -14,7 +14,7 @@ use crate::kube::Object;
 use crate::text::Index;
 
 /// The outputs of finished builds.
-pub(crate) type Memo = Index<BuildKey, Arc<Output>>;
+pub(crate) type Memo = Index<Arc<BuildKey>, Arc<Output>>;
 
 /// The state that the builds of all clusters share.
 pub(crate) struct BuildContext<'a> {
@@ -27,16 +27,23 @@ pub(crate) struct BuildContext<'a> {
     pub(crate) instances: Instances,
 }
 
-/// The outputs of appliers that are not built, by the reason. Many appliers of many clusters share a reason.
+/// The outputs of appliers that are not built, with their keys, by the reason. Many appliers of many clusters share a
+/// reason.
 #[derive(Default)]
-pub(crate) struct Unbuilt(Mutex<Index<NotBuiltReason, Arc<Output>>>);
+pub(crate) struct Unbuilt(Mutex<Index<NotBuiltReason, (Arc<BuildKey>, Arc<Output>)>>);
 
 impl Unbuilt {
     /// The output of an applier that is not built.
-    pub(crate) fn output(&self, reason: NotBuiltReason) -> Arc<Output> {
+    pub(crate) fn output(&self, reason: NotBuiltReason) -> (Arc<BuildKey>, Arc<Output>) {
         // Each entry is inserted in one step, so a panic leaves no partial entry.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry_or(reason.clone(), || Arc::new(Output::not_built(reason))).clone()
+        if let Some(known) = known.get(&reason) {
+            return known.clone();
+        }
+        let key = Arc::new(BuildKey::NotBuilt(reason.clone()));
+        let made = (key, Arc::new(Output::not_built(reason.clone())));
+        known.insert(reason, made.clone());
+        made
     }
 }
 

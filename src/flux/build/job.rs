@@ -67,7 +67,7 @@ impl Job {
                 };
                 let findings = values.iter().flat_map(|values| &values.loaded.findings).map(FindingKey::from).collect();
                 let values = values.as_ref().map(read);
-                BuildKey::Finish(Arc::new(FinishKey { folder, metadata: spec.metadata(), values, findings }))
+                BuildKey::Finish(FinishKey { folder, metadata: spec.metadata(), values, findings })
             }
         }
     }

@@ -31,7 +31,7 @@ pub(crate) struct Output {
     pub(crate) facts: Arc<BuildFacts>,
     /// The objects of the appliers for which the output was built. Other appliers with equal content share the output,
     /// with the positions of these objects.
-    pub(crate) built_for: Vec<Object>,
+    pub(crate) built_for: Arc<[Object]>,
     /// The inventory of the objects.
     pub(crate) inventory: Arc<Inventory>,
     /// The Deployment of kustomize-controller that a FluxInstance generates, as far as its fields are known.
@@ -82,7 +82,7 @@ impl Output {
             findings: Vec::new(),
             state: State::Built,
             facts,
-            built_for: Vec::new(),
+            built_for: Arc::default(),
             inventory,
             controller: None,
             undefined: Arc::default(),

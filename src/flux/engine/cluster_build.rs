@@ -8,7 +8,6 @@ use crate::flux::build::applier_spec::ApplierSpec;
 use crate::flux::build::build_key::{BuildKey, FindingKey, FolderKey};
 use crate::flux::build::context::BuildContext;
 use crate::flux::build::digest::Digest;
-use crate::flux::build::inventory::IndexedObject;
 use crate::flux::build::job::{Job, SubstitutionInput};
 use crate::flux::build::output::Output;
 use crate::flux::cluster::cluster_index::ClusterIndex;
@@ -43,13 +42,13 @@ pub(crate) struct Slot {
     pub(crate) parent: Option<usize>,
     pub(crate) variables: Arc<Variables>,
     /// The memo key of the output, once it is known.
-    pub(crate) key: Option<BuildKey>,
+    pub(crate) key: Option<Arc<BuildKey>>,
     /// The output; `None` until it is built.
     pub(crate) output: Option<Arc<Output>>,
     /// Whether the index of the cluster contains the output.
     is_collected: bool,
     /// The number of steps since an object arrived for which the applier waits.
-    tries: usize,
+    tries: u8,
     /// Whether `waiting` has the applier.
     is_waiting: bool,
 }
@@ -64,7 +63,7 @@ pub(crate) struct ClusterBuild {
     pub(crate) index: ClusterIndex,
     /// The objects of the previous pass, if there was one. Lookups then use these objects instead of `index`.
     previous_index: Option<ClusterIndex>,
-    seen: Index<ObjectKey, ()>,
+    seen: Index<Arc<ObjectKey>, ()>,
     /// The number of times that the build has started again from the root.
     passes: usize,
     /// Whether a reference to a missing object waits for appliers that are not built yet.
@@ -84,8 +83,8 @@ pub(crate) struct ClusterBuild {
 
 /// The result of one step of an applier.
 enum Progress {
-    Done(BuildKey, Arc<Output>),
-    NeedsJob(BuildKey, Job),
+    Done(Arc<BuildKey>, Arc<Output>),
+    NeedsJob(Arc<BuildKey>, Job),
     Blocked,
 }
 
@@ -124,8 +123,16 @@ impl ClusterBuild {
         self.complete
     }
 
+    /// Ends the build, and drops what only the build reads.
+    pub(super) fn finish(&mut self) {
+        self.report_unfinished();
+        (self.seen, self.written_at, self.waiting, self.previous_index) = Default::default();
+        self.slots.shrink_to_fit();
+        self.index.finish();
+    }
+
     /// Reports the first applier that a limit excludes, and the appliers without a fixed point.
-    pub(crate) fn report_unfinished(&mut self) {
+    fn report_unfinished(&mut self) {
         if let Some((spec, why)) = self.first_refusal.take() {
             let help = "break the cycle, or apply fewer objects: Flux would create more and more appliers";
             let finding = Finding::error(FAILED_BUILD, spec.object.span().clone(), why);
@@ -155,7 +162,7 @@ impl ClusterBuild {
     }
 
     /// Advances the build with the outputs of finished jobs, and returns the jobs that the build needs next.
-    pub(super) fn advance(&mut self, context: &BuildContext<'_>) -> Vec<(BuildKey, Job)> {
+    pub(super) fn advance(&mut self, context: &BuildContext<'_>) -> Vec<(Arc<BuildKey>, Job)> {
         loop {
             self.strictness = self.current_strictness(context.settings);
             let mut cache = PassCache::default();
@@ -186,7 +193,6 @@ impl ClusterBuild {
                 (true, true) => self.waits_for_missing = false,
                 (true, false) if self.is_fixed_point(context) || self.passes >= MAX_PASSES => {
                     self.complete = true;
-                    (self.seen, self.written_at, self.waiting) = Default::default();
                     return needs;
                 }
                 (true, false) => self.restart(context),
@@ -209,8 +215,9 @@ impl ClusterBuild {
         self.wake(&output);
         let most = context.settings.bounds.appliers;
         for indexed in output.inventory.appliers() {
-            let key = self.key_of(&indexed.object, Some(at));
-            let Some(spec) = self.spec_of(indexed, &key) else { continue };
+            let Some(spec) = &indexed.spec else { continue };
+            let key = self.key_of(spec, Some(at));
+            let spec = self.lookup_index().spec(&key).unwrap_or(spec).clone();
             if self.seen.insert(key, ()).is_some() {
                 continue;
             }
@@ -268,7 +275,7 @@ impl ClusterBuild {
 
     fn is_unchanged(&mut self, at: usize, cache: &mut PassCache, context: &BuildContext<'_>) -> bool {
         let Slot { spec, parent, .. } = &self.slots[at];
-        let now = self.index.spec(&self.key_of(&spec.object, *parent));
+        let now = self.index.spec(&self.key_of(spec, *parent));
         let same = now.is_none_or(|now| Arc::ptr_eq(now, spec) || is_shared(&now.object, &spec.object));
         same && match self.step(at, cache, context) {
             Progress::Done(key, _) => Some(&key) == self.slots[at].key.as_ref(),
@@ -312,28 +319,21 @@ impl ClusterBuild {
         above.filter(|at| written(&self.slots[*at].spec) == written(spec)).count()
     }
 
-    /// The specification of an applier. If Flux later applies an object of the bootstrap again, the specification comes
-    /// from the later object.
-    fn spec_of(&self, indexed: &IndexedObject, key: &ObjectKey) -> Option<Arc<ApplierSpec>> {
-        let known = self.lookup_index().spec(key).cloned();
-        indexed.spec.as_ref().map(|spec| known.unwrap_or_else(|| spec.clone()))
-    }
-
     /// The key of an applier in the output of its parent.
     ///
     /// A user applies the objects of the bootstrap without a namespace to the namespace of Flux.
-    fn key_of(&self, object: &Object, parent: Option<usize>) -> ObjectKey {
-        let parent = parent.filter(|_| object.namespace().is_none()).and_then(|at| self.slots.get(at));
+    fn key_of(&self, spec: &ApplierSpec, parent: Option<usize>) -> Arc<ObjectKey> {
+        let parent = parent.filter(|_| spec.object.namespace().is_none()).and_then(|at| self.slots.get(at));
         let bootstrap = parent.filter(|slot| slot.spec.kind == ApplierKind::Bootstrap);
         match bootstrap.and_then(|slot| slot.spec.object.namespace()) {
-            Some(namespace) => ObjectId { namespace, ..ObjectId::of(object) }.into(),
-            None => ObjectKey::of(object),
+            Some(namespace) => Arc::new(ObjectId { namespace, ..ObjectId::of(&spec.object) }.into()),
+            None => spec.key.clone(),
         }
     }
 
     fn bootstrap_slot(&self) -> Slot {
         let last = self.root.objects.last().unwrap_or_else(|| unreachable!("a root has objects"));
-        let spec = ApplierSpec::read(ApplierKind::Bootstrap, last);
+        let spec = ApplierSpec::read(ApplierKind::Bootstrap, last, Arc::new(ObjectKey::of(last)));
         Slot { output: Some(self.bootstrap_output.clone()), ..Slot::new(Arc::new(spec), None) }
     }
 
@@ -353,8 +353,8 @@ impl ClusterBuild {
                     // The memo has an output for a key without a position only if the path exists. So most lookups do
                     // not search the tree.
                     let folder_key = FolderKey::new(&artifact, spec.digest(), None);
-                    if let Some(built) = context.memo.get(&BuildKey::Folder(folder_key.clone())) {
-                        return self.finish(at, folder_key, built, cache, context);
+                    if let Some((key, built)) = context.memo.get_with_key(&BuildKey::Folder(folder_key.clone())) {
+                        return self.substitute(at, (key, folder_key), built, cache, context);
                     }
                     Job::Folder(spec, artifact)
                 }
@@ -364,10 +364,10 @@ impl ClusterBuild {
             ApplierKind::Bootstrap | ApplierKind::Folder => unreachable!("no object is of this kind of applier"),
         };
         let key = job.key(None);
-        match context.memo.get(&key) {
+        match context.memo.get_with_key(&key) {
             // For a Kustomization, this is the output of a missing path.
-            Some(output) => Progress::Done(key, output.clone()),
-            None => Progress::NeedsJob(key, job),
+            Some((key, output)) => Progress::Done(key.clone(), output.clone()),
+            None => Progress::NeedsJob(Arc::new(key), job),
         }
     }
 
@@ -393,17 +393,17 @@ impl ClusterBuild {
     }
 
     /// Continues the build of a directory with variables and `commonMetadata`.
-    fn finish(
+    fn substitute(
         &mut self,
         at: usize,
-        folder: FolderKey,
+        (built_key, folder): (&Arc<BuildKey>, FolderKey),
         built: &Arc<Output>,
         cache: &mut PassCache,
         context: &BuildContext<'_>,
     ) -> Progress {
         let spec = self.slots[at].spec.clone();
         if spec.variables().is_none() && spec.metadata().is_none() {
-            return Progress::Done(BuildKey::Folder(folder), built.clone());
+            return Progress::Done(built_key.clone(), built.clone());
         }
         let mut values = None;
         if let Some(variables) = spec.variables() {
@@ -433,7 +433,7 @@ impl ClusterBuild {
         match context.memo.get_with_key(&key) {
             // Clusters share the key of the memo.
             Some((key, output)) => Progress::Done(key.clone(), output.clone()),
-            None => Progress::NeedsJob(key, job),
+            None => Progress::NeedsJob(Arc::new(key), job),
         }
     }
 }
@@ -476,8 +476,14 @@ fn without_artifact(spec: &ApplierSpec, resolution: Resolution, context: &BuildC
             let output = Output::not_built(NotBuiltReason::MissingSource(named.into()));
             Arc::new(Output { without: spec.source.clone(), ..output })
         }
-        Resolution::NoCopy(url) => context.unbuilt.output(NotBuiltReason::NoCopy(url)),
-        Resolution::Unknown(reason) => context.unbuilt.output(NotBuiltReason::Unknown(reason)),
+        Resolution::NoCopy(url) => {
+            let (key, output) = context.unbuilt.output(NotBuiltReason::NoCopy(url));
+            return Progress::Done(key, output);
+        }
+        Resolution::Unknown(reason) => {
+            let (key, output) = context.unbuilt.output(NotBuiltReason::Unknown(reason));
+            return Progress::Done(key, output);
+        }
         Resolution::Failed(findings) => {
             // A Kustomization with a missing source certainly applies nothing.
             let lacks = findings.iter().any(|finding| finding.rule == DANGLING_SOURCE);
@@ -489,5 +495,5 @@ fn without_artifact(spec: &ApplierSpec, resolution: Resolution, context: &BuildC
         State::NotBuilt(reason) => BuildKey::NotBuilt(reason.clone()),
         State::Built | State::Failed => BuildKey::Failed(output.findings.iter().map(FindingKey::from).collect()),
     };
-    Progress::Done(key, output)
+    Progress::Done(Arc::new(key), output)
 }

@@ -70,10 +70,11 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     let first: Vec<&Receiver<'_>> = classes.first().iter().map(|at| receivers[*at]).collect();
     let tenancies = tenancies(repo, &first, options);
     let views = views(repo, &receivers, &tenancies, &classes, options);
-    let mut found = check_objects(&views, &rules, options);
-    found.merge(check_clusters(&views, &classes, &rules));
     let fleet = Fleet::new(&views, repo, options.governance, &options.policies);
-    found.merge(check_fleet(&fleet, &rules));
+    let of_clusters = || (check_clusters(&views, &classes, &rules), check_fleet(&fleet, &rules));
+    let (mut found, (clusters, all)) = rayon::join(|| check_objects(&views, &rules, options), of_clusters);
+    found.merge(clusters);
+    found.merge(all);
     found.extend(problems(repo, &receivers, options));
     let Findings { mut findings, unchecked } = found;
     let mut unwanted = apply_levels(&mut findings, &options.lint, |rule| options.runs(rule));
