@@ -30,11 +30,14 @@ pub(crate) struct BuildContext<'a> {
 /// The outputs of appliers that are not built, with their keys, by the reason. Many appliers of many clusters share a
 /// reason.
 #[derive(Default)]
-pub(crate) struct Unbuilt(Mutex<Index<NotBuiltReason, (Arc<BuildKey>, Arc<Output>)>>);
+pub(crate) struct Unbuilt(Mutex<Index<NotBuiltReason, KeyedOutput>>);
+
+/// An output with its key.
+type KeyedOutput = (Arc<BuildKey>, Arc<Output>);
 
 impl Unbuilt {
     /// The output of an applier that is not built.
-    pub(crate) fn output(&self, reason: NotBuiltReason) -> (Arc<BuildKey>, Arc<Output>) {
+    pub(crate) fn output(&self, reason: NotBuiltReason) -> KeyedOutput {
         // Each entry is inserted in one step, so a panic leaves no partial entry.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.get(&reason) {

@@ -58,8 +58,8 @@ pub(crate) struct ClusterBuild {
     pub(crate) root: Root,
     pub(crate) slots: Vec<Slot>,
     pub(crate) strictness: Strictness,
-    /// Whether objects arrived that may change `strictness`.
-    is_strictness_open: bool,
+    /// The number of new objects that may change `strictness`.
+    new_inputs: usize,
     bootstrap_output: Arc<Output>,
     /// The objects of the current pass.
     pub(crate) index: ClusterIndex,
@@ -105,7 +105,7 @@ impl ClusterBuild {
             root,
             slots: Vec::new(),
             strictness: Strictness::default(),
-            is_strictness_open: true,
+            new_inputs: 1,
             bootstrap_output,
             previous_index: None,
             seen: Index::default(),
@@ -167,7 +167,7 @@ impl ClusterBuild {
     /// Advances the build with the outputs of finished jobs, and returns the jobs that the build needs next.
     pub(super) fn advance(&mut self, context: &BuildContext<'_>) -> Vec<(Arc<BuildKey>, Job)> {
         loop {
-            if std::mem::take(&mut self.is_strictness_open) {
+            if std::mem::take(&mut self.new_inputs) > 0 {
                 self.strictness = self.current_strictness(context.settings);
             }
             let mut cache = PassCache::default();
@@ -211,7 +211,7 @@ impl ClusterBuild {
         let Some(output) = slot.output.as_ref().filter(|_| !slot.is_collected).cloned() else { return };
         slot.is_collected = true;
         let kind = slot.spec.kind;
-        self.is_strictness_open |= output.controller.is_some() || output.inventory.controllers().next().is_some();
+        self.new_inputs += output.controller.iter().count() + output.inventory.controllers().count();
         self.index.unknown.take(&slot.spec, &output);
         // Flux on this cluster does not reconcile objects that it applies to another cluster.
         if slot.spec.target.is_some() {
@@ -235,7 +235,7 @@ impl ClusterBuild {
                 self.first_refusal.get_or_insert_with(|| (spec.clone(), refusal(&spec, repeats, most)));
                 continue;
             }
-            self.is_strictness_open |= spec.kind == ApplierKind::FluxInstance;
+            self.new_inputs += usize::from(spec.kind == ApplierKind::FluxInstance);
             self.slots.push(Slot::new(spec, Some(at)));
         }
     }
@@ -313,7 +313,7 @@ impl ClusterBuild {
         self.first_refusal = None;
         self.waiting = Index::default();
         self.slots = vec![self.bootstrap_slot()];
-        self.is_strictness_open = true;
+        self.new_inputs = 1;
     }
 
     /// The index in which appliers look up references.

@@ -80,11 +80,10 @@ impl<'a> Key<'a> {
             (own.unwrap_or(&installation.folder), installation.brings_controllers, &installation.locks)
         };
         let programs = repo.other_programs.of_cluster(&cluster.name);
-        let is_special =
-            cluster.name.is_empty()
-                || settings.clusters.contains_key(&*cluster.name)
-                || settings.clusters.contains_key(&full_name)
-                || programs.mentions_paths();
+        let is_special = cluster.name.is_empty()
+            || settings.clusters.contains_key(&*cluster.name)
+            || settings.clusters.contains_key(&full_name)
+            || programs.mentions_paths();
         let versions = options.settings.fleet.get(&full_name);
         Self {
             shape: shapes.of(cluster),
