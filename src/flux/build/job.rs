@@ -91,7 +91,7 @@ impl Job {
                     (targets, controller)
                 };
                 let facts = Arc::new(BuildFacts { patch_targets: targets, ..BuildFacts::default() });
-                Output { controller, ..Output::with(objects, findings, facts) }
+                Output { controller: controller.map(Box::new), ..Output::with(objects, findings, facts) }
             }
             Self::Set(spec, providers) => {
                 let expansion = expand(&spec.object, providers);

@@ -48,7 +48,7 @@ impl UnknownNamespaces {
         let target = spec.object.node.at_keys(&["spec", "targetNamespace"]).and_then(Node::shared_text);
         let target = target.filter(|name| !name.is_empty());
         match (&output.without, target) {
-            (Some(source), target) => drop(self.sourceless.insert((source.clone(), target))),
+            (Some(source), target) => drop(self.sourceless.insert(((**source).clone(), target))),
             (None, Some(target)) => drop(self.namespaces.insert(target)),
             (None, None) => self.anything = true,
         }

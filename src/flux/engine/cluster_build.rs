@@ -1,6 +1,6 @@
 //! The build of one cluster: its appliers, and the jobs that they need.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::finding::Finding;
@@ -41,8 +41,8 @@ pub(crate) struct Slot {
     pub(crate) spec: Arc<ApplierSpec>,
     pub(crate) parent: Option<usize>,
     pub(crate) variables: Arc<Variables>,
-    /// The memo key of the output, once it is known.
-    pub(crate) key: Option<Arc<BuildKey>>,
+    /// The memo key of the output, once it is known. After the build, only outputs that are not shared have their keys.
+    key: Option<Arc<BuildKey>>,
     /// The output; `None` until it is built.
     pub(crate) output: Option<Arc<Output>>,
     /// Whether the index of the cluster contains the output.
@@ -128,14 +128,18 @@ impl ClusterBuild {
 
     /// Ends the build, and drops what only the build reads.
     pub(super) fn finish(&mut self) {
-        self.report_unfinished();
+        let unstable = self.report_unfinished();
+        for (at, slot) in self.slots.iter_mut().enumerate() {
+            let is_shared = |key: &Arc<BuildKey>| !matches!(**key, BuildKey::Failed(_)) && !unstable.contains(&at);
+            slot.key = slot.key.take().filter(|key| !is_shared(key));
+        }
         (self.seen, self.written_at, self.waiting, self.previous_index) = Default::default();
         self.slots.shrink_to_fit();
         self.index.finish();
     }
 
-    /// Reports the first applier that a limit excludes, and the appliers without a fixed point.
-    fn report_unfinished(&mut self) {
+    /// Reports the first applier that a limit excludes, and the appliers without a fixed point, which it returns.
+    fn report_unfinished(&mut self) -> BTreeSet<usize> {
         if let Some((spec, why)) = self.first_refusal.take() {
             let help = "break the cycle, or apply fewer objects: Flux would create more and more appliers";
             let finding = Finding::error(FAILED_BUILD, spec.object.span().clone(), why);
@@ -144,8 +148,9 @@ impl ClusterBuild {
         if !self.complete {
             self.unstable = (0..self.slots.len()).filter(|at| self.slots[*at].output.is_none()).collect();
         }
-        for (count, at) in std::mem::take(&mut self.unstable).into_iter().enumerate() {
-            let slot = &mut self.slots[at];
+        let unstable = std::mem::take(&mut self.unstable);
+        for (count, at) in unstable.iter().enumerate() {
+            let slot = &mut self.slots[*at];
             let mut output = match slot.output.take() {
                 Some(output) => (*output).clone(),
                 None => Output::not_built(NotBuiltReason::Unstable),
@@ -162,6 +167,7 @@ impl ClusterBuild {
             }
             slot.output = Some(Arc::new(output));
         }
+        unstable.into_iter().collect()
     }
 
     /// Advances the build with the outputs of finished jobs, and returns the jobs that the build needs next.
@@ -294,7 +300,7 @@ impl ClusterBuild {
     fn current_strictness(&self, settings: &Settings) -> Strictness {
         let outputs =
             self.slots.iter().filter(|slot| slot.spec.target.is_none()).filter_map(|slot| slot.output.as_ref());
-        let made = outputs.clone().filter_map(|output| output.controller.as_ref());
+        let made = outputs.clone().filter_map(|output| output.controller.as_deref());
         let inventories = outputs.map(|output| &output.inventory);
         let indexed = inventories.flat_map(|inventory| inventory.controllers().map(|indexed| &indexed.object));
         let controllers: Vec<&Object> = self.root.controller.iter().chain(indexed).chain(made).collect();
@@ -461,6 +467,12 @@ fn refusal(spec: &ApplierSpec, repeats: bool, most: usize) -> String {
 }
 
 impl Slot {
+    /// A number that is equal for appliers with equal keys; `None` for the bootstrap.
+    pub(crate) fn output_number(&self) -> Option<usize> {
+        let output = self.output.as_ref().filter(|_| self.spec.kind != ApplierKind::Bootstrap)?;
+        Some(self.key.as_ref().map_or(Arc::as_ptr(output).addr(), |key| Arc::as_ptr(key).addr()))
+    }
+
     fn new(spec: Arc<ApplierSpec>, parent: Option<usize>) -> Self {
         Self {
             spec,
@@ -477,31 +489,27 @@ impl Slot {
 
 /// The result for a Kustomization whose source has no known artifact.
 fn without_artifact(spec: &ApplierSpec, resolution: Resolution, context: &BuildContext<'_>) -> Progress {
-    let output = match resolution {
+    let unbuilt = |reason: NotBuiltReason, source: Option<&SourceRef>| {
+        let make = || Output { without: source.cloned().map(Box::new), ..Output::not_built(reason.clone()) };
+        context.unbuilt.find_or(BuildKey::NotBuilt(reason.clone()), make)
+    };
+    let (key, output) = match resolution {
         Resolution::Artifact(_) => unreachable!("the caller builds it"),
         Resolution::Missing => {
             let named = spec.source.as_ref().map_or("its source".to_string(), ToString::to_string);
-            let output = Output::not_built(NotBuiltReason::MissingSource(named.into()));
-            Arc::new(Output { without: spec.source.clone(), ..output })
+            unbuilt(NotBuiltReason::MissingSource(named.into()), spec.source.as_ref())
         }
-        Resolution::NoCopy(url) => {
-            let (key, output) = context.unbuilt.output(NotBuiltReason::NoCopy(url));
-            return Progress::Done(key, output);
-        }
-        Resolution::Unknown(reason) => {
-            let (key, output) = context.unbuilt.output(NotBuiltReason::Unknown(reason));
-            return Progress::Done(key, output);
-        }
+        Resolution::NoCopy(url) => unbuilt(NotBuiltReason::NoCopy(url), None),
+        Resolution::Unknown(reason) => unbuilt(NotBuiltReason::Unknown(reason), None),
         Resolution::Failed(findings) => {
+            let key = BuildKey::Failed(findings.iter().map(FindingKey::from).collect());
             // A Kustomization with a missing source certainly applies nothing.
             let lacks = findings.iter().any(|finding| finding.rule == DANGLING_SOURCE);
-            let output = Output::new(Vec::new(), findings);
-            Arc::new(Output { whole: lacks, ..output })
+            let output = Output { whole: lacks, ..Output::new(Vec::new(), findings) };
+            // The parts of a finding that are not in the key may differ, so only the key is shared.
+            let (key, _) = context.unbuilt.find_or(key, || output.clone());
+            (key, Arc::new(output))
         }
     };
-    let key = match &output.state {
-        State::NotBuilt(reason) => BuildKey::NotBuilt(reason.clone()),
-        State::Built | State::Failed => BuildKey::Failed(output.findings.iter().map(FindingKey::from).collect()),
-    };
-    Progress::Done(Arc::new(key), output)
+    Progress::Done(key, output)
 }

@@ -9,7 +9,6 @@ use super::cluster_build::{ClusterBuild, Slot};
 use super::undefined_variables::Definitions;
 use super::unmatched_patches::PatchTally;
 use crate::base::finding::{Finding, ObjectRef};
-use crate::flux::build::build_key::BuildKey;
 use crate::flux::build::inventory::Inventory;
 use crate::flux::build::output::Output;
 use crate::flux::cluster::applied_set::AppliedSet;
@@ -91,7 +90,7 @@ struct OutputFindings<'a> {
 pub(crate) fn finish(clusters: Vec<ClusterBuild>) -> Outcome {
     // The distinct outputs, in the order of the clusters.
     let mut distinct: Vec<OutputFindings<'_>> = Vec::new();
-    let mut places: Index<&Arc<BuildKey>, usize> = Index::default();
+    let mut places: Index<usize, usize> = Index::default();
     let mut gaps = Gaps::default();
     let mut findings = Vec::new();
     let mut patches = PatchTally::default();
@@ -104,8 +103,8 @@ pub(crate) fn finish(clusters: Vec<ClusterBuild>) -> Outcome {
             if let State::NotBuilt(reason) = &output.state {
                 gaps.add(reason, &cluster.root.name);
             }
-            if let Some(key) = &slot.key {
-                let place = *places.entry_or(key, || {
+            if let Some(number) = slot.output_number() {
+                let place = *places.entry_or(number, || {
                     distinct.push(OutputFindings { output, clusters: BTreeSet::new() });
                     distinct.len() - 1
                 });
