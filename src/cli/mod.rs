@@ -4,7 +4,7 @@ mod exit;
 mod bug;
 mod streams;
 mod error;
-mod completions;
+mod install;
 mod layout;
 mod source;
 mod init;
@@ -31,6 +31,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use error::Error;
 use exit::Exit;
+use install::{completions, man};
 use streams::Streams;
 
 /// A compiler and a linter for Flux fleet repositories.
@@ -81,6 +82,7 @@ enum Command {
     Policy(policy::Args),
     Init(init::Args),
     Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// Parses the arguments of the process and runs the command.
@@ -119,6 +121,7 @@ fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
         Command::Policy(args) => policy::run(args, streams),
         Command::Init(args) => init::run(args, streams),
         Command::Completions(args) => completions::run(args, &mut Cli::command(), streams),
+        Command::Man(args) => man::run(args, Cli::command(), streams),
     }
 }
 
