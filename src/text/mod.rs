@@ -4,10 +4,10 @@
 
 mod index;
 mod file;
-mod edit;
 mod tree;
+mod edit;
 
-pub use edit::{Edit, apply};
+pub use edit::{Edit, apply, edited, is_editable};
 pub use file::{DecodeError, File, Position, SharedTexts, Span};
 pub use index::Index;
 pub use tree::Entry;

@@ -250,6 +250,7 @@ fn rejected(object: &Object, definition: &Definition) -> Vec<Mismatch> {
             fault: Fault::Value,
             message: format!("is not valid: {}", mistake.message),
             help: None,
+        meant: None,
         };
         version.mistakes().iter().map(mismatch).collect()
     };
@@ -259,6 +260,7 @@ fn rejected(object: &Object, definition: &Definition) -> Vec<Mismatch> {
         fault: Fault::Value,
         message: mistake.message,
         help: None,
+        meant: None,
     });
     outside.chain(definition.versions.iter().flat_map(of_version)).collect()
 }
