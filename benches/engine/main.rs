@@ -92,8 +92,9 @@ fn input(what: &str, count: usize) -> Tree {
         "pairs" => synthetic::pairs(count),
         "clusters" => synthetic::clusters(count),
         "copies" => synthetic::copies(count),
+        "chain" => synthetic::chain(count),
         "kinds" => kinds::kinds(count),
-        _ => panic!("there are `deployments`, `pairs`, `clusters`, `copies` and `kinds`, and no `{what}`"),
+        _ => panic!("there are `deployments`, `pairs`, `clusters`, `copies`, `chain` and `kinds`, and no `{what}`"),
     }
 }
 

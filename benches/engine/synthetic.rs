@@ -101,6 +101,46 @@ pub(crate) fn copies(count: usize) -> Tree {
     tree
 }
 
+/// A cluster with `count` Kustomizations. Each one reads a ConfigMap that the next one applies.
+pub(crate) fn chain(count: usize) -> Tree {
+    let mut tree = Tree::default();
+    let folder = start(&mut tree, 0);
+    let mut text = String::new();
+    for number in 0..count {
+        let reads = if number + 1 < count {
+            format!("  postBuild: {{substituteFrom: [{{kind: ConfigMap, name: values-{}}}]}}\n", number + 1)
+        } else {
+            String::new()
+        };
+        write!(
+            text,
+            "\
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {{name: part-{number}, namespace: flux-system}}
+spec:
+  interval: 1h
+  path: ./parts/{number}
+  prune: true
+  sourceRef: {{kind: GitRepository, name: flux-system}}
+{reads}"
+        )
+        .expect("a String takes everything");
+        let values = format!(
+            "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {{name: values-{number}, namespace: flux-system}}
+data: {{VALUE: 'v${{VALUE:=0}}'}}
+"
+        );
+        tree.insert(File::new(format!("parts/{number}/values.yaml"), values));
+    }
+    tree.insert(File::new(format!("{folder}/parts.yaml"), text));
+    tree
+}
+
 fn components() -> Tree {
     let mut tree = Tree::default();
     for component in 0..COMPONENTS {

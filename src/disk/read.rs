@@ -13,7 +13,7 @@ use super::place::{is_git, refuse_leaving_link};
 use super::root::{Place, Refusal, Root};
 use super::walk;
 use super::walk::FoundFile;
-use crate::text::{DecodeError, Entry, File, LoadError, Loader, Tree, folder_of};
+use crate::text::{DecodeError, Entry, File, LoadError, Loader, SharedTexts, Tree, folder_of};
 
 /// Reads the YAML files of a directory. Other files are read on first access.
 ///
@@ -46,12 +46,11 @@ pub(super) fn read_root(root: Root, called: Option<Arc<str>>) -> Result<Tree, Di
     let files = walk::files(&root)?;
     let links: Vec<String> =
         files.iter().filter(|(_, found)| matches!(found, FoundFile::Linked)).map(|(path, _)| path.clone()).collect();
-    let read = |(path, found): (String, FoundFile)| read_found(&root, path, found, called.as_ref());
-    let entries: Vec<(String, Entry)> = files.into_par_iter().map(read).collect();
+    let texts = SharedTexts::default();
+    let read = |(path, found): (String, FoundFile)| read_found(&root, &path, found, called.as_ref(), &texts);
+    let entries: Vec<(Arc<str>, Entry)> = files.into_par_iter().map(read).collect();
     let mut tree = Tree::with_loader(Arc::new(DirectoryLoader { root, called }));
-    for (path, entry) in entries {
-        tree.insert_entry(&path, entry);
-    }
+    tree.insert_all(entries);
     for path in &links {
         tree.mark_link(path);
     }
@@ -63,9 +62,7 @@ pub fn list(folder: &Path) -> Result<Tree, DiskError> {
     let root = Root::open(folder)?;
     let files = walk::files(&root)?;
     let mut tree = Tree::with_loader(Arc::new(DirectoryLoader { root, called: None }));
-    for (path, found) in files {
-        tree.insert_entry(&path, unread(found));
-    }
+    tree.insert_all(files.into_iter().map(|(path, found)| (path.into(), unread(found))));
     Ok(tree)
 }
 
@@ -134,14 +131,22 @@ fn in_root(file: File, called: Option<&Arc<str>>) -> File {
     }
 }
 
-fn read_found(root: &Root, path: String, found: FoundFile, called: Option<&Arc<str>>) -> (String, Entry) {
+fn read_found(
+    root: &Root,
+    path: &str,
+    found: FoundFile,
+    called: Option<&Arc<str>>,
+    texts: &SharedTexts,
+) -> (Arc<str>, Entry) {
     let entry = match found {
-        FoundFile::File if is_yaml(&path) => read_text(&path, root, Path::new(&path)),
-        FoundFile::Linked if is_yaml(&path) => read_place(root, &path).unwrap_or(Entry::Opaque(LoadError::Missing)),
+        FoundFile::File if is_yaml(path) => read_bytes(root, Path::new(path))
+            .and_then(|bytes| Ok(File::decode_shared(path, bytes, texts)?))
+            .map_or_else(Entry::Opaque, Entry::Text),
+        FoundFile::Linked if is_yaml(path) => read_place(root, path).unwrap_or(Entry::Opaque(LoadError::Missing)),
         other => unread(other),
     };
     let entry = if let Entry::Text(file) = entry { Entry::Text(in_root(file, called)) } else { entry };
-    (path, entry)
+    (path.into(), entry)
 }
 
 fn unread(found: FoundFile) -> Entry {

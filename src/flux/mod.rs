@@ -35,6 +35,7 @@ pub use install::lockdown::{
 };
 pub use install::manifests::components;
 pub use install::version::{FluxVersion, Strictness};
+pub use model::applier_fields::ApplierFields;
 pub use model::applier_kind::{ApplierKind, State};
 pub use model::built_object::Built;
 pub use model::completion::Completion;

@@ -2,6 +2,7 @@
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -12,7 +13,7 @@ use super::classify::{
 };
 use super::settings::Settings;
 use super::source;
-use crate::base::finding::{Finding, ObjectRef, Severity};
+use crate::base::finding::{Finding, Severity};
 use crate::base::group_findings::sort;
 use crate::base::set_aside::{self, is_set_aside, is_test_data};
 use crate::flux::cluster::applied_set::AppliedSet;
@@ -352,11 +353,9 @@ impl Repo {
 
     /// Adds an object, unless an equal object from the same position exists.
     fn add(&mut self, built: Built, seen: &mut Seen) {
-        let reference = built.object.reference();
-        let span = built.object.node.span();
-        let key = (reference, span.file().path().to_string(), span.range().start);
-        let known = seen.entry(key);
-        if known.iter().any(|at| self.objects.get(*at).is_some_and(|other| other.object.node == built.object.node)) {
+        let known = seen.entry(place_hash(&built.object));
+        let is_known = |at: &usize| self.objects.get(*at).is_some_and(|other| is_same(&other.object, &built.object));
+        if known.iter().any(is_known) {
             return;
         }
         known.push(self.objects.len());
@@ -400,7 +399,7 @@ impl Repo {
             cluster.applied_sets.push(AppliedSet {
                 by,
                 objects,
-                completion,
+                completion: Arc::new(completion),
                 inventory: None,
                 facts: None,
                 undefined: Arc::default(),
@@ -434,8 +433,24 @@ fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]
     sources
 }
 
-/// The indexes of objects, by identity, path and offset.
-type Seen = Index<(ObjectRef, String, usize), Vec<usize>>;
+/// The indexes of objects, by the hash of their position and identity.
+type Seen = Index<u64, Vec<usize>>;
+
+/// A hash of the position and the identity of an object. Different objects may have the same hash.
+fn place_hash(object: &Object) -> u64 {
+    let mut hasher = rustc_hash::FxHasher::default();
+    object.node.span().order().hash(&mut hasher);
+    (object.api_version(), object.kind(), object.namespace(), object.name()).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Returns whether two objects have the same position, identity and content.
+fn is_same(one: &Object, other: &Object) -> bool {
+    one.node.span().order().0 == other.node.span().order().0
+        && one.node.span().range().start == other.node.span().range().start
+        && one.reference() == other.reference()
+        && one.node == other.node
+}
 
 impl NamedPaths {
     fn new(kustomizations: &[KustomizationFile]) -> Self {

@@ -221,6 +221,12 @@ impl<'a> View<'a> {
         lists.flat_map(|(brought, listing)| listing.encrypted.iter().filter_map(|at| brought.at(*at)))
     }
 
+    /// The objects whose name or namespace contains a variable.
+    pub(super) fn with_open_names(&self) -> impl Iterator<Item = Applied<'a>> {
+        let lists = self.lists.iter();
+        lists.flat_map(|(brought, listing)| listing.open_names.iter().filter_map(|at| brought.at(*at)))
+    }
+
     /// The producers of `ConfigMap` and `Secret` objects that appliers do not apply to the cluster.
     pub fn producers(&self) -> &Producers {
         self.producers.get_or_init(|| {

@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::index::Index;
 
 /// A text file: its path in the tree (segments separated by `/`, no leading `/`) and its text. A clone is cheap.
 #[derive(Clone)]
@@ -35,6 +37,23 @@ pub struct Position {
     pub column: u32,
 }
 
+/// The distinct texts of files. The directories of clusters have many copies of a file.
+#[derive(Debug, Default)]
+pub struct SharedTexts(Mutex<Index<Arc<str>, ()>>);
+
+impl SharedTexts {
+    fn share(&self, text: String) -> Arc<str> {
+        // Each entry is inserted in one step, so a panic leaves no partial entry.
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, ())) = known.get_with_key(text.as_str()) {
+            return known.clone();
+        }
+        let text: Arc<str> = text.into();
+        known.insert(text.clone(), ());
+        text
+    }
+}
+
 impl File {
     /// The maximum size of a file, in bytes.
     pub const MAX_LEN: usize = 64 << 20;
@@ -55,26 +74,12 @@ impl File {
     /// A UTF-8 byte order mark stays in the text, so that offsets are offsets of the file. For a UTF-16 file, offsets
     /// are offsets of its text in UTF-8. Lines and columns are the same in both encodings.
     pub fn decode(path: impl Into<Box<str>>, bytes: Vec<u8>) -> Result<Self, DecodeError> {
-        if bytes.len() > Self::MAX_LEN {
-            return Err(DecodeError::TooLarge);
-        }
-        let utf16 = |decode: fn([u8; 2]) -> u16| {
-            let (units, rest) = bytes[2..].as_chunks::<2>();
-            if !rest.is_empty() {
-                return Err(DecodeError::NotText);
-            }
-            let units: Vec<u16> = units.iter().map(|unit| decode(*unit)).collect();
-            String::from_utf16(&units).map_err(|_| DecodeError::NotText)
-        };
-        let text = match bytes.as_slice() {
-            [0xFF, 0xFE, ..] => utf16(u16::from_le_bytes)?,
-            [0xFE, 0xFF, ..] => utf16(u16::from_be_bytes)?,
-            _ => String::from_utf8(bytes).map_err(|_| DecodeError::NotText)?,
-        };
-        if text.contains('\0') {
-            return Err(DecodeError::NotText);
-        }
-        Ok(Self::new(path, text))
+        Ok(Self::new(path, decode(bytes)?))
+    }
+
+    /// Decodes bytes as [`File::decode`] does. Files with equal texts share the text.
+    pub fn decode_shared(path: impl Into<Box<str>>, bytes: Vec<u8>, texts: &SharedTexts) -> Result<Self, DecodeError> {
+        Ok(Self::new(path, texts.share(decode(bytes)?)))
     }
 
     /// Moves the file from the linted tree to another tree. `root` is the directory of that tree, as the user typed it.
@@ -152,6 +157,30 @@ impl File {
             std::iter::once(0).chain(starts).collect()
         })
     }
+}
+
+/// The text of bytes as YAML readers decode them.
+fn decode(bytes: Vec<u8>) -> Result<String, DecodeError> {
+    if bytes.len() > File::MAX_LEN {
+        return Err(DecodeError::TooLarge);
+    }
+    let utf16 = |decode: fn([u8; 2]) -> u16| {
+        let (units, rest) = bytes[2..].as_chunks::<2>();
+        if !rest.is_empty() {
+            return Err(DecodeError::NotText);
+        }
+        let units: Vec<u16> = units.iter().map(|unit| decode(*unit)).collect();
+        String::from_utf16(&units).map_err(|_| DecodeError::NotText)
+    };
+    let text = match bytes.as_slice() {
+        [0xFF, 0xFE, ..] => utf16(u16::from_le_bytes)?,
+        [0xFE, 0xFF, ..] => utf16(u16::from_be_bytes)?,
+        _ => String::from_utf8(bytes).map_err(|_| DecodeError::NotText)?,
+    };
+    if text.contains('\0') {
+        return Err(DecodeError::NotText);
+    }
+    Ok(text)
 }
 
 impl PartialEq for File {

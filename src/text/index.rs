@@ -31,7 +31,10 @@ impl<K: Eq + Hash, V> Index<K, V> {
     }
 
     /// The stored key that equals a key, and its value.
-    pub fn get_with_key(&self, key: &K) -> Option<(&K, &V)> {
+    pub fn get_with_key<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<(&K, &V)>
+    where
+        K: Borrow<Q>,
+    {
         self.0.get_key_value(key)
     }
 

@@ -2,13 +2,13 @@
 
 #![expect(clippy::string_slice, reason = "only this module slices, on boundaries that it has checked")]
 
+mod index;
 mod file;
 mod tree;
 mod edit;
-mod index;
 
 pub use edit::{Edit, apply, edited, is_editable};
-pub use file::{DecodeError, File, Position, Span};
+pub use file::{DecodeError, File, Position, SharedTexts, Span};
 pub use index::Index;
 pub use tree::Entry;
 pub use tree::LoadError;

@@ -131,6 +131,26 @@ impl Tree {
         Arc::make_mut(&mut self.entries).insert(path.into(), entry);
     }
 
+    /// Inserts the entries of many paths.
+    pub fn insert_all(&mut self, entries: impl IntoIterator<Item = (Arc<str>, Entry)>) {
+        if self.entries.is_empty() {
+            self.entries = Arc::new(entries.into_iter().collect());
+        } else {
+            Arc::make_mut(&mut self.entries).extend(entries);
+        }
+    }
+
+    /// The tree without some paths. It reads deferred files through `loader`.
+    #[must_use]
+    pub fn without(&self, left_out: &BTreeSet<&str>, loader: Arc<dyn Loader>) -> Self {
+        let Self { mut entries, mut links, .. } = self.clone();
+        if !left_out.is_empty() {
+            Arc::make_mut(&mut entries).retain(|path, _| !left_out.contains(&**path));
+            Arc::make_mut(&mut links).retain(|path| !left_out.contains(&**path));
+        }
+        Self { entries, links, loader: Some(loader) }
+    }
+
     /// Marks a path that is reached through links. The tree contains the path, but an archive of the tree may omit it.
     pub fn mark_link(&mut self, path: &str) {
         Arc::make_mut(&mut self.links).insert(path.into());

@@ -1,31 +1,27 @@
 //! The specification of an applier: the fields that its build reads. Clusters that receive the same object share the
 //! specification.
 
-use std::sync::OnceLock;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 use super::digest::{Digest, Hasher};
 use super::sops::is_enabled;
 use crate::base::finding::ObjectRef;
+use crate::flux::model::applier_fields::ApplierFields;
 use crate::flux::model::applier_kind::ApplierKind;
 use crate::flux::object::kustomization_path::clamp;
 use crate::flux::source::reference::SourceRef;
-use crate::kube::{Object, groups};
+use crate::kube::{Object, ObjectKey, groups};
 use crate::yaml::{Name, Node, Style, Value};
 
 /// The fields of an applier that its build reads.
 #[derive(Debug)]
 pub(crate) struct ApplierSpec {
-    pub(crate) kind: ApplierKind,
-    pub(crate) reference: ObjectRef,
+    pub(crate) fields: Arc<ApplierFields>,
     pub(crate) object: Object,
+    pub(crate) key: Arc<ObjectKey>,
     /// The source of a Kustomization.
     pub(crate) source: Option<SourceRef>,
-    /// The reference to the source, for output.
-    pub(crate) source_reference: Option<ObjectRef>,
-    /// The directory of a Kustomization, relative to the root of its source.
-    pub(crate) folder: String,
-    /// The name of the other cluster to which a Kustomization with `kubeConfig` applies its objects.
-    pub(crate) target: Option<Name>,
     // The digests are lazy, since only built appliers need them.
     digest: OnceLock<Digest>,
     variables: OnceLock<Option<Digest>>,
@@ -46,20 +42,33 @@ const FOLDER_FIELDS: [&str; 10] = [
     "buildMetadata",
 ];
 
+impl Deref for ApplierSpec {
+    type Target = ApplierFields;
+
+    fn deref(&self) -> &ApplierFields {
+        &self.fields
+    }
+}
+
 impl ApplierSpec {
     /// Reads the specification from the object of an applier.
-    pub(crate) fn read(kind: ApplierKind, object: &Object) -> Self {
+    pub(crate) fn read(kind: ApplierKind, object: &Object, key: Arc<ObjectKey>) -> Self {
         let is_kustomization = kind == ApplierKind::Kustomization;
         let spec = |key: &str| object.node.at_keys(&["spec", key]).filter(|_| is_kustomization);
         let source = SourceRef::of_kustomization(object).filter(|_| is_kustomization);
-        Self {
+        let fields = ApplierFields {
             kind,
             reference: object.reference(),
-            object: object.clone(),
-            source_reference: source.as_ref().map(reference),
-            source,
+            object: (kind != ApplierKind::Bootstrap).then(|| object.clone()),
+            source: source.as_ref().map(reference),
             folder: clamp(spec("path").and_then(Node::text).unwrap_or_default()),
             target: spec("kubeConfig").filter(|config| config.is_map()).map(|config| target_of(object, config)),
+        };
+        Self {
+            fields: Arc::new(fields),
+            object: object.clone(),
+            key,
+            source,
             digest: OnceLock::new(),
             variables: OnceLock::new(),
             metadata: OnceLock::new(),

@@ -19,7 +19,7 @@ pub(crate) enum BuildKey {
     /// The build of the directory of a Kustomization.
     Folder(FolderKey),
     /// The last steps of a Kustomization: substitution and `commonMetadata`.
-    Finish(Arc<FinishKey>),
+    Finish(FinishKey),
     /// No build, for a reason that is not a fault.
     NotBuilt(NotBuiltReason),
     /// No build, since the source has these findings.
@@ -37,7 +37,7 @@ pub(crate) struct FolderKey {
 }
 
 /// The input of the last steps of a Kustomization.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FinishKey {
     pub(crate) folder: FolderKey,
     pub(crate) metadata: Option<Digest>,

@@ -6,7 +6,6 @@ use super::build_key::BuildKey;
 use super::digest::Digest;
 use super::inventory::ChangedObjects;
 use super::output::Output;
-use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::settings::Settings;
 use crate::flux::source::sources::Sources;
 use crate::flux::variables::shared_substitution::SubstitutionCache;
@@ -14,7 +13,7 @@ use crate::kube::Object;
 use crate::text::Index;
 
 /// The outputs of finished builds.
-pub(crate) type Memo = Index<BuildKey, Arc<Output>>;
+pub(crate) type Memo = Index<Arc<BuildKey>, Arc<Output>>;
 
 /// The state that the builds of all clusters share.
 pub(crate) struct BuildContext<'a> {
@@ -27,16 +26,21 @@ pub(crate) struct BuildContext<'a> {
     pub(crate) instances: Instances,
 }
 
-/// The outputs of appliers that are not built, by the reason. Many appliers of many clusters share a reason.
+/// The outputs of appliers without an artifact. Many appliers of many clusters share a reason.
 #[derive(Default)]
-pub(crate) struct Unbuilt(Mutex<Index<NotBuiltReason, Arc<Output>>>);
+pub(crate) struct Unbuilt(Mutex<Memo>);
 
 impl Unbuilt {
-    /// The output of an applier that is not built.
-    pub(crate) fn output(&self, reason: NotBuiltReason) -> Arc<Output> {
+    /// The known output with a key, or the output of `make`, with its key.
+    pub(crate) fn find_or(&self, key: BuildKey, make: impl FnOnce() -> Output) -> (Arc<BuildKey>, Arc<Output>) {
         // Each entry is inserted in one step, so a panic leaves no partial entry.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry_or(reason.clone(), || Arc::new(Output::not_built(reason))).clone()
+        if let Some((key, output)) = known.get_with_key(&key) {
+            return (key.clone(), output.clone());
+        }
+        let (key, output) = (Arc::new(key), Arc::new(make()));
+        known.insert(key.clone(), output.clone());
+        (key, output)
     }
 }
 

@@ -48,7 +48,7 @@ struct Layout {
 /// An applier, or an object that appliers look up.
 #[derive(Debug, Clone)]
 pub(crate) struct IndexedObject {
-    pub(crate) key: ObjectKey,
+    pub(crate) key: Arc<ObjectKey>,
     pub(crate) object: Object,
     /// The specification, if the object is an applier.
     pub(crate) spec: Option<Arc<ApplierSpec>>,
@@ -120,7 +120,7 @@ impl Inventory {
             if role != Role::None {
                 layout.indexed_by_fingerprint.push((fingerprint, indexed.len()));
                 layout.indexed.push(at);
-                indexed.push(Arc::new(IndexedObject::new(object, role)));
+                indexed.push(Arc::new(IndexedObject::new(object, role, Arc::new(ObjectKey::of(object)))));
             }
         }
         layout.fingerprints.sort_unstable();
@@ -148,7 +148,9 @@ impl Inventory {
             let position = layout.indexed.binary_search(at).ok();
             let entry = cache.entry(new, || {
                 let role = layout.roles[*at];
-                is_alike(*at, new).then(|| position.map(|_| Arc::new(IndexedObject::new(new, role))))
+                let key = |position: usize| self.indexed[position].key.clone();
+                is_alike(*at, new)
+                    .then(|| position.map(|position| Arc::new(IndexedObject::new(new, role, key(position)))))
             })?;
             if let (Some(position), Some(entry)) = (position, entry) {
                 indexed.get_or_insert_with(|| self.indexed.clone())[position] = entry;
@@ -174,7 +176,7 @@ impl Inventory {
 
     /// The keys of the indexed objects.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &ObjectKey> {
-        self.indexed.iter().map(|indexed| &indexed.key)
+        self.indexed.iter().map(|indexed| &*indexed.key)
     }
 
     /// The indexed objects that are appliers.
@@ -236,12 +238,12 @@ impl Inventory {
 }
 
 impl IndexedObject {
-    fn new(object: &Object, role: Role) -> Self {
+    fn new(object: &Object, role: Role, key: Arc<ObjectKey>) -> Self {
         let spec = match role {
-            Role::Applier(kind) => Some(Arc::new(ApplierSpec::read(kind, object))),
+            Role::Applier(kind) => Some(Arc::new(ApplierSpec::read(kind, object, key.clone()))),
             Role::None | Role::Named | Role::Maker | Role::Controller => None,
         };
-        Self { key: ObjectKey::of(object), object: object.clone(), spec, role }
+        Self { key, object: object.clone(), spec, role }
     }
 }
 

@@ -67,7 +67,7 @@ impl Job {
                 };
                 let findings = values.iter().flat_map(|values| &values.loaded.findings).map(FindingKey::from).collect();
                 let values = values.as_ref().map(read);
-                BuildKey::Finish(Arc::new(FinishKey { folder, metadata: spec.metadata(), values, findings }))
+                BuildKey::Finish(FinishKey { folder, metadata: spec.metadata(), values, findings })
             }
         }
     }
@@ -91,7 +91,7 @@ impl Job {
                     (targets, controller)
                 };
                 let facts = Arc::new(BuildFacts { patch_targets: targets, ..BuildFacts::default() });
-                Output { controller, ..Output::with(objects, findings, facts) }
+                Output { controller: controller.map(Box::new), ..Output::with(objects, findings, facts) }
             }
             Self::Set(spec, providers) => {
                 let expansion = expand(&spec.object, providers);

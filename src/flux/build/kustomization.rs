@@ -67,7 +67,7 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
     }
     let facts = BuildFacts { unidentified, ..BuildFacts::new(&objects, build) };
     let mut output = Output::with(objects, findings, Arc::new(facts));
-    output.built_for.push(kustomization.clone());
+    output.built_for = [kustomization.clone()].into();
     output
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn finish(
         }
         output.inventory = Arc::new(Inventory::new(&objects));
         output.objects = objects.into();
-        output.built_for.push(spec.object.clone());
+        output.built_for = output.built_for.iter().chain([&spec.object]).cloned().collect();
     }
     output
 }

@@ -31,11 +31,11 @@ pub(crate) struct Output {
     pub(crate) facts: Arc<BuildFacts>,
     /// The objects of the appliers for which the output was built. Other appliers with equal content share the output,
     /// with the positions of these objects.
-    pub(crate) built_for: Vec<Object>,
+    pub(crate) built_for: Arc<[Object]>,
     /// The inventory of the objects.
     pub(crate) inventory: Arc<Inventory>,
     /// The Deployment of kustomize-controller that a FluxInstance generates, as far as its fields are known.
-    pub(crate) controller: Option<Object>,
+    pub(crate) controller: Option<Box<Object>>,
     /// The undefined variables that the objects read.
     pub(crate) undefined: Arc<[UndefinedVariable]>,
     /// The memory that substitution added to the objects, in bytes.
@@ -43,7 +43,7 @@ pub(crate) struct Output {
     /// Whether the inputs have no error, so that the objects are complete.
     pub(crate) whole: bool,
     /// The missing source, if it prevents the build.
-    pub(crate) without: Option<SourceRef>,
+    pub(crate) without: Option<Box<SourceRef>>,
 }
 
 /// The facts of a kustomize build.
@@ -82,7 +82,7 @@ impl Output {
             findings: Vec::new(),
             state: State::Built,
             facts,
-            built_for: Vec::new(),
+            built_for: Arc::default(),
             inventory,
             controller: None,
             undefined: Arc::default(),

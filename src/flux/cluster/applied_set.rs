@@ -23,7 +23,7 @@ pub struct AppliedSet {
     pub objects: Objects,
     /// Changes that appliers of other repositories may make to the objects. Only a repository without a root has such
     /// changes, since its appliers are unknown.
-    pub completion: Completion,
+    pub completion: Arc<Completion>,
     /// The inventory of the objects; `None` in a repository without a root.
     pub(crate) inventory: Option<Arc<Inventory>>,
     /// The facts of the kustomize build; `None` in a repository without a root.

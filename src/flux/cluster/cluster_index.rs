@@ -31,7 +31,7 @@ pub(crate) struct ClusterIndex {
     /// `FEW_LAYERS` layers.
     merged: OnceLock<Index<Fingerprint, (usize, Rank)>>,
     /// The appliers, and the objects of the three fields below.
-    known: Index<ObjectKey, (Option<Arc<ApplierSpec>>, Rank)>,
+    known: Index<Arc<ObjectKey>, (Option<Arc<ApplierSpec>>, Rank)>,
     /// The ArtifactGenerators of each namespace.
     generators: BTreeMap<Name, Vec<Object>>,
     /// The input providers of each namespace.
@@ -72,7 +72,7 @@ impl ClusterIndex {
             self.take_maker(indexed, kind, rank);
         }
         for indexed in inventory.appliers() {
-            if self.known.get(&indexed.key).is_none_or(|(spec, known)| spec.is_none() || *known < rank) {
+            if self.known.get(&*indexed.key).is_none_or(|(spec, known)| spec.is_none() || *known < rank) {
                 self.known.insert(indexed.key.clone(), (indexed.spec.clone(), rank));
             }
         }
@@ -85,7 +85,7 @@ impl ClusterIndex {
     }
 
     fn take_maker(&mut self, indexed: &IndexedObject, kind: ApplierKind, rank: Rank) {
-        if self.known.get(&indexed.key).is_some_and(|(_, known)| *known >= rank) {
+        if self.known.get(&*indexed.key).is_some_and(|(_, known)| *known >= rank) {
             return;
         }
         let object = &indexed.object;
@@ -103,10 +103,12 @@ impl ClusterIndex {
         self.known.insert(indexed.key.clone(), (indexed.spec.clone(), rank));
     }
 
-    /// The index without what later lookups can compute again. Few clusters have later lookups.
-    pub(crate) fn without_cache(mut self) -> Self {
+    /// Drops the appliers, which only the build looks up, and what later lookups can compute again. Few clusters have
+    /// later lookups.
+    pub(crate) fn finish(&mut self) {
+        self.known = Index::default();
         self.merged = OnceLock::new();
-        self
+        self.layers.shrink_to_fit();
     }
 
     /// The specification of an applier.

@@ -18,13 +18,13 @@ use crate::flux::model::completion::Completion;
 use crate::flux::producer::is_producer;
 use crate::kube::{Object, groups};
 use crate::text::{Index, Span, folder_of};
-use crate::yaml::{Node, Style, Value};
+use crate::yaml::{Node, Reader, Scalar, Style, Value};
 
 /// A digest of everything that a cluster receives, except for differences that no check of one cluster may read:
 ///
 /// - the positions of nodes, apart from the place of each object relative to the directory of the cluster;
 /// - the directory of the cluster in paths;
-/// - the values in ConfigMaps with variables.
+/// - the values in ConfigMaps with variables, apart from their types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shape([u8; 32]);
 
@@ -137,7 +137,7 @@ impl Writer<'_> {
 
     fn set(&mut self, set: &AppliedSet) {
         self.number(set.by.at);
-        if set.completion != Completion::default() {
+        if *set.completion != Completion::default() {
             self.debug(&set.completion);
         }
         self.facts(set);
@@ -265,10 +265,17 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the keys of a mapping without its values.
+    /// Writes the keys of a mapping with the types of its values.
     fn keys(&mut self, node: &Node) {
         self.number(node.entries().len());
-        node.entries().iter().for_each(|entry| self.text(&entry.key));
+        for entry in node.entries() {
+            self.text(&entry.key);
+            match (&entry.node.value, entry.node.resolve(Reader::Kubernetes)) {
+                (Value::Scalar(_, Style::Unknown), _) => self.digest.update(b"u"),
+                (Value::Scalar(..), Some(Scalar::String(_))) => self.digest.update(b"s"),
+                _ => self.node(&entry.node),
+            }
+        }
     }
 
     /// Returns whether only Kustomizations read the values of an object, as variables.

@@ -7,7 +7,7 @@ use crate::flux::build::applier_spec::ApplierSpec;
 use crate::flux::build::output::Output;
 use crate::flux::source::reference::SourceRef;
 use crate::flux::unknown::unknown_producer::UnknownProducer;
-use crate::yaml::Name;
+use crate::yaml::{Name, Node};
 
 /// The namespaces that may contain unknown objects.
 #[derive(Debug, Clone, Default)]
@@ -45,9 +45,10 @@ impl UnknownNamespaces {
         if output.is_known() {
             return;
         }
-        let target = spec.object.text_at(&["spec", "targetNamespace"]).filter(|name| !name.is_empty()).map(Name::from);
+        let target = spec.object.node.at_keys(&["spec", "targetNamespace"]).and_then(Node::shared_text);
+        let target = target.filter(|name| !name.is_empty());
         match (&output.without, target) {
-            (Some(source), target) => drop(self.sourceless.insert((source.clone(), target))),
+            (Some(source), target) => drop(self.sourceless.insert(((**source).clone(), target))),
             (None, Some(target)) => drop(self.namespaces.insert(target)),
             (None, None) => self.anything = true,
         }

@@ -1,6 +1,6 @@
 //! The build of one cluster: its appliers, and the jobs that they need.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::finding::Finding;
@@ -8,7 +8,6 @@ use crate::flux::build::applier_spec::ApplierSpec;
 use crate::flux::build::build_key::{BuildKey, FindingKey, FolderKey};
 use crate::flux::build::context::BuildContext;
 use crate::flux::build::digest::Digest;
-use crate::flux::build::inventory::IndexedObject;
 use crate::flux::build::job::{Job, SubstitutionInput};
 use crate::flux::build::output::Output;
 use crate::flux::cluster::cluster_index::ClusterIndex;
@@ -42,14 +41,14 @@ pub(crate) struct Slot {
     pub(crate) spec: Arc<ApplierSpec>,
     pub(crate) parent: Option<usize>,
     pub(crate) variables: Arc<Variables>,
-    /// The memo key of the output, once it is known.
-    pub(crate) key: Option<BuildKey>,
+    /// The memo key of the output, once it is known. After the build, only outputs that are not shared have their keys.
+    key: Option<Arc<BuildKey>>,
     /// The output; `None` until it is built.
     pub(crate) output: Option<Arc<Output>>,
     /// Whether the index of the cluster contains the output.
     is_collected: bool,
     /// The number of steps since an object arrived for which the applier waits.
-    tries: usize,
+    tries: u8,
     /// Whether `waiting` has the applier.
     is_waiting: bool,
 }
@@ -59,12 +58,14 @@ pub(crate) struct ClusterBuild {
     pub(crate) root: Root,
     pub(crate) slots: Vec<Slot>,
     pub(crate) strictness: Strictness,
+    /// The number of new objects that may change `strictness`.
+    new_inputs: usize,
     bootstrap_output: Arc<Output>,
     /// The objects of the current pass.
     pub(crate) index: ClusterIndex,
     /// The objects of the previous pass, if there was one. Lookups then use these objects instead of `index`.
     previous_index: Option<ClusterIndex>,
-    seen: Index<ObjectKey, ()>,
+    seen: Index<Arc<ObjectKey>, ()>,
     /// The number of times that the build has started again from the root.
     passes: usize,
     /// Whether a reference to a missing object waits for appliers that are not built yet.
@@ -84,8 +85,8 @@ pub(crate) struct ClusterBuild {
 
 /// The result of one step of an applier.
 enum Progress {
-    Done(BuildKey, Arc<Output>),
-    NeedsJob(BuildKey, Job),
+    Done(Arc<BuildKey>, Arc<Output>),
+    NeedsJob(Arc<BuildKey>, Job),
     Blocked,
 }
 
@@ -104,6 +105,7 @@ impl ClusterBuild {
             root,
             slots: Vec::new(),
             strictness: Strictness::default(),
+            new_inputs: 1,
             bootstrap_output,
             previous_index: None,
             seen: Index::default(),
@@ -124,8 +126,20 @@ impl ClusterBuild {
         self.complete
     }
 
-    /// Reports the first applier that a limit excludes, and the appliers without a fixed point.
-    pub(crate) fn report_unfinished(&mut self) {
+    /// Ends the build, and drops what only the build reads.
+    pub(super) fn finish(&mut self) {
+        let unstable = self.report_unfinished();
+        for (at, slot) in self.slots.iter_mut().enumerate() {
+            let is_shared = |key: &Arc<BuildKey>| !matches!(**key, BuildKey::Failed(_)) && !unstable.contains(&at);
+            slot.key = slot.key.take().filter(|key| !is_shared(key));
+        }
+        (self.seen, self.written_at, self.waiting, self.previous_index) = Default::default();
+        self.slots.shrink_to_fit();
+        self.index.finish();
+    }
+
+    /// Reports the first applier that a limit excludes, and the appliers without a fixed point, which it returns.
+    fn report_unfinished(&mut self) -> BTreeSet<usize> {
         if let Some((spec, why)) = self.first_refusal.take() {
             let help = "break the cycle, or apply fewer objects: Flux would create more and more appliers";
             let finding = Finding::error(FAILED_BUILD, spec.object.span().clone(), why);
@@ -134,8 +148,9 @@ impl ClusterBuild {
         if !self.complete {
             self.unstable = (0..self.slots.len()).filter(|at| self.slots[*at].output.is_none()).collect();
         }
-        for (count, at) in std::mem::take(&mut self.unstable).into_iter().enumerate() {
-            let slot = &mut self.slots[at];
+        let unstable = std::mem::take(&mut self.unstable);
+        for (count, at) in unstable.iter().enumerate() {
+            let slot = &mut self.slots[*at];
             let mut output = match slot.output.take() {
                 Some(output) => (*output).clone(),
                 None => Output::not_built(NotBuiltReason::Unstable),
@@ -152,12 +167,15 @@ impl ClusterBuild {
             }
             slot.output = Some(Arc::new(output));
         }
+        unstable.into_iter().collect()
     }
 
     /// Advances the build with the outputs of finished jobs, and returns the jobs that the build needs next.
-    pub(super) fn advance(&mut self, context: &BuildContext<'_>) -> Vec<(BuildKey, Job)> {
+    pub(super) fn advance(&mut self, context: &BuildContext<'_>) -> Vec<(Arc<BuildKey>, Job)> {
         loop {
-            self.strictness = self.current_strictness(context.settings);
+            if std::mem::take(&mut self.new_inputs) > 0 {
+                self.strictness = self.current_strictness(context.settings);
+            }
             let mut cache = PassCache::default();
             let (mut needs, mut blocked, mut progress) = (Vec::new(), false, false);
             let mut at = 0;
@@ -186,7 +204,6 @@ impl ClusterBuild {
                 (true, true) => self.waits_for_missing = false,
                 (true, false) if self.is_fixed_point(context) || self.passes >= MAX_PASSES => {
                     self.complete = true;
-                    (self.seen, self.written_at, self.waiting) = Default::default();
                     return needs;
                 }
                 (true, false) => self.restart(context),
@@ -200,6 +217,7 @@ impl ClusterBuild {
         let Some(output) = slot.output.as_ref().filter(|_| !slot.is_collected).cloned() else { return };
         slot.is_collected = true;
         let kind = slot.spec.kind;
+        self.new_inputs += output.controller.iter().count() + output.inventory.controllers().count();
         self.index.unknown.take(&slot.spec, &output);
         // Flux on this cluster does not reconcile objects that it applies to another cluster.
         if slot.spec.target.is_some() {
@@ -209,8 +227,9 @@ impl ClusterBuild {
         self.wake(&output);
         let most = context.settings.bounds.appliers;
         for indexed in output.inventory.appliers() {
-            let key = self.key_of(&indexed.object, Some(at));
-            let Some(spec) = self.spec_of(indexed, &key) else { continue };
+            let Some(spec) = &indexed.spec else { continue };
+            let key = self.key_of(spec, Some(at));
+            let spec = self.lookup_index().spec(&key).unwrap_or(spec).clone();
             if self.seen.insert(key, ()).is_some() {
                 continue;
             }
@@ -222,6 +241,7 @@ impl ClusterBuild {
                 self.first_refusal.get_or_insert_with(|| (spec.clone(), refusal(&spec, repeats, most)));
                 continue;
             }
+            self.new_inputs += usize::from(spec.kind == ApplierKind::FluxInstance);
             self.slots.push(Slot::new(spec, Some(at)));
         }
     }
@@ -268,7 +288,7 @@ impl ClusterBuild {
 
     fn is_unchanged(&mut self, at: usize, cache: &mut PassCache, context: &BuildContext<'_>) -> bool {
         let Slot { spec, parent, .. } = &self.slots[at];
-        let now = self.index.spec(&self.key_of(&spec.object, *parent));
+        let now = self.index.spec(&self.key_of(spec, *parent));
         let same = now.is_none_or(|now| Arc::ptr_eq(now, spec) || is_shared(&now.object, &spec.object));
         same && match self.step(at, cache, context) {
             Progress::Done(key, _) => Some(&key) == self.slots[at].key.as_ref(),
@@ -280,7 +300,7 @@ impl ClusterBuild {
     fn current_strictness(&self, settings: &Settings) -> Strictness {
         let outputs =
             self.slots.iter().filter(|slot| slot.spec.target.is_none()).filter_map(|slot| slot.output.as_ref());
-        let made = outputs.clone().filter_map(|output| output.controller.as_ref());
+        let made = outputs.clone().filter_map(|output| output.controller.as_deref());
         let inventories = outputs.map(|output| &output.inventory);
         let indexed = inventories.flat_map(|inventory| inventory.controllers().map(|indexed| &indexed.object));
         let controllers: Vec<&Object> = self.root.controller.iter().chain(indexed).chain(made).collect();
@@ -299,6 +319,7 @@ impl ClusterBuild {
         self.first_refusal = None;
         self.waiting = Index::default();
         self.slots = vec![self.bootstrap_slot()];
+        self.new_inputs = 1;
     }
 
     /// The index in which appliers look up references.
@@ -312,28 +333,21 @@ impl ClusterBuild {
         above.filter(|at| written(&self.slots[*at].spec) == written(spec)).count()
     }
 
-    /// The specification of an applier. If Flux later applies an object of the bootstrap again, the specification comes
-    /// from the later object.
-    fn spec_of(&self, indexed: &IndexedObject, key: &ObjectKey) -> Option<Arc<ApplierSpec>> {
-        let known = self.lookup_index().spec(key).cloned();
-        indexed.spec.as_ref().map(|spec| known.unwrap_or_else(|| spec.clone()))
-    }
-
     /// The key of an applier in the output of its parent.
     ///
     /// A user applies the objects of the bootstrap without a namespace to the namespace of Flux.
-    fn key_of(&self, object: &Object, parent: Option<usize>) -> ObjectKey {
-        let parent = parent.filter(|_| object.namespace().is_none()).and_then(|at| self.slots.get(at));
+    fn key_of(&self, spec: &ApplierSpec, parent: Option<usize>) -> Arc<ObjectKey> {
+        let parent = parent.filter(|_| spec.object.namespace().is_none()).and_then(|at| self.slots.get(at));
         let bootstrap = parent.filter(|slot| slot.spec.kind == ApplierKind::Bootstrap);
         match bootstrap.and_then(|slot| slot.spec.object.namespace()) {
-            Some(namespace) => ObjectId { namespace, ..ObjectId::of(object) }.into(),
-            None => ObjectKey::of(object),
+            Some(namespace) => Arc::new(ObjectId { namespace, ..ObjectId::of(&spec.object) }.into()),
+            None => spec.key.clone(),
         }
     }
 
     fn bootstrap_slot(&self) -> Slot {
         let last = self.root.objects.last().unwrap_or_else(|| unreachable!("a root has objects"));
-        let spec = ApplierSpec::read(ApplierKind::Bootstrap, last);
+        let spec = ApplierSpec::read(ApplierKind::Bootstrap, last, Arc::new(ObjectKey::of(last)));
         Slot { output: Some(self.bootstrap_output.clone()), ..Slot::new(Arc::new(spec), None) }
     }
 
@@ -353,8 +367,8 @@ impl ClusterBuild {
                     // The memo has an output for a key without a position only if the path exists. So most lookups do
                     // not search the tree.
                     let folder_key = FolderKey::new(&artifact, spec.digest(), None);
-                    if let Some(built) = context.memo.get(&BuildKey::Folder(folder_key.clone())) {
-                        return self.finish(at, folder_key, built, cache, context);
+                    if let Some((key, built)) = context.memo.get_with_key(&BuildKey::Folder(folder_key.clone())) {
+                        return self.substitute(at, (key, folder_key), built, cache, context);
                     }
                     Job::Folder(spec, artifact)
                 }
@@ -364,10 +378,10 @@ impl ClusterBuild {
             ApplierKind::Bootstrap | ApplierKind::Folder => unreachable!("no object is of this kind of applier"),
         };
         let key = job.key(None);
-        match context.memo.get(&key) {
+        match context.memo.get_with_key(&key) {
             // For a Kustomization, this is the output of a missing path.
-            Some(output) => Progress::Done(key, output.clone()),
-            None => Progress::NeedsJob(key, job),
+            Some((key, output)) => Progress::Done(key.clone(), output.clone()),
+            None => Progress::NeedsJob(Arc::new(key), job),
         }
     }
 
@@ -393,17 +407,17 @@ impl ClusterBuild {
     }
 
     /// Continues the build of a directory with variables and `commonMetadata`.
-    fn finish(
+    fn substitute(
         &mut self,
         at: usize,
-        folder: FolderKey,
+        (built_key, folder): (&Arc<BuildKey>, FolderKey),
         built: &Arc<Output>,
         cache: &mut PassCache,
         context: &BuildContext<'_>,
     ) -> Progress {
         let spec = self.slots[at].spec.clone();
         if spec.variables().is_none() && spec.metadata().is_none() {
-            return Progress::Done(BuildKey::Folder(folder), built.clone());
+            return Progress::Done(built_key.clone(), built.clone());
         }
         let mut values = None;
         if let Some(variables) = spec.variables() {
@@ -433,7 +447,7 @@ impl ClusterBuild {
         match context.memo.get_with_key(&key) {
             // Clusters share the key of the memo.
             Some((key, output)) => Progress::Done(key.clone(), output.clone()),
-            None => Progress::NeedsJob(key, job),
+            None => Progress::NeedsJob(Arc::new(key), job),
         }
     }
 }
@@ -453,6 +467,12 @@ fn refusal(spec: &ApplierSpec, repeats: bool, most: usize) -> String {
 }
 
 impl Slot {
+    /// A number that is equal for appliers with equal keys; `None` for the bootstrap.
+    pub(crate) fn output_number(&self) -> Option<usize> {
+        let output = self.output.as_ref().filter(|_| self.spec.kind != ApplierKind::Bootstrap)?;
+        Some(self.key.as_ref().map_or(Arc::as_ptr(output).addr(), |key| Arc::as_ptr(key).addr()))
+    }
+
     fn new(spec: Arc<ApplierSpec>, parent: Option<usize>) -> Self {
         Self {
             spec,
@@ -469,25 +489,27 @@ impl Slot {
 
 /// The result for a Kustomization whose source has no known artifact.
 fn without_artifact(spec: &ApplierSpec, resolution: Resolution, context: &BuildContext<'_>) -> Progress {
-    let output = match resolution {
+    let unbuilt = |reason: NotBuiltReason, source: Option<&SourceRef>| {
+        let make = || Output { without: source.cloned().map(Box::new), ..Output::not_built(reason.clone()) };
+        context.unbuilt.find_or(BuildKey::NotBuilt(reason.clone()), make)
+    };
+    let (key, output) = match resolution {
         Resolution::Artifact(_) => unreachable!("the caller builds it"),
         Resolution::Missing => {
             let named = spec.source.as_ref().map_or("its source".to_string(), ToString::to_string);
-            let output = Output::not_built(NotBuiltReason::MissingSource(named.into()));
-            Arc::new(Output { without: spec.source.clone(), ..output })
+            unbuilt(NotBuiltReason::MissingSource(named.into()), spec.source.as_ref())
         }
-        Resolution::NoCopy(url) => context.unbuilt.output(NotBuiltReason::NoCopy(url)),
-        Resolution::Unknown(reason) => context.unbuilt.output(NotBuiltReason::Unknown(reason)),
+        Resolution::NoCopy(url) => unbuilt(NotBuiltReason::NoCopy(url), None),
+        Resolution::Unknown(reason) => unbuilt(NotBuiltReason::Unknown(reason), None),
         Resolution::Failed(findings) => {
+            let key = BuildKey::Failed(findings.iter().map(FindingKey::from).collect());
             // A Kustomization with a missing source certainly applies nothing.
             let lacks = findings.iter().any(|finding| finding.rule == DANGLING_SOURCE);
-            let output = Output::new(Vec::new(), findings);
-            Arc::new(Output { whole: lacks, ..output })
+            let output = Output { whole: lacks, ..Output::new(Vec::new(), findings) };
+            // The parts of a finding that are not in the key may differ, so only the key is shared.
+            let (key, _) = context.unbuilt.find_or(key, || output.clone());
+            (key, Arc::new(output))
         }
-    };
-    let key = match &output.state {
-        State::NotBuilt(reason) => BuildKey::NotBuilt(reason.clone()),
-        State::Built | State::Failed => BuildKey::Failed(output.findings.iter().map(FindingKey::from).collect()),
     };
     Progress::Done(key, output)
 }

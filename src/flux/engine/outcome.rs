@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
 use super::cluster_build::{ClusterBuild, Slot};
 use super::undefined_variables::Definitions;
 use super::unmatched_patches::PatchTally;
 use crate::base::finding::{Finding, ObjectRef};
-use crate::flux::build::build_key::BuildKey;
 use crate::flux::build::inventory::Inventory;
 use crate::flux::build::output::Output;
 use crate::flux::cluster::applied_set::AppliedSet;
@@ -89,54 +90,38 @@ struct OutputFindings<'a> {
 pub(crate) fn finish(clusters: Vec<ClusterBuild>) -> Outcome {
     // The distinct outputs, in the order of the clusters.
     let mut distinct: Vec<OutputFindings<'_>> = Vec::new();
-    let mut places: Index<&BuildKey, usize> = Index::default();
+    let mut places: Index<usize, usize> = Index::default();
     let mut gaps = Gaps::default();
-    let (mut done, mut findings): (Vec<Cluster>, _) = (Vec::with_capacity(clusters.len()), Vec::new());
-    let unchanged = Completion::default();
+    let mut findings = Vec::new();
     let mut patches = PatchTally::default();
     let definitions = Definitions::new(&clusters);
-    for cluster in &clusters {
-        let mut appliers = Vec::new();
-        let mut applied_sets = Vec::new();
-        for (at, slot) in cluster.slots.iter().enumerate() {
+    let completions = Completions::default();
+    let mut done: Vec<Cluster> = clusters.par_iter().map(|cluster| completions.cluster(cluster)).collect();
+    for (cluster, done) in clusters.iter().zip(&done) {
+        for (slot, applier) in cluster.slots.iter().filter(|slot| slot.output.is_some()).zip(&done.appliers) {
             let Some(output) = &slot.output else { continue };
-            let applier = Arc::new(applier(slot, at, output, &appliers));
             if let State::NotBuilt(reason) = &output.state {
                 gaps.add(reason, &cluster.root.name);
             }
-            if let Some(key) = &slot.key {
-                let place = *places.entry_or(key, || {
+            if let Some(number) = slot.output_number() {
+                let place = *places.entry_or(number, || {
                     distinct.push(OutputFindings { output, clusters: BTreeSet::new() });
                     distinct.len() - 1
                 });
-                if applier.shares_with.is_empty() {
+                if output.findings.is_empty() {
+                    // Most outputs have no findings, so their clusters are not collected.
+                } else if applier.shares_with.is_empty() {
                     distinct[place].clusters.insert(cluster.root.name.clone());
                 } else {
-                    let moved = output.findings.iter().map(|finding| moved(finding, &applier, &cluster.root.name));
+                    let moved = output.findings.iter().map(|finding| moved(finding, applier, &cluster.root.name));
                     findings.extend(moved);
                 }
             }
-            patches.take(&output.facts, &applier, &cluster.root.name);
+            patches.take(&output.facts, applier, &cluster.root.name);
             for finding in definitions.missed(cluster, slot, output) {
-                findings.push(moved(&finding, &applier, &cluster.root.name));
+                findings.push(moved(&finding, applier, &cluster.root.name));
             }
-            let mut completion = unchanged.clone();
-            completion.open = cluster.root.is_declared && slot.spec.kind == ApplierKind::Bootstrap;
-            applied_sets.push(AppliedSet {
-                by: applier.clone(),
-                objects: output.objects.clone(),
-                completion,
-                inventory: Some(output.inventory.clone()),
-                facts: Some(output.facts.clone()),
-                undefined: output.undefined.clone(),
-            });
-            appliers.push(applier);
         }
-        remove_reapplied(&mut applied_sets);
-        let lookups = Lookups::default();
-        let (name, folder) = (cluster.root.name.clone(), cluster.root.folder.clone());
-        let is_assumed = cluster.root.is_assumed;
-        done.push(Cluster { name, folder, is_assumed, appliers, applied_sets, lookups });
     }
     let gaps = gaps.sorted();
     let mut not_done: BTreeMap<String, usize> = BTreeMap::new();
@@ -150,25 +135,67 @@ pub(crate) fn finish(clusters: Vec<ClusterBuild>) -> Outcome {
         findings.extend(output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() }));
     }
     for (done, cluster) in done.iter_mut().zip(clusters) {
-        done.lookups = Lookups::new(cluster.index.without_cache());
+        done.lookups = Lookups::new(cluster.index);
     }
     Outcome { clusters: done, findings, not_done, gaps }
 }
 
+/// The completions of objects, which clusters share.
+struct Completions {
+    none: Arc<Completion>,
+    /// Of objects that another program may change.
+    open: Arc<Completion>,
+}
+
+impl Default for Completions {
+    fn default() -> Self {
+        let mut open = Completion::default();
+        open.open = true;
+        Self { none: Arc::default(), open: Arc::new(open) }
+    }
+}
+
+impl Completions {
+    /// The cluster with its appliers and their objects.
+    fn cluster(&self, cluster: &ClusterBuild) -> Cluster {
+        let mut appliers = Vec::with_capacity(cluster.slots.len());
+        let mut applied_sets = Vec::with_capacity(cluster.slots.len());
+        for (at, slot) in cluster.slots.iter().enumerate() {
+            let Some(output) = &slot.output else { continue };
+            let applier = Arc::new(applier(slot, at, output, &appliers));
+            let is_open = cluster.root.is_declared && slot.spec.kind == ApplierKind::Bootstrap;
+            applied_sets.push(AppliedSet {
+                by: applier.clone(),
+                objects: output.objects.clone(),
+                completion: if is_open { self.open.clone() } else { self.none.clone() },
+                inventory: Some(output.inventory.clone()),
+                facts: Some(output.facts.clone()),
+                undefined: output.undefined.clone(),
+            });
+            appliers.push(applier);
+        }
+        remove_reapplied(&mut applied_sets);
+        let (name, folder) = (cluster.root.name.clone(), cluster.root.folder.clone());
+        let is_assumed = cluster.root.is_assumed;
+        Cluster { name, folder, is_assumed, appliers, applied_sets, lookups: Lookups::default() }
+    }
+}
+
 fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> Applier {
     let spec = &slot.spec;
-    let others = output.built_for.iter().filter(|other| !is_shared(other, &spec.object));
+    let is_other = |other: &&Object| !is_shared(other, &spec.object);
+    let built_for = &output.built_for;
+    let shares_with = match built_for.iter().filter(is_other).count() {
+        0 => Arc::default(),
+        others if others == built_for.len() => built_for.clone(),
+        _ => built_for.iter().filter(is_other).cloned().collect(),
+    };
     Applier {
-        kind: spec.kind,
-        reference: spec.reference.clone(),
-        object: (spec.kind != ApplierKind::Bootstrap).then(|| spec.object.clone()),
+        fields: spec.fields.clone(),
         at,
         parent: slot.parent,
         parent_applier: slot.parent.and_then(|parent| before.get(parent).cloned()),
-        shares_with: others.cloned().collect(),
-        source: spec.source_reference.clone(),
-        folder: spec.folder.clone(),
-        target: spec.target.clone(),
+        shares_with,
         variables: slot.variables.clone(),
         is_known: output.is_known(),
         state: output.state.clone(),

@@ -41,7 +41,7 @@ struct SharedBuild {
 /// The result of a patch in all builds.
 struct PatchRecord {
     /// The finding of a patch without a match; `None` once the patch has matched.
-    missed: Option<Finding>,
+    missed: Option<Box<Finding>>,
     clusters: BTreeSet<Name>,
     /// The appliers whose `spec.patches` contains the patch.
     owners: BTreeSet<ObjectRef>,
@@ -87,15 +87,17 @@ impl PatchTally {
         let file = place.file();
         let key = (file.root().cloned(), file.path().to_owned(), place.range().start);
         let record = self.by_place.entry(key).or_insert_with(|| PatchRecord {
-            missed: (!target.is_matched).then(|| finding(target, place, renamed)),
+            missed: (!target.is_matched).then(|| Box::new(finding(target, place, renamed))),
             clusters: BTreeSet::new(),
             owners: BTreeSet::new(),
         });
         if target.is_matched {
             record.missed = None;
         }
-        record.clusters.extend(cluster.cloned());
-        record.owners.extend(owner.cloned());
+        if record.missed.is_some() {
+            record.clusters.extend(cluster.cloned());
+            record.owners.extend(owner.cloned());
+        }
     }
 
     /// The findings of the patches that matched no object in any build.
@@ -112,7 +114,7 @@ impl PatchTally {
             }
         }
         let missed = self.by_place.into_values().filter_map(|record| {
-            let mut finding = record.missed?;
+            let mut finding = *record.missed?;
             if let Some(owners) = listed(&record.owners) {
                 finding.message = finding.message.replacen("this patch", &format!("this patch of {owners}"), 1);
             }
@@ -128,7 +130,7 @@ fn owner<'a>(target: &PatchTarget, applier: &'a Applier) -> Option<&'a ObjectRef
         let patches = object.node.at_keys(&["spec", "patches"]).map_or(&[][..], Node::items);
         patches.iter().filter_map(|patch| patch.get("target")).any(|written| *written.span() == target.place)
     };
-    applier.object.iter().chain(&applier.shares_with).any(has_patch).then_some(&applier.reference)
+    applier.object.iter().chain(&*applier.shares_with).any(has_patch).then_some(&applier.reference)
 }
 
 /// The object whose name equals the name of the target after Flux substitutes the variables of `applier`.

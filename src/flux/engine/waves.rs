@@ -28,6 +28,10 @@ const MAX_WAVES: usize = 2_500;
 /// The number of builds in one batch. The engine checks the memory limit between batches.
 pub(crate) const AT_ONCE: usize = 32;
 
+/// The number of clusters that are built at the same time. Jobs, and the lookups of a cluster's own build, are in memory
+/// only for these clusters.
+const CLUSTERS_AT_ONCE: usize = 64;
+
 /// Builds all objects that the roots reach.
 pub(crate) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Outcome {
     // A thread of the pool runs all waves, which avoids a handover to the pool for each wave.
@@ -35,7 +39,7 @@ pub(crate) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> O
     finish(clusters)
 }
 
-/// Advances all clusters until they need no jobs.
+/// Builds all clusters, with the outputs of earlier clusters.
 fn reach_fixed_point(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Vec<ClusterBuild> {
     let mut context = BuildContext {
         sources,
@@ -46,31 +50,45 @@ fn reach_fixed_point(roots: Vec<Root>, sources: &Sources, settings: &Settings) -
         changed: ChangedObjects::default(),
         instances: Instances::default(),
     };
-    let mut clusters: Vec<ClusterBuild> = roots.into_iter().map(|root| ClusterBuild::new(root, &context)).collect();
     let mut grown = 0;
+    let mut clusters = Vec::with_capacity(roots.len());
+    let mut roots = roots.into_iter();
+    while roots.len() > 0 {
+        let batch: Vec<Root> = roots.by_ref().take(CLUSTERS_AT_ONCE).collect();
+        let mut batch: Vec<ClusterBuild> =
+            batch.into_par_iter().map(|root| ClusterBuild::new(root, &context)).collect();
+        advance(&mut batch, &mut context, &mut grown);
+        batch.par_iter_mut().for_each(ClusterBuild::finish);
+        clusters.extend(batch);
+    }
+    clusters
+}
+
+/// Advances some clusters until they need no jobs. `grown` is the memory that variables have added to objects.
+fn advance(clusters: &mut [ClusterBuild], context: &mut BuildContext<'_>, grown: &mut usize) {
     for _ in 0..MAX_WAVES {
         // Each cluster reads only the outputs of earlier waves, so that the order of clusters has no effect.
         let open: Vec<&mut ClusterBuild> = clusters.iter_mut().filter(|cluster| !cluster.is_complete()).collect();
         if open.is_empty() {
             break;
         }
-        let wanted: Vec<Vec<(BuildKey, Job)>> = open.into_par_iter().map(|cluster| cluster.advance(&context)).collect();
+        let step = |cluster: &mut ClusterBuild| cluster.advance(context);
+        let wanted: Vec<Vec<(Arc<BuildKey>, Job)>> = open.into_par_iter().map(step).collect();
         // The first cluster that needs a job determines the positions in the output of the job.
-        let mut known: Index<BuildKey, ()> = Index::default();
-        let mut distinct: Vec<(BuildKey, Job)> = wanted.into_iter().flatten().collect();
+        let mut known: Index<Arc<BuildKey>, ()> = Index::default();
+        let mut distinct: Vec<(Arc<BuildKey>, Job)> = wanted.into_iter().flatten().collect();
         distinct.retain(|(key, _)| known.insert(key.clone(), ()).is_none());
         for some in distinct.chunks(AT_ONCE) {
-            let run = |(key, job): &(BuildKey, Job)| {
-                let output = if grown > settings.bounds.grown { job.refuse(&context) } else { job.run(&context) };
+            let is_refused = *grown > context.settings.bounds.grown;
+            let run = |(key, job): &(Arc<BuildKey>, Job)| {
+                let output = if is_refused { job.refuse(context) } else { job.run(context) };
                 (key.clone(), Arc::new(output))
             };
-            let built: Vec<(BuildKey, Arc<Output>)> = some.par_iter().map(run).collect();
+            let built: Vec<(Arc<BuildKey>, Arc<Output>)> = some.par_iter().map(run).collect();
             for (key, output) in built {
-                grown += output.grown;
+                *grown += output.grown;
                 context.memo.insert(key, output);
             }
         }
     }
-    clusters.par_iter_mut().for_each(ClusterBuild::report_unfinished);
-    clusters
 }

@@ -271,6 +271,7 @@ pub fn leaves<'a>(root: &'a Node, at: &Path) -> Vec<(Path, &'a Node)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flux::model::applier_fields::ApplierFields;
     use crate::flux::model::applier_kind::ApplierKind;
     use crate::flux::model::applier_kind::State;
     use crate::flux::model::completion::Completion;
@@ -287,16 +288,18 @@ mod tests {
     fn applier(by: &Node, variables: Variables) -> Arc<Applier> {
         let applier = Object::new(by.clone()).unwrap();
         Arc::new(Applier {
-            kind: ApplierKind::Kustomization,
-            reference: applier.reference(),
-            object: Some(applier),
+            fields: Arc::new(ApplierFields {
+                kind: ApplierKind::Kustomization,
+                reference: applier.reference(),
+                object: Some(applier),
+                source: None,
+                folder: String::new(),
+                target: None,
+            }),
             at: 0,
             parent: None,
             parent_applier: None,
-            shares_with: Vec::new(),
-            source: None,
-            folder: String::new(),
-            target: None,
+            shares_with: Arc::default(),
             variables: Arc::new(variables),
             is_known: true,
             state: State::Built,

@@ -1,7 +1,5 @@
 //! The packing of an artifact from the files of its source.
 
-use std::sync::Arc;
-
 use super::ignore::Ignore;
 use super::include::{self, Include};
 use super::origin::known;
@@ -101,8 +99,7 @@ fn texts(nodes: &[Node]) -> Vec<&str> {
 /// Selects files. An artifact contains no links.
 fn select(files: &Files, wanted: impl Fn(&str) -> bool) -> Files {
     let tree = files.tree();
-    let paths = tree.entries().map(|(path, _)| path).filter(|path| !tree.is_link(path) && wanted(path));
-    Files::select(paths.map(|path| (Arc::from(path), files, Arc::from(path))))
+    files.filtered(|path| !tree.is_link(path) && wanted(path))
 }
 
 /// The files without the files of submodules. A working tree also contains the files of submodules.
@@ -111,9 +108,7 @@ fn without_submodules(files: &Files) -> Files {
     let value =
         |line: &str| line.trim().strip_prefix("path")?.trim_start().strip_prefix('=').map(|path| clamp(path.trim()));
     let folders: Vec<String> = modules.text().lines().filter_map(value).filter(|folder| !folder.is_empty()).collect();
-    let is_own = |path: &&str| !folders.iter().any(|folder| is_inside(path, folder));
-    let paths = files.tree().entries().map(|(path, _)| path).filter(is_own);
-    Files::select(paths.map(|path| (Arc::from(path), files, Arc::from(path))))
+    files.filtered(|path| !folders.iter().any(|folder| is_inside(path, folder)))
 }
 
 /// The files of a sparse checkout. The controller rejects a checkout that lacks a requested directory.
@@ -122,8 +117,7 @@ fn check_out(fetched: &Files, wanted: &[Node]) -> Result<Files, Vec<Finding>> {
         return Ok(fetched.clone());
     }
     let folders = texts(wanted);
-    let paths = fetched.tree().entries().map(|(path, _)| path).filter(|path| sparse::has(&folders, path));
-    let checked_out = Files::select(paths.map(|path| (Arc::from(path), fetched, Arc::from(path))));
+    let checked_out = fetched.filtered(|path| sparse::has(&folders, path));
     let lacks = |node: &&Node| {
         let path = clamp(node.text().unwrap_or_default());
         !checked_out.tree().has_file(&path) && !checked_out.tree().has_folder(&path)

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::substitute::shared_scalars::SharedScalars;
+use super::substitute::shared_scalars::{MAX_RESULTS, SharedScalars};
 use super::substitute::{substitute_known, substitute_shared};
 use super::substitution::{ReadValues, Substitution};
 use crate::base::finding::Finding;
@@ -17,17 +17,23 @@ const SWITCH: &str = "kustomize.toolkit.fluxcd.io/substitute";
 /// The results of substitutions.
 #[derive(Debug, Default)]
 pub(crate) struct SubstitutionCache {
-    /// The results by the memory address of the object and the values that the object reads. The cache keeps the object,
-    /// so that its address is not used again.
-    objects: Mutex<Index<(usize, ReadValues), Arc<Substituted>>>,
+    /// The results by the memory address of the object.
+    objects: Mutex<Index<usize, SharedObject>>,
     /// The results for scalars of these objects.
     scalars: SharedScalars,
+}
+
+/// An object before substitution, and its results by the values that the object reads.
+#[derive(Debug)]
+struct SharedObject {
+    /// The cache keeps the object, so that its address is not used again.
+    _original: Object,
+    results: Index<ReadValues, Arc<Substituted>>,
 }
 
 /// The result of the substitution in one object.
 #[derive(Debug)]
 pub(crate) struct Substituted {
-    _original: Object,
     /// The object after substitution. If Flux fails, the object has the values of the known variables.
     pub(crate) object: Object,
     /// The findings, if Flux fails.
@@ -45,10 +51,11 @@ impl SubstitutionCache {
         substitution: &Substitution<'_>,
     ) -> Arc<Substituted> {
         let Substitution { variables, strict, .. } = *substitution;
-        let key = (address(object), ReadValues::new(names, variables, strict));
+        let (address, read) = (address(object), ReadValues::new(names, variables, strict));
         // A panic in another thread leaves complete entries, since each entry is inserted in one step.
         let lock = || self.objects.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(&key) {
+        let first = || SharedObject { _original: object.clone(), results: Index::default() };
+        if let Some(known) = lock().entry_or(address, first).results.get(&read) {
             return known.clone();
         }
         let undefined = undefined_variables(object, names, variables);
@@ -56,9 +63,15 @@ impl SubstitutionCache {
             Ok(new) => (new, Vec::new()),
             Err(findings) => (substitute_known(object, variables, strict), findings),
         };
-        let made = Arc::new(Substituted { _original: object.clone(), object: new, findings, undefined });
+        let made = Arc::new(Substituted { object: new, findings, undefined });
+        let mut known = lock();
+        let results = &mut known.entry_or(address, first).results;
         // Another thread may have inserted the entry. The cache keeps the first entry.
-        lock().entry_or(key, || made).clone()
+        match results.get(&read) {
+            Some(known) => known.clone(),
+            None if results.len() >= MAX_RESULTS => made,
+            None => results.entry_or(read, || made).clone(),
+        }
     }
 }
 

@@ -19,14 +19,14 @@ pub(crate) struct Substitution<'a> {
 }
 
 /// The part of a substitution's input on which an object depends: the values of the variables that the object reads.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ReadValues {
     strict: bool,
     open: bool,
-    known: Vec<ReadValue>,
+    known: Box<[ReadValue]>,
 }
 
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum ReadValue {
     Value(Arc<str>),
     Unknown,

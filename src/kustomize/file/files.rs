@@ -1,6 +1,6 @@
 //! The files of a tree, each parsed once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
@@ -129,6 +129,19 @@ impl Files {
         Self { tree, parsed: Arc::new(parsed), ..Self::default() }
     }
 
+    /// The files whose paths `is_kept` accepts.
+    #[must_use]
+    pub fn filtered(&self, is_kept: impl Fn(&str) -> bool) -> Self {
+        let left_out: BTreeSet<&str> =
+            self.tree.entries().map(|(path, _)| path).filter(|path| !is_kept(path)).collect();
+        let tree = self.tree.without(&left_out, Arc::new(WholeTree(self.tree.clone())));
+        let mut parsed = self.parsed.clone();
+        if !left_out.is_empty() {
+            Arc::make_mut(&mut parsed).retain(|path, _| !left_out.contains(&**path));
+        }
+        Self { tree, parsed, ..Self::default() }
+    }
+
     /// Inserts a parsed file at a path.
     pub fn insert(&mut self, path: &str, parsed: Arc<Parsed>) {
         self.tree.insert_entry(path, Entry::Text(parsed.file.clone()));
@@ -177,6 +190,19 @@ impl Files {
     /// The files that were parsed ahead, sorted by path.
     pub fn parsed(&self) -> impl Iterator<Item = (&str, &Arc<Parsed>)> {
         self.parsed.iter().map(|(path, parsed)| (&**path, parsed))
+    }
+}
+
+/// A loader for the files of a larger tree, at the same paths.
+struct WholeTree(Tree);
+
+impl Loader for WholeTree {
+    fn load(&self, path: &str) -> Result<File, LoadError> {
+        self.0.file(path)
+    }
+
+    fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        self.0.bytes(path).map(|bytes| bytes.to_vec())
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Listing {
     pub(crate) identities: Vec<u64>,
     /// The positions of the SOPS-encrypted objects that their applier does not decrypt.
     pub(crate) encrypted: Vec<usize>,
+    /// The positions of the objects whose name or namespace contains a variable.
+    pub(crate) open_names: Vec<usize>,
     /// The namespaces of the objects, in order, each with the position of its first object.
     pub(crate) namespaces: Vec<(Name, usize)>,
     /// The positions of the namespaced objects without a namespace.
@@ -46,6 +48,9 @@ impl Listing {
                 listing.encrypted.push(at);
             }
             let namespace = object.node.at_keys(&["metadata", "namespace"]).and_then(Node::shared_text);
+            if object.name().contains("${") || namespace.as_deref().is_some_and(|namespace| namespace.contains("${")) {
+                listing.open_names.push(at);
+            }
             listing.identities.push(identity_hash(ObjectId::of(object)));
             if namespace.as_deref().unwrap_or_default().is_empty() {
                 match scope_of(group, kind) {

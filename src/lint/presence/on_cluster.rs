@@ -46,7 +46,7 @@ impl<'a> View<'a> {
             }
         }
         let id = ObjectId { group, kind, namespace, name };
-        if self.of_kind(group, kind).any(|applied| may_be_named(ObjectId::of(applied.object), id)) {
+        if self.with_open_names().any(|applied| may_be_named(ObjectId::of(applied.object), id)) {
             return Presence::Unknown(UnknownSource::VariableInName);
         }
         if is_built_in(group, kind, namespace, name) || self.is_installed_with_flux(group, kind, namespace, name) {
@@ -105,13 +105,13 @@ impl<'a> View<'a> {
 
 /// Returns whether an object with variables in its identity may have another identity.
 fn may_be_named(own: ObjectId<'_>, wanted: ObjectId<'_>) -> bool {
-    let has_variable = own.name.contains("${") || own.namespace.contains("${");
+    let is_alike = own.group == wanted.group && own.kind == wanted.kind;
     let fits = |own: &str, wanted: &str| {
         let Some((start, rest)) = own.split_once("${") else { return own == wanted };
         let end = rest.rsplit_once('}').map_or("", |(_, end)| end);
         wanted.len() >= start.len() + end.len() && wanted.starts_with(start) && wanted.ends_with(end)
     };
-    has_variable && fits(own.name, wanted.name) && fits(own.namespace, wanted.namespace)
+    is_alike && fits(own.name, wanted.name) && fits(own.namespace, wanted.namespace)
 }
 
 /// Returns whether Kubernetes creates an object.

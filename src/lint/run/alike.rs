@@ -26,13 +26,15 @@ struct Key<'a> {
     programs: Vec<&'a str>,
     declared: Vec<bool>,
     installations: Vec<(&'a str, bool, &'a BTreeMap<String, Locks>)>,
+    /// The versions of Flux and Kubernetes in fleet.yaml.
+    versions: Option<(Option<&'a str>, Option<&'a str>)>,
     /// The name, if the configuration has settings of the cluster itself, or a program mentions paths.
     name: Option<&'a str>,
 }
 
 impl Classes {
     /// Groups receivers into classes.
-    pub(super) fn new<'a>(repo: &'a Repo, receivers: &[&Receiver<'a>], options: &Options) -> Self {
+    pub(super) fn new<'a>(repo: &'a Repo, receivers: &[&Receiver<'a>], options: &'a Options) -> Self {
         if receivers.len() < 2 {
             return Self { of_receiver: vec![0; receivers.len()], first: (0..receivers.len()).collect() };
         }
@@ -69,23 +71,28 @@ impl<'a> Key<'a> {
         receiver: &Receiver<'a>,
         shapes: &Shapes,
         installations: &Installations<'a>,
-        options: &Options,
+        options: &'a Options,
     ) -> Self {
         let (cluster, settings) = (receiver.cluster, &options.settings.config);
+        let full_name = receiver.to_string();
         let installed = |installation: &'a Installation| {
             let own = installation.folder.strip_prefix(cluster.folder.as_str()).filter(|_| !cluster.folder.is_empty());
             (own.unwrap_or(&installation.folder), installation.brings_controllers, &installation.locks)
         };
         let programs = repo.other_programs.of_cluster(&cluster.name);
-        let is_special =
-            cluster.name.is_empty() || settings.clusters.contains_key(&*cluster.name) || programs.mentions_paths();
+        let is_special = cluster.name.is_empty()
+            || settings.clusters.contains_key(&*cluster.name)
+            || settings.clusters.contains_key(&full_name)
+            || programs.mentions_paths();
+        let versions = options.settings.fleet.get(&full_name);
         Self {
             shape: shapes.of(cluster),
             target: receiver.target.clone(),
-            is_production: options.lint.production.has(&receiver.to_string()),
+            is_production: options.lint.production.has(&full_name),
             programs: programs.files().collect(),
             declared: settings.external.iter().map(|declared| declared.is_on(&cluster.name)).collect(),
             installations: installations.of_receiver(receiver).into_iter().map(installed).collect(),
+            versions: versions.map(|versions| (versions.flux.as_deref(), versions.kubernetes.as_deref())),
             name: is_special.then_some(&*cluster.name),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use rayon::iter::{ParallelDrainRange as _, ParallelExtend as _, ParallelIterator};
 
 use super::options::Options;
 use crate::base::finding::Finding;
@@ -22,10 +22,12 @@ type Key = (usize, usize);
 /// A list of objects by the addresses of its shared objects and its own objects, and the number of its context.
 type ListKey = (usize, usize, usize);
 
-/// A list of objects to check, with the clusters that receive it.
+/// The number of objects that are checked at the same time.
+const AT_ONCE: usize = 8192;
+
+/// A list of objects with findings, with the clusters that receive it.
 struct CheckedList<'a> {
     brought: &'a AppliedSet,
-    context: Context<'a>,
     context_number: usize,
     clusters: Vec<(Arc<str>, &'a AppliedSet)>,
 }
@@ -33,6 +35,36 @@ struct CheckedList<'a> {
 /// Checks the objects of all clusters. The time is linear in the number of distinct objects and lists.
 pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Options) -> Findings {
     let mut contexts = Contexts::default();
+    let mut checked: Vec<(Key, Findings)> = Vec::new();
+    let mut objects: Vec<(Key, Applied<'_>, Context<'_>)> = Vec::new();
+    let check_all = |objects: &mut Vec<(Key, Applied<'_>, Context<'_>)>, checked: &mut Vec<(Key, Findings)>| {
+        let found = objects.par_drain(..).filter_map(|(key, applied, context)| {
+            let mut found = check(&applied, context, rules);
+            found.findings.retain(|finding| !options.hides(finding));
+            (!found.is_empty()).then_some((key, found))
+        });
+        checked.par_extend(found);
+    };
+    // Lists that differ in a few objects share the other objects.
+    let mut distinct = DistinctObjects::default();
+    for view in views {
+        let of_view = contexts.of_view(&view.context);
+        for (brought, _) in &view.lists {
+            let number = contexts.of_list(of_view, &brought.completion);
+            for object in distinct.take_new(&brought.objects, number) {
+                objects.push(((memory_address(object), number), brought.with(object), view.context));
+            }
+        }
+        if objects.len() >= AT_ONCE {
+            check_all(&mut objects, &mut checked);
+        }
+    }
+    check_all(&mut objects, &mut checked);
+    let checked: Index<Key, Findings> = checked.into_iter().collect();
+    let mut all = Findings::default();
+    if checked.is_empty() {
+        return all;
+    }
     let mut positions: Index<ListKey, usize> = Index::default();
     let mut lists: Vec<CheckedList<'_>> = Vec::new();
     for view in views {
@@ -44,35 +76,11 @@ pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Optio
             // An empty list has no address of its own.
             let own = if objects.own().is_empty() { 0 } else { objects.own().as_ptr().addr() };
             let position = *positions.entry_or((objects.shared().as_ptr().addr(), own, number), || {
-                lists.push(CheckedList {
-                    brought,
-                    context: view.context,
-                    context_number: number,
-                    clusters: Vec::new(),
-                });
+                lists.push(CheckedList { brought, context_number: number, clusters: Vec::new() });
                 lists.len() - 1
             });
             lists[position].clusters.push((name.clone(), brought));
         }
-    }
-    // Lists that differ in a few objects share the other objects.
-    let mut distinct = DistinctObjects::default();
-    let mut objects: Vec<(Key, Applied<'_>, Context<'_>)> = Vec::new();
-    for list in &lists {
-        for object in distinct.take_new(&list.brought.objects, list.context_number) {
-            objects.push(((memory_address(object), list.context_number), list.brought.with(object), list.context));
-        }
-    }
-    let checked = objects.into_par_iter().filter_map(|(key, applied, context)| {
-        let mut found = check(&applied, context, rules);
-        found.findings.retain(|finding| !options.hides(finding));
-        (!found.is_empty()).then_some((key, found))
-    });
-    let checked: Vec<(Key, Findings)> = checked.collect();
-    let checked: Index<Key, Findings> = checked.into_iter().collect();
-    let mut all = Findings::default();
-    if checked.is_empty() {
-        return all;
     }
     // The results for shared lists, by position.
     let mut shared: Index<Key, Vec<(usize, &Findings)>> = Index::default();

@@ -1,6 +1,7 @@
 //! A run of the linter over a repository.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
@@ -17,7 +18,7 @@ use crate::base::set_aside::{is_former, is_set_aside};
 use crate::flux::source::DANGLING_SOURCE;
 use crate::flux::{Applied, AppliedSet, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
 use crate::lint::context::Context;
-use crate::lint::facts::distinct::{distinct, written_position};
+use crate::lint::facts::distinct::{DistinctObjects, written_position};
 use crate::lint::facts::installation::Installations;
 use crate::lint::facts::listing::Listing;
 use crate::lint::facts::written_objects::WrittenObjects;
@@ -74,10 +75,11 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     let first: Vec<&Receiver<'_>> = classes.first().iter().map(|at| receivers[*at]).collect();
     let tenancies = tenancies(repo, &first, options);
     let views = views(repo, &receivers, &tenancies, &classes, options);
-    let mut found = check_objects(&views, &rules, options);
-    found.merge(check_clusters(&views, &classes, &rules));
     let fleet = Fleet::new(&views, repo, options.governance, &options.policies);
-    found.merge(check_fleet(&fleet, &rules));
+    let of_clusters = || (check_clusters(&views, &classes, &rules), check_fleet(&fleet, &rules));
+    let (mut found, (clusters, all)) = rayon::join(|| check_objects(&views, &rules, options), of_clusters);
+    found.merge(clusters);
+    found.merge(all);
     found.extend(problems(repo, &receivers, options));
     let Findings { mut findings, unchecked } = found;
     doubt(&mut findings, &receivers);
@@ -268,11 +270,16 @@ fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: 
 
 /// Counts the distinct objects by position and identity, since clusters share objects.
 fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
-    let clusters = receivers.iter().flat_map(|receiver| &receiver.cluster.applied_sets);
-    let objects = distinct(clusters.map(|brought| &brought.objects));
-    let identities =
-        objects.into_iter().map(|object| (written_position(object), object.kind(), object.namespace(), object.name()));
-    let seen: Index<_, ()> = identities.map(|identity| (identity, ())).collect();
+    let mut distinct = DistinctObjects::default();
+    let mut seen: Index<u64, ()> = Index::default();
+    for set in receivers.iter().flat_map(|receiver| &receiver.cluster.applied_sets) {
+        for object in distinct.take_new(&set.objects, 0) {
+            // Equal hashes of different objects are very unlikely, and affect only the count.
+            let mut hasher = DefaultHasher::new();
+            (written_position(object), object.kind(), object.namespace(), object.name()).hash(&mut hasher);
+            seen.insert(hasher.finish(), ());
+        }
+    }
     seen.len()
 }
 

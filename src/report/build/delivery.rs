@@ -1,6 +1,6 @@
 //! The objects of a receiver, and the display of appliers and objects.
 
-use crate::flux::{Applier, ApplierKind, Group, Receiver, State};
+use crate::flux::{ApplierFields, ApplierKind, Group, Receiver, State};
 use crate::report::mask::{Masks, mask_object};
 use crate::report::printable::printable;
 use crate::yaml::Node;
@@ -33,7 +33,8 @@ pub(super) fn for_display(node: &Node, secrets: Secrets, masks: &mut Masks) -> N
 
 /// Describes an applier in one line: its identity, its directory, its source and its state.
 pub(super) fn describe(group: &Group<'_>) -> String {
-    let Applier { kind, reference, source, folder, state, .. } = &**group.applier;
+    let applier = group.applier;
+    let ApplierFields { kind, reference, source, folder, .. } = &***applier;
     let name = match &reference.namespace {
         Some(namespace) => format!("{} {namespace}/{}", reference.kind, reference.name),
         None => format!("{} {}", reference.kind, reference.name),
@@ -49,10 +50,10 @@ pub(super) fn describe(group: &Group<'_>) -> String {
         }
         (_, None) => name,
     };
-    if group.applier.is_suspended() {
+    if applier.is_suspended() {
         line.push_str(" (suspended)");
     }
-    match state {
+    match &applier.state {
         State::Failed => line.push_str(" (build failed)"),
         State::NotBuilt(why) => drop(write!(line, " (not built: {why})")),
         State::Built if group.objects.is_empty() && *kind != ApplierKind::Bootstrap => line.push_str(" (no objects)"),

@@ -14,6 +14,13 @@ pub(super) fn by(was: &Origin, name: Name, pieces: Vec<Piece>) -> Origin {
     Origin::Via(Arc::new(ValueChange::new(ChangedBy::Variable(name), Some(was.clone()), pieces)))
 }
 
+/// Returns whether two results for one scalar have the same variables at the same ranges.
+pub(super) fn is_equal(one: &Origin, other: &Origin) -> bool {
+    let (Origin::Via(one), Origin::Via(other)) = (one, other) else { return false };
+    let (ChangedBy::Variable(name), ChangedBy::Variable(other_name)) = (&one.by, &other.by) else { return false };
+    name == other_name && one.pieces == other.pieces
+}
+
 /// The origin of a scalar after its expansion, whose value prints as `text`; unchanged if the scalar has no
 /// variable.
 pub(super) fn of(was: &Origin, expansion: &Expansion, text: &str, values: &Values<'_>) -> Origin {

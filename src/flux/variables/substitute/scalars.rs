@@ -119,8 +119,16 @@ fn scalar(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node
         PrintedStyle::Literal => (Arc::from(&*expansion.text), Style::Literal),
         PrintedStyle::Single | PrintedStyle::Double => (Arc::from(&*expansion.text), Style::Double),
     };
+    let text = shared_text(text, &expansion, values);
     let origin = origin::of(&node.origin, &expansion, &text, values);
     Ok(Some(Node { value: Value::Scalar(text, style), origin }))
+}
+
+/// A text, or the value of the variable that it consists of, so that both share memory.
+fn shared_text(text: Arc<str>, expansion: &Expansion, values: &Values<'_>) -> Arc<str> {
+    let [piece] = &*expansion.pieces else { return text };
+    let value = piece.variable.as_deref().and_then(|name| values.shared_value(name));
+    value.filter(|value| **value == *text).unwrap_or(text)
 }
 
 /// Returns whether an expanded text can be parsed in the style in which the printer wrote the template.

@@ -2,11 +2,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::origin::is_equal;
 use super::values::{Values, string};
 use crate::flux::variables::envsubst::template::Template;
 use crate::flux::variables::substitution::ReadValues;
 use crate::text::Index;
-use crate::yaml::{Name, Node};
+use crate::yaml::{Name, Node, Origin};
+
+/// The maximum number of results that the cache keeps for one object or scalar. An object with more results reads a
+/// value that differs on each cluster, such as the name of the cluster, so that clusters share no further result.
+pub(in crate::flux::variables) const MAX_RESULTS: usize = 128;
 
 /// The results by the memory address of the scalar before substitution.
 ///
@@ -18,6 +23,8 @@ pub(crate) struct SharedScalars(Mutex<Index<usize, SharedScalar>>);
 #[derive(Debug)]
 struct SharedScalar {
     names: Arc<[Name]>,
+    /// The origin of the first result. Results with values of the same length have equal origins.
+    origin: Origin,
     results: Index<ReadValues, Node>,
 }
 
@@ -38,13 +45,17 @@ impl SharedScalars {
         if let Some(known) = lock().get(&address).and_then(|known| known.results.get(&read)) {
             return Ok(Some(known.clone()));
         }
-        let result = make()?;
-        if let Some(node) = &result {
-            let mut known = lock();
-            let known = known.entry_or(address, || SharedScalar { names, results: Index::default() });
+        let Some(mut node) = make()? else { return Ok(None) };
+        let mut known = lock();
+        let first = || SharedScalar { names, origin: node.origin.clone(), results: Index::default() };
+        let known = known.entry_or(address, first);
+        if is_equal(&known.origin, &node.origin) {
+            node.origin = known.origin.clone();
+        }
+        if known.results.len() < MAX_RESULTS {
             known.results.insert(read, node.clone());
         }
-        Ok(result)
+        Ok(Some(node))
     }
 }
 

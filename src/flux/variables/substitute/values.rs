@@ -1,5 +1,7 @@
 //! The lookup of variables during a substitution.
 
+use std::sync::Arc;
+
 use crate::flux::model::variables::Variables;
 use crate::flux::variables::envsubst::expand::Lookup;
 use crate::yaml::{Name, Node, go};
@@ -18,6 +20,11 @@ impl<'v> Values<'v> {
             None if self.strict => Lookup::NotSet,
             None => Lookup::Known(""),
         }
+    }
+
+    /// The value of a variable, if it is known.
+    pub(super) fn shared_value(&self, name: &str) -> Option<Arc<str>> {
+        self.variables.values.get(name)?.value.clone()
     }
 
     /// The name of a variable, which shares memory with the name of the defined variable.

@@ -132,22 +132,30 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
         let entries = info.object.node.get("data").map_or(&[][..], |data| data.entries());
         by_place.extend(entries.iter().map(|entry| (place(entry.node.span()), *id)));
     }
+    let ids: Vec<Id<'a>> = found.keys().copied().collect();
     let mut known: Index<(usize, Option<&'a str>), Origins<'a>> = Index::default();
     for one in brought.iter().filter(|one| !one.reads().is_empty()) {
         let namespace = one.by.reference.namespace.as_deref();
         let key = (Arc::as_ptr(&one.by.variables).addr(), namespace);
-        let origins = known.entry_or(key, || Origins::of(&one.by.variables, namespace, &found, &by_place));
+        let origins = known.entry_or(key, || Origins::of(&one.by.variables, namespace, &ids, &by_place));
         take_reads(one, origins, &mut found);
     }
     // An unbuilt input may contain further readers of any key.
-    for one in brought.iter().filter(|one| one.by.state != State::Built && one.reads().is_empty()) {
-        let named = named_by(view, one);
-        for (id, info) in &mut found {
-            let readers = Arc::make_mut(&mut info.readers);
-            readers.may_be_read = true;
-            // Another tool may copy the ConfigMap under the same name.
-            if named.iter().any(|(_, name)| *name == id.1) {
-                readers.unknown.insert(&one.by.reference);
+    let mut unbuilt = brought.iter().filter(|one| one.by.state != State::Built && one.reads().is_empty()).peekable();
+    if unbuilt.peek().is_some() {
+        for info in found.values_mut() {
+            Arc::make_mut(&mut info.readers).may_be_read = true;
+        }
+    }
+    let mut by_name: BTreeMap<&str, Vec<Id<'a>>> = BTreeMap::new();
+    for id in &ids {
+        by_name.entry(id.1).or_default().push(*id);
+    }
+    for one in unbuilt {
+        // Another tool may copy the ConfigMap under the same name.
+        for id in named_by(view, one).iter().filter_map(|(_, name)| by_name.get(name)).flatten() {
+            if let Some(info) = found.get_mut(id) {
+                Arc::make_mut(&mut info.readers).unknown.insert(&one.by.reference);
             }
         }
     }
@@ -181,11 +189,12 @@ impl<'a> Origins<'a> {
     fn of(
         variables: &'a Variables,
         namespace: Option<&str>,
-        found: &BTreeMap<Id<'a>, Info<'a>>,
+        ids: &[Id<'a>],
         by_place: &BTreeMap<Place<'a>, Id<'a>>,
     ) -> Self {
         let named = variables.sources.iter().filter_map(|source| {
-            found.keys().find(|(of, name)| Some(*of) == namespace && *name == &*source.name).copied()
+            let wanted = (namespace?, &*source.name);
+            ids.binary_search_by(|id| (*id).cmp(&wanted)).ok().and_then(|at| ids.get(at)).copied()
         });
         let copied = |(name, variable): (&'a Name, &'a Variable)| Some((name, *by_place.get(&place(&variable.place))?));
         let by_name: BTreeMap<&Name, Id<'a>> = variables.values.iter().filter_map(copied).collect();

@@ -28,6 +28,8 @@ pub(super) struct Mismatches<'a> {
     /// The parts of lists with mismatches, or with objects that are not checked.
     parts: Index<PartKey, Judged<'a>>,
     of_object: Index<ObjectKey, Arc<[Mismatch]>>,
+    /// Whether the versions of all objects are served.
+    has_served: bool,
 }
 
 /// The objects of a part that need a closer look.
@@ -57,14 +59,16 @@ struct Job<'a> {
 }
 
 impl<'a> Mismatches<'a> {
-    /// Validates the objects of all clusters. The time is linear in the number of distinct objects and lists.
-    pub(super) fn of(views: &'a [View<'a>]) -> Self {
+    /// Validates the objects of some clusters. The time is linear in the number of distinct objects and lists.
+    pub(super) fn of(views: &'a [View<'a>], is_wanted: impl Fn(usize) -> bool) -> Self {
         let mut schemas = Schemas::of(views);
         let mut seen: Index<PartKey, ()> = Index::default();
         let mut known: Index<ObjectKey, ()> = Index::default();
         let mut judged: Vec<(PartKey, Judged<'a>)> = Vec::new();
         let mut jobs: Vec<Job<'a>> = Vec::new();
-        for (view, number) in views.iter().zip(schemas.of_view.clone()) {
+        for (view, number) in
+            views.iter().zip(schemas.of_view.clone()).enumerate().filter(|(at, _)| is_wanted(*at)).map(|(_, view)| view)
+        {
             let Some(kinds) = schemas.kinds.get_mut(number) else { continue };
             for (set, part) in view.applied_sets().flat_map(|set| Part::of(&set.objects).map(|part| (set, part))) {
                 let key = part_key(part, number, set);
@@ -95,7 +99,18 @@ impl<'a> Mismatches<'a> {
             of_part.faulty.retain(|(_, object)| of_object.contains(object));
         }
         judged.retain(|(_, of_part)| !of_part.is_empty());
-        Self { schemas, parts: judged.into_iter().collect(), of_object }
+        let has_served = judged.iter().all(|(_, of_part)| of_part.not_served.is_empty());
+        Self { schemas, parts: judged.into_iter().collect(), of_object, has_served }
+    }
+
+    /// Returns whether no object is faulty.
+    pub(super) fn is_clean(&self) -> bool {
+        self.of_object.is_empty() && self.has_served
+    }
+
+    /// Returns whether two clusters have the same schemas.
+    pub(super) fn are_alike(&self, one: usize, other: usize) -> bool {
+        self.schemas.of_view.get(one) == self.schemas.of_view.get(other)
     }
 
     /// The mismatches of the objects of a list that a cluster receives, in the order of the list.
