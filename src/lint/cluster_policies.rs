@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
 use crate::base::finding::Finding;
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::{Object, Scope};
+use crate::lint::facts::content::first_alike;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::findings::Findings;
 use crate::lint::presence::on_cluster::Presence;
@@ -92,81 +95,143 @@ impl<'a> ClusterPolicies<'a> {
 
     /// The answers that are not plain consent, for all objects of all clusters.
     pub(crate) fn answers(&self, views: &[View<'a>], found: &mut Findings) -> Vec<Answer<'a>> {
+        let Requests { distinct, all } = self.requests(views);
+        let decisions = self.decide(views, &distinct);
         let mut answers = Vec::new();
-        let mut known: Index<(usize, usize, usize, String), Arc<Decision>> = Index::default();
-        for (at, view) in views.iter().enumerate() {
-            let Some((number, enforced)) =
-                self.of_view.get(at).and_then(|number| Some((*number, self.sets.get(*number)?)))
-            else {
-                continue;
-            };
-            if enforced.languages.iter().all(|set| set.is_empty()) {
-                continue;
+        for (view, applied, number) in all {
+            let Some(decision) = decisions.get(number) else { continue };
+            for unknown in &decision.unknown {
+                found.unchecked(unknown.as_str());
             }
-            let objects = OnCluster { view, configured: &enforced.configured };
-            for set in view.applied_sets() {
-                let user = user_of(view, &set.by);
-                for applied in set.applied().filter(|applied| applied.apply_mode() != ApplyMode::Ignored) {
-                    let request = Incoming::of(view, &applied, user.as_deref());
-                    let namespace = request.namespace_object.map_or(0, memory_address);
-                    // Parameters may differ between clusters that share an object.
-                    let params = if enforced.languages.iter().any(|set| set.reads_parameters()) { at + 1 } else { 0 };
-                    let key = (
-                        memory_address(applied.object),
-                        namespace,
-                        number * 1_000_003 + params,
-                        user.clone().unwrap_or_default(),
-                    );
-                    let decision = known.entry_or(key, || {
-                        let mut decision = Decision::default();
-                        for set in &enforced.languages {
-                            let own = set.decide(&request.request(), &objects);
-                            decision.violations.extend(own.violations);
-                            decision.unknown.extend(own.unknown);
-                        }
-                        Arc::new(decision)
-                    });
-                    for unknown in &decision.unknown {
-                        found.unchecked(unknown.as_str());
-                    }
-                    if !decision.violations.is_empty() {
-                        answers.push(Answer { applied, decision: decision.clone(), view: at });
-                    }
-                }
+            if !decision.violations.is_empty() {
+                answers.push(Answer { applied, decision: decision.clone(), view });
             }
         }
         answers
     }
+
+    /// The policies of a view, with their number.
+    fn enforced(&self, view: usize) -> Option<(usize, &Enforced<'a>)> {
+        let number = *self.of_view.get(view)?;
+        let enforced = self.sets.get(number)?;
+        enforced.languages.iter().any(|set| !set.is_empty()).then_some((number, enforced))
+    }
+
+    fn requests(&self, views: &[View<'a>]) -> Requests<'a> {
+        let mut requests = Requests { distinct: Vec::new(), all: Vec::new() };
+        let mut groups: Index<GroupKey<'a>, usize> = Index::default();
+        let mut known: Index<(usize, usize), usize> = Index::default();
+        for (at, view) in views.iter().enumerate() {
+            let Some((number, enforced)) = self.enforced(at) else { continue };
+            // Parameters may differ between clusters that share an object.
+            let parameters_of = enforced.languages.iter().any(|set| set.reads_parameters()).then_some(at);
+            let mut resources: Index<(&str, &str), (Arc<str>, Scope)> = Index::default();
+            for set in view.applied_sets() {
+                let user: Option<Arc<str>> = user_of(view, &set.by).map(Into::into);
+                for applied in set.applied().filter(|applied| applied.apply_mode() != ApplyMode::Ignored) {
+                    let object = applied.object;
+                    let id = (object.group(), object.kind());
+                    let (resource, scope) = resources.entry_or(id, || resource_of(view, object)).clone();
+                    let namespace = if scope == Scope::Cluster { None } else { applied.namespace() };
+                    let find = |name: &str| view.find("", "Namespace", "", name).map(|applied| applied.object);
+                    let namespace_object = namespace.and_then(find);
+                    let group_key =
+                        (namespace_object.map(memory_address), namespace, number, parameters_of, user.clone());
+                    let next = groups.len();
+                    let group = *groups.entry_or(group_key, || next);
+                    let of_object = *known.entry_or((memory_address(object), group), || {
+                        let user = user.clone();
+                        requests.distinct.push(Incoming {
+                            view: at,
+                            group,
+                            object,
+                            resource,
+                            namespace,
+                            namespace_object,
+                            user,
+                        });
+                        requests.distinct.len() - 1
+                    });
+                    requests.all.push((at, applied, of_object));
+                }
+            }
+        }
+        requests
+    }
+
+    /// The decisions on requests. A request with the same content as another one repeats only a refusal, since the position
+    /// of its violations differs.
+    fn decide(&self, views: &[View<'a>], requests: &[Incoming<'a>]) -> Vec<Arc<Decision>> {
+        let contents: Vec<(usize, &Object)> = requests.iter().map(|request| (request.group, request.object)).collect();
+        let first = first_alike(&contents);
+        let decide = |request: &Incoming<'a>| {
+            let mut decision = Decision::default();
+            let enforced = self.enforced(request.view).zip(views.get(request.view));
+            let Some(((_, Enforced { languages, configured }), view)) = enforced else { return Arc::default() };
+            for set in languages {
+                let own = set.decide(&request.request(), &OnCluster { view, configured });
+                decision.violations.extend(own.violations);
+                decision.unknown.extend(own.unknown);
+            }
+            Arc::new(decision)
+        };
+        let is_first = |at: usize| first.get(at) == Some(&at);
+        let of_first = |(at, request): (usize, &Incoming<'a>)| is_first(at).then(|| decide(request));
+        let of_first: Vec<Option<Arc<Decision>>> = requests.par_iter().enumerate().map(of_first).collect();
+        let own = |(at, request): (usize, &Incoming<'a>)| {
+            let known = first.get(at).and_then(|first| of_first.get(*first)?.as_ref());
+            let known = known.filter(|known| is_first(at) || known.violations.is_empty());
+            known.map_or_else(|| decide(request), Arc::clone)
+        };
+        requests.par_iter().enumerate().map(own).collect()
+    }
+}
+
+/// The parts of a request that determine its answer beside the object: its Namespace and the name of it, the number of the
+/// policies, the view whose parameters they read, and the user.
+type GroupKey<'a> = (Option<usize>, Option<&'a str>, usize, Option<usize>, Option<Arc<str>>);
+
+/// The requests for the objects of a fleet.
+struct Requests<'a> {
+    /// The distinct requests.
+    distinct: Vec<Incoming<'a>>,
+    /// The objects of each view, with the number of the request.
+    all: Vec<(usize, Applied<'a>, usize)>,
 }
 
 /// The parts of a request, with the texts that it refers to.
-struct Incoming<'a, 'u> {
+struct Incoming<'a> {
+    /// The number of the first view with the request.
+    view: usize,
+    /// The number of the parts that other requests share.
+    group: usize,
     object: &'a Object,
-    resource: String,
+    resource: Arc<str>,
     namespace: Option<&'a str>,
     namespace_object: Option<&'a Object>,
-    user: Option<&'u str>,
+    user: Option<Arc<str>>,
 }
 
-impl<'a, 'u> Incoming<'a, 'u> {
-    fn of(view: &View<'a>, applied: &Applied<'a>, user: Option<&'u str>) -> Self {
-        let object = applied.object;
-        let kind = view.kinds().find(object.group(), object.kind());
-        let resource = kind.map_or_else(|| crate::policy::plural_of(object.kind()), |kind| kind.plural.to_string());
-        let scope = kind.map_or_else(|| view.catalog().scope(object.group(), object.kind()), |kind| kind.scope);
-        let namespace = if scope == Scope::Cluster { None } else { applied.namespace() };
-        let find = |name: &str| view.find("", "Namespace", "", name).map(|applied| applied.object);
-        Self { object, resource, namespace, namespace_object: namespace.and_then(find), user }
-    }
-
+impl Incoming<'_> {
     fn request(&self) -> Request<'_> {
         Request {
             object: self.object,
             resource: &self.resource,
             namespace: self.namespace,
             namespace_object: self.namespace_object,
-            user: self.user,
+            user: self.user.as_deref(),
             operation: "CREATE",
+        }
+    }
+}
+
+/// The resource of the kind of an object, and the scope of the kind.
+fn resource_of(view: &View<'_>, object: &Object) -> (Arc<str>, Scope) {
+    match view.kinds().find(object.group(), object.kind()) {
+        Some(kind) => (kind.plural.to_string().into(), kind.scope),
+        None => {
+            let scope = view.catalog().scope(object.group(), object.kind());
+            (crate::policy::plural_of(object.kind()).into(), scope)
         }
     }
 }
