@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use super::context::Context;
-use crate::api::catalog::{Catalog, Releases};
+use crate::api::catalog::{Catalog, Product, Releases};
 use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{
@@ -331,11 +331,14 @@ impl<'a> View<'a> {
         self.catalog.get_or_init(|| {
             let definitions = self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
             let received = definitions.filter_map(|applied| self.written.definitions.of(applied.object));
+            // Another version of Flux brings its own definitions.
+            let is_other = self.settings.flux_version.is_some();
+            let received =
+                received.filter(|own| !(is_other && Product::of_group(&own.group) == Some(Product::Flux)));
             Catalog::new(received, self.written.definitions.elsewhere(), self.releases())
         })
     }
 
-    /// The releases of Kubernetes and Flux, as far as the repository specifies them.
     /// The releases of Kubernetes and Flux on the cluster, as far as they are known.
     pub fn releases(&self) -> Releases {
         let flux = self.flux_version.get_or_init(|| self.detect_flux_version());

@@ -2,7 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::api;
-use crate::api::catalog::{Definition, Found, Lookup, Origin, Product};
+use crate::api::catalog::{Definition, Found, Lookup, Origin, Product, definition_mistakes};
+use crate::api::release::{Status, api};
 use crate::api::schema::Mistake;
 use crate::api::validate::{Fault, Mismatch, validate};
 use crate::base::finding::{Finding, Severity};
@@ -102,13 +103,29 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             let is_judged =
                 |applied: &Applied<'_>| applied.apply_mode() != ApplyMode::Ignored && is_written(applied.object);
             for applied in set.applied().filter(is_judged) {
-                let Some(kind) = kinds.of(&applied, found) else { continue };
+                let kind = match kinds.of(&applied, found) {
+                    Known::Kind(kind) => kind,
+                    Known::NotServed(definition) => {
+                        let key = (memory_address(applied.object), usize::MAX, applied.by.is_suspended());
+                        let position = *reported.entry(key).or_insert_with(|| {
+                            findings.push(not_served(&applied, definition));
+                            findings.len() - 1
+                        });
+                        if let Some(finding) = findings.get_mut(position) {
+                            finding.clusters.push(name.clone());
+                        }
+                        continue;
+                    }
+                    Known::Nothing => continue,
+                };
                 let key = (memory_address(applied.object), kind.found.schema.identity());
                 let mismatches = known.entry_or(key, || {
                     let is_typed =
                         matches!(&kind.found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
                     let mut all = validate(applied.object, &kind.found.schema, kind.found.scope, is_typed);
-                    all.extend(view.written.definitions.of(applied.object).iter().flat_map(|own| rejected(own)));
+                    if let Some(own) = view.written.definitions.of(applied.object) {
+                        all.extend(rejected(applied.object, &own));
+                    }
                     all.into()
                 });
                 for (at, mismatch) in mismatches.iter().enumerate() {
@@ -145,17 +162,25 @@ struct Kind {
     is_newer: bool,
 }
 
+/// The result of the search for a kind.
+enum Known {
+    Kind(Kind),
+    /// The cluster receives a definition that does not serve the version.
+    NotServed(Arc<Definition>),
+    Nothing,
+}
+
 /// The kinds of a cluster.
 struct Kinds<'v, 'a> {
     view: &'v View<'a>,
-    found: Index<(Arc<str>, Arc<str>), Option<Kind>>,
+    found: Index<(Arc<str>, Arc<str>), Known>,
 }
 
 impl Kinds<'_, '_> {
-    fn of(&mut self, applied: &Applied<'_>, found: &mut Findings) -> Option<&Kind> {
+    fn of(&mut self, applied: &Applied<'_>, found: &mut Findings) -> &Known {
         let reference = |field: &str| applied.object.node.get(field).and_then(crate::yaml::Node::shared_text);
-        let key = (reference("apiVersion")?, reference("kind")?);
-        let kind = self.found.entry_or(key, || {
+        let (Some(version), Some(kind)) = (reference("apiVersion"), reference("kind")) else { return &Known::Nothing };
+        self.found.entry_or((version, kind), || {
             let object = applied.object;
             let version = object.api_version().rsplit('/').next().unwrap_or_default();
             let catalog = self.view.catalog();
@@ -166,29 +191,41 @@ impl Kinds<'_, '_> {
                         object.api_version(),
                         object.kind()
                     ));
-                    None
+                    Known::Nothing
                 }
                 Lookup::Found(found) => {
                     let is_newer = is_newer(&found, catalog.releases());
-                    Some(Kind { found, is_newer })
+                    Known::Kind(Kind { found, is_newer })
                 }
-                Lookup::NotServed(_) | Lookup::Ambiguous(_) => None,
+                Lookup::NotServed(definition) => {
+                    // `removed-api` reports the versions that a known release does not serve.
+                    let is_removed = api(object.group(), version, object.kind())
+                        .is_some_and(|api| matches!(api.status(catalog.releases()), Status::Removed(_)));
+                    if is_removed || !self.view.is_whole() { Known::Nothing } else { Known::NotServed(definition) }
+                }
+                Lookup::Ambiguous(_) => {
+                    found.unchecked(format!(
+                        "objects of {} {}, since several definitions differ",
+                        object.api_version(),
+                        object.kind()
+                    ));
+                    Known::Nothing
+                }
                 Lookup::Unknown => {
                     found.unchecked(format!(
                         "objects of {} {}, since its schema is unknown",
                         object.api_version(),
                         object.kind()
                     ));
-                    None
+                    Known::Nothing
                 }
             }
-        });
-        kind.as_ref()
+        })
     }
 }
 
-/// The parts of the schemas of a definition that the API server rejects.
-fn rejected(definition: &Definition) -> Vec<Mismatch> {
+/// The parts of a definition that the API server rejects.
+fn rejected(object: &Object, definition: &Definition) -> Vec<Mismatch> {
     let of_version = |version: &api::catalog::Version| -> Vec<Mismatch> {
         let mismatch = |mistake: &Mistake| Mismatch {
             at: mistake.at.clone(),
@@ -199,7 +236,14 @@ fn rejected(definition: &Definition) -> Vec<Mismatch> {
         };
         version.mistakes().iter().map(mismatch).collect()
     };
-    definition.versions.iter().flat_map(of_version).collect()
+    let outside = definition_mistakes(object).into_iter().map(|(path, mistake)| Mismatch {
+        at: mistake.at,
+        path: path.to_owned(),
+        fault: Fault::Value,
+        message: mistake.message,
+        help: None,
+    });
+    outside.chain(definition.versions.iter().flat_map(of_version)).collect()
 }
 
 /// Returns whether a FluxInstance patches the definitions of Flux, which then differ from the built-in schemas.
@@ -261,6 +305,26 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
         }
         _ => true,
     }
+}
+
+/// The finding for an object whose version the definition on the cluster does not serve.
+fn not_served(applied: &Applied<'_>, definition: &Definition) -> Finding {
+    let object = applied.object;
+    let version = object.api_version().rsplit('/').next().unwrap_or_default();
+    let is_listed = definition.versions.iter().any(|own| *own.name == *version);
+    let lack = if is_listed { "does not serve" } else { "does not have" };
+    let message = format!("`apiVersion: {}` of {}: the definition {lack} this version", object.api_version(), object.reference());
+    let served = definition.versions.iter().filter(|own| own.served);
+    let served: Vec<String> = served.map(|own| format!("`{}/{}`", definition.group, own.name)).collect();
+    let help = match served.as_slice() {
+        [] => "serve a version in the definition".to_owned(),
+        served => format!("set {}", served.join(" or ")),
+    };
+    let help = format!("{help}; the API server rejects the object, and Flux applies nothing of its Kustomization");
+    let at = object.node.get("apiVersion").unwrap_or(&object.node).span();
+    let severity = if applied.by.is_suspended() { Severity::Warning } else { Severity::Error };
+    let finding = Finding::error(RULE.id, applied.by.place(at), message).help(help).about(object.reference());
+    Finding { severity, ..finding }.related(definition.at.clone(), "the definition is here")
 }
 
 fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> Finding {
