@@ -333,8 +333,7 @@ impl<'a> View<'a> {
             let received = definitions.filter_map(|applied| self.written.definitions.of(applied.object));
             // Another version of Flux brings its own definitions.
             let is_other = self.settings.flux_version.is_some();
-            let received =
-                received.filter(|own| !(is_other && Product::of_group(&own.group) == Some(Product::Flux)));
+            let received = received.filter(|own| !(is_other && Product::of_group(&own.group) == Some(Product::Flux)));
             Catalog::new(received, self.written.definitions.elsewhere(), self.releases())
         })
     }

@@ -31,7 +31,11 @@ pub fn definition_mistakes(object: &Object) -> Vec<DefinitionMistake> {
             0 => add("spec.versions", versions, "has no version with `storage: true`; exactly one must have it".into()),
             _ => {
                 if let Some(second) = stored.iter().filter(|storage| is_true(storage)).nth(1) {
-                    add("spec.versions", second, "has several versions with `storage: true`; exactly one must have it".into());
+                    add(
+                        "spec.versions",
+                        second,
+                        "has several versions with `storage: true`; exactly one must have it".into(),
+                    );
                 }
             }
         }
@@ -43,7 +47,11 @@ pub fn definition_mistakes(object: &Object) -> Vec<DefinitionMistake> {
         }
     }
     if let Some(field) = spec.get("preserveUnknownFields").filter(|field| is_true(field)) {
-        add("spec.preserveUnknownFields", field, "must be false; set `x-kubernetes-preserve-unknown-fields` in the schema".into());
+        add(
+            "spec.preserveUnknownFields",
+            field,
+            "must be false; set `x-kubernetes-preserve-unknown-fields` in the schema".into(),
+        );
     }
     if let Some(conversion) = spec.get("conversion").filter(|conversion| conversion.is_map()) {
         let strategy = conversion.get("strategy");

@@ -49,7 +49,7 @@ impl Chart {
     /// Reads the chart in a directory; `None` if the directory contains no valid chart.
     ///
     /// `values` are the files that replace `values.yaml`, if any; a missing one is an error unless it may be missing.
-    pub(super) fn read(files: &Files, folder: &str, values: Option<&[String]>) -> Option<Self> {
+    pub fn read(files: &Files, folder: &str, values: Option<&[String]>) -> Option<Self> {
         let mut reading = Reading { files, count: 0 };
         let mut chart = reading.chart(folder, 0)?;
         if let Some(paths) = values {
@@ -80,7 +80,8 @@ impl Reading<'_> {
         // The first version of charts lists its subcharts in a file of its own.
         let requirements = self.mapping(&file("requirements.yaml")?);
         let listed = [Some(&definition), requirements.as_ref()].into_iter().flatten();
-        let listed: Vec<Node> = listed.filter_map(|node| node.get("dependencies")).flat_map(Node::items).cloned().collect();
+        let listed: Vec<Node> =
+            listed.filter_map(|node| node.get("dependencies")).flat_map(Node::items).cloned().collect();
         self.subcharts(&mut chart, folder, &listed, depth);
         Some(chart)
     }
@@ -114,7 +115,12 @@ impl Reading<'_> {
                 Some(subchart) => chart.subcharts.push(Subchart {
                     chart: Chart { name: own, ..subchart },
                     condition: text("condition"),
-                    tags: dependency.get("tags").map_or(&[][..], Node::items).iter().filter_map(Node::shared_text).collect(),
+                    tags: dependency
+                        .get("tags")
+                        .map_or(&[][..], Node::items)
+                        .iter()
+                        .filter_map(Node::shared_text)
+                        .collect(),
                 }),
                 None => chart.unknown.push(own),
             }

@@ -107,7 +107,13 @@ impl<L: Lookup> Search<'_, L> {
             let folder = folder.ok_or(NoChart::Unknown)?;
             let values = values.into_iter().map(|path| join(&folder, &path)).collect::<Option<Vec<_>>>();
             let values = values.filter(|values| !values.is_empty());
-            return Ok(ChartFiles { id: format!("{id}\n{name}\n{values:?}"), place: chart.clone(), files, folder, values });
+            return Ok(ChartFiles {
+                id: format!("{id}\n{name}\n{values:?}"),
+                place: chart.clone(),
+                files,
+                folder,
+                values,
+            });
         }
         let (id, files) = self.artifact(&source)?;
         let inside = |path: &str| join("", path.trim_start_matches('/'));
@@ -154,8 +160,7 @@ fn known(node: &Node) -> Option<&str> {
 
 /// Returns whether helm-controller validates the values of a release at its next installation or upgrade.
 pub fn validates(release: &Object) -> bool {
-    let is_disabled = |action: &str| {
-        release.text_at(&["spec", action, "disableSchemaValidation"]).is_some_and(|text| text == "true")
-    };
+    let is_disabled =
+        |action: &str| release.text_at(&["spec", action, "disableSchemaValidation"]).is_some_and(|text| text == "true");
     release.is(groups::HELM, "HelmRelease") && !(is_disabled("install") && is_disabled("upgrade"))
 }

@@ -108,8 +108,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let mut reported: BTreeMap<(Option<Arc<str>>, String, usize, String), usize> = BTreeMap::new();
     for view in fleet.views {
         let name: Arc<str> = view.receiver.to_string().into();
-        let is_judged =
-            |applied: &Applied<'_>| applied.apply_mode() != ApplyMode::Ignored && validates(applied.object);
+        let is_judged = |applied: &Applied<'_>| applied.apply_mode() != ApplyMode::Ignored && validates(applied.object);
         for applied in view.of_kind(groups::HELM, "HelmRelease").filter(is_judged) {
             for finding in judge(fleet, view, &applied, &mut charts, found) {
                 let span = &finding.at.span;
@@ -313,7 +312,9 @@ const RESULT: &str = "helm-controller neither installs nor upgrades the release 
 fn is_of_unknown(chart: &Chart, mismatch: &PartialMismatch) -> bool {
     chart.unknown.iter().any(|name| {
         mismatch.path.first().is_some_and(|first| **first == **name)
-            || mismatch.path.is_empty() && mismatch.is_missing && mismatch.finding.message.contains(&format!("`{name}`"))
+            || mismatch.path.is_empty()
+                && mismatch.is_missing
+                && mismatch.finding.message.contains(&format!("`{name}`"))
     })
 }
 

@@ -313,7 +313,8 @@ fn not_served(applied: &Applied<'_>, definition: &Definition) -> Finding {
     let version = object.api_version().rsplit('/').next().unwrap_or_default();
     let is_listed = definition.versions.iter().any(|own| *own.name == *version);
     let lack = if is_listed { "does not serve" } else { "does not have" };
-    let message = format!("`apiVersion: {}` of {}: the definition {lack} this version", object.api_version(), object.reference());
+    let message =
+        format!("`apiVersion: {}` of {}: the definition {lack} this version", object.api_version(), object.reference());
     let served = definition.versions.iter().filter(|own| own.served);
     let served: Vec<String> = served.map(|own| format!("`{}/{}`", definition.group, own.name)).collect();
     let help = match served.as_slice() {

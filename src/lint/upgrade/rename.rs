@@ -39,12 +39,14 @@ pub(super) fn rename(object: &Object, mismatch: &Mismatch) -> Option<[Edit; 2]> 
     let (key, value) = (entry.key_span(), entry.node.span());
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "./_-".contains(character);
     let is_same_file = key.file().root().is_none() && value.file().root().is_none();
-    (is_same_file && key.text() == rename.old && is_written(&entry.node) && value.text().chars().all(is_plain)).then(|| {
-        [
-            Edit { span: key, text: rename.new.to_owned() },
-            Edit { span: value.clone(), text: format!("[{}]", value.text()) },
-        ]
-    })
+    (is_same_file && key.text() == rename.old && is_written(&entry.node) && value.text().chars().all(is_plain)).then(
+        || {
+            [
+                Edit { span: key, text: rename.new.to_owned() },
+                Edit { span: value.clone(), text: format!("[{}]", value.text()) },
+            ]
+        },
+    )
 }
 
 /// Returns whether the file contains the value as it is.
