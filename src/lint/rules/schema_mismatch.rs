@@ -33,6 +33,9 @@ declare! {
     /// `fleetwright schema list` prints the built-in kinds. A mismatch with a CustomResourceDefinition that the cluster
     /// does not receive is a warning, since the cluster may have another version of it.
     ///
+    /// The rule also reports an `apiVersion` that the definition on the cluster does not serve, and a definition whose name,
+    /// stored versions, conversion or schemas the API server rejects.
+    ///
     /// Values that only the cluster knows, such as values of Secrets, match any schema. Kinds without a known schema are
     /// counted in the output of `--verbose`.
     ///
