@@ -1,6 +1,6 @@
 //! CEL, the expression language of validation rules and admission policies, as the API server evaluates it.
 //!
-//! The language is that of `cel-go` with the library of Kubernetes. An expression has no side effects, and a [`Budget`]
+//! The language is that of `cel-go` with the library of Kubernetes. An expression has no side effects, and a `Budget`
 //! bounds the time and the memory of its evaluation.
 
 mod failure;

@@ -29,7 +29,8 @@ pub(super) fn check_constraints(node: &Node, schema: &Schema, path: &Path<'_>, w
         return;
     }
     if let Some((message, help)) = fault(node, schema, constraints, walk.is_typed()) {
-        walk.add_at(Fault::Value, node, path, message, help);
+        let is_base64 = constraints.format.as_deref() == Some("byte");
+        walk.add_at(if is_base64 { Fault::Notation } else { Fault::Value }, node, path, message, help);
         return;
     }
     let mut budget = MAX_COMBINED;
@@ -127,7 +128,7 @@ fn check_quantity(node: &Node, path: &Path<'_>, walk: &mut Walk) {
     if Quantity::parse(text).is_none() {
         let message = format!("is `{}`, which is not a valid quantity", short(text));
         let help = "write a number with a suffix, as in `500m`, `2Gi` or `10G`";
-        walk.add_at(Fault::Value, node, path, message, Some(help.to_owned()));
+        walk.add_at(Fault::Notation, node, path, message, Some(help.to_owned()));
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn check_items(node: &Node, schema: &Schema, path: &Path<'_>, walk: &
                 return;
             }
             let key = |item: &Node| (!is_unknown(item)).then(|| print(item))?;
-            report(items, key, path, walk, |item| format!("contains {item} twice"));
+            report(items, key, path, walk, |item| format!("contains `{item}` twice"));
         }
         Layout::Map(keys) => {
             if let Some(item) = items.iter().find(|item| walk.is_typed() && is_null(item)) {

@@ -28,6 +28,8 @@ pub enum Fault {
     Type,
     /// A value that a constraint of the schema excludes.
     Value,
+    /// A text that the API server cannot read, such as a quantity.
+    Notation,
     /// Two items of a list with the same key.
     Duplicate,
     /// An invalid name, label or another part of `metadata`.

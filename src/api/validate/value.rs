@@ -2,7 +2,7 @@
 
 use crate::api::schema::Type;
 use crate::kube::is_encrypted_value;
-use crate::yaml::{Node, Reader, Scalar, Style, Value};
+use crate::yaml::{ChangedBy, Node, Origin, Reader, Scalar, Style, Value};
 
 /// Returns whether a value is not known before the build on a cluster. It satisfies every schema.
 pub(super) fn is_unknown(node: &Node) -> bool {
@@ -68,6 +68,28 @@ pub(super) fn type_name(expected: Type) -> &'static str {
     }
 }
 
+/// The variable of Flux whose value is the whole text of a scalar.
+fn variable_of<'a>(node: &'a Node, text: &str) -> Option<&'a str> {
+    let Origin::Via(step) = &node.origin else { return None };
+    match (&step.by, &*step.pieces) {
+        (ChangedBy::Variable(name), [(range, _)]) if range.start == 0 && range.end as usize == text.len() => Some(name),
+        _ => None,
+    }
+}
+
+/// Suggests a value of a variable that has another type.
+fn retyped_by_variable(variable: &str, text: &str, expected: Type) -> Option<String> {
+    match expected {
+        Type::String => Some(format!(
+            "put quotes into the value of `{variable}`: `'\"{text}\"'`; Flux drops quotes around a variable"
+        )),
+        Type::Boolean | Type::Integer | Type::Number => {
+            Some(format!("the value of `{variable}` must be {}", type_name(expected)))
+        }
+        _ => None,
+    }
+}
+
 /// Suggests how to write a scalar with another type.
 pub(super) fn retyped(node: &Node, expected: Type) -> Option<String> {
     let Value::Scalar(text, style) = &node.value else {
@@ -75,6 +97,9 @@ pub(super) fn retyped(node: &Node, expected: Type) -> Option<String> {
     };
     if text.chars().count() > 60 || text.contains(['\n', '"', '\'']) {
         return None;
+    }
+    if let Some(variable) = variable_of(node, text) {
+        return retyped_by_variable(variable, text, expected);
     }
     match expected {
         Type::String => Some(format!("quote it: `\"{text}\"`")),

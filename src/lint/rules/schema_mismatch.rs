@@ -10,6 +10,7 @@ use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::version::Version;
 use crate::kube::{Object, groups};
+use crate::lint::apis::normalization;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
@@ -26,6 +27,10 @@ declare! {
     /// Flux applies objects with server-side apply. The API server rejects an object with an unknown field, a value of
     /// another type, a missing field or a value that the schema excludes. Flux then applies nothing of the Kustomization
     /// that contains the object.
+    ///
+    /// Flux removes unknown fields of Kubernetes' own kinds, such as Deployments, before it applies an object. The finding
+    /// is then a warning: the field has no effect. Roles, ClusterRoles and custom resources keep unknown fields, and so
+    /// does an object with a value of another type.
     ///
     /// The schema is the one that the cluster has: of the CustomResourceDefinition that the cluster receives, or else of
     /// a CustomResourceDefinition elsewhere in the repository, in the copies of its sources or in the directories of
@@ -139,7 +144,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                     }
                     let is_suspended = applied.by.is_suspended();
                     let position = *reported.entry((key.0, at, is_suspended)).or_insert_with(|| {
-                        findings.push(finding(&applied, kind, mismatch));
+                        findings.push(finding(&applied, kind, mismatch, mismatches));
                         findings.len() - 1
                     });
                     if let Some(finding) = findings.get_mut(position).filter(|_| view.is_whole()) {
@@ -282,6 +287,9 @@ fn is_written(object: &Object) -> bool {
 /// Returns whether a mismatch is certain, and no other rule reports it.
 fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> bool {
     let last = mismatch.path.rsplit('.').next().unwrap_or_default();
+    if normalization::removes(applied.object, &mismatch.path) {
+        return false;
+    }
     if applied.completion.mentions(last) || kind.is_newer && mismatch.fault == Fault::UnknownField {
         return false;
     }
@@ -331,7 +339,7 @@ fn not_served(applied: &Applied<'_>, definition: &Definition) -> Finding {
     Finding { severity, ..finding }.related(definition.at.clone(), "the definition is here")
 }
 
-fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> Finding {
+fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, all: &[Mismatch]) -> Finding {
     let object = applied.object.reference();
     let message = match mismatch.fault {
         Fault::Missing => format!("{object} has no `{}`", mismatch.path),
@@ -342,10 +350,15 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch) -> Finding {
     let is_elsewhere = matches!(kind.found.origin, Origin::Elsewhere(_));
     // Flux replaces labels that it cannot read by its own.
     let loses_labels = mismatch.path.starts_with("metadata.labels") && mismatch.fault == Fault::Type;
-    let is_warning = is_elsewhere || loses_labels || applied.by.is_suspended();
+    let is_dropped = mismatch.fault == Fault::UnknownField
+        && matches!(&kind.found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes)
+        && normalization::drops_unknown_fields(applied.object, all);
+    let is_warning = is_elsewhere || loses_labels || is_dropped || applied.by.is_suspended();
     let severity = if is_warning { Severity::Warning } else { Severity::Error };
     let result = if loses_labels {
         "Flux cannot read the labels, and removes all of them"
+    } else if is_dropped {
+        "Flux removes the field before it applies the object"
     } else {
         "the API server rejects the object, and Flux applies nothing of its Kustomization"
     };
