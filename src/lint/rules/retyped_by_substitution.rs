@@ -17,7 +17,7 @@ declare! {
     /// Flux prints each object before it substitutes variables, so that quotes around `"${TAG}"` are lost. A value that
     /// YAML reads as another type then changes: `1.10` becomes the number 1.1, `1e3` becomes 1000, and `0123` becomes 83.
     /// `yes` becomes true. An empty value becomes null, which removes a default of a Helm chart. A value such as `{a: b}`
-    /// becomes a mapping. A boolean or an integer in its usual form, such as `true` or `8080`, is a pedantic finding, since
+    /// becomes a mapping. Flux removes line breaks from values, so that several lines become one. A boolean or an integer in its usual form, such as `true` or `8080`, is a pedantic finding, since
     /// the author may intend it.
     ///
     /// The rule checks values that have quotes in the file. `schema-mismatch` reports a value whose new type the API
@@ -134,11 +134,15 @@ impl Walk<'_, '_> {
         if depth > MAX_DEPTH {
             return;
         }
-        if let Some(variable) = variable_of(node)
-            && is_quoted(node)
-        {
-            self.quoted(key, node, variable, schema);
-            return;
+        if let Some(variable) = variable_of(node) {
+            if self.is_joined(variable) {
+                self.joined(key, node, variable);
+            } else if is_quoted(node) {
+                self.quoted(key, node, variable, schema);
+            }
+            if is_quoted(node) {
+                return;
+            }
         }
         for entry in node.entries() {
             let field = schema.and_then(|schema| schema.field(&entry.key));
@@ -168,18 +172,45 @@ impl Walk<'_, '_> {
         self.found.push(Finding { severity, ..finding });
     }
 
-    /// The value of a variable that is the whole value of a node.
+    /// Returns whether Flux removes line breaks within the value of a variable.
+    fn is_joined(&self, variable: &Name) -> bool {
+        let place = self.applied.by.variables.values.get(variable).map(|variable| variable.place.text());
+        place.is_some_and(has_lines)
+    }
+
+    fn joined(&mut self, key: &str, node: &Node, variable: &Name) {
+        let object = self.applied.object.reference();
+        let message = format!("the lines of variable `{variable}` become one line in `{key}` of {object}");
+        let help = format!(
+            "set a variable for each line, or move the text of `{variable}` into this file: Flux removes line breaks from \
+             values"
+        );
+        self.found.push(Finding::warning(RULE.id, node.span().clone(), message).help(help).about(object));
+    }
+
+    /// The value of a reference that is the whole value of a node: of its variable, or else its default.
     fn value_of(&self, node: &Node, variable: &Name) -> Option<Arc<str>> {
         let whole = node.span().text().trim_matches(['"', '\'']);
-        let variable = self.applied.by.variables.values.get(variable).filter(|_| is_one_reference(whole))?;
-        variable.value.clone()
+        let inner = whole.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'))?;
+        if inner.contains(['$', '{', '}']) {
+            return None;
+        }
+        let known = self.applied.by.variables.values.get(variable).and_then(|variable| variable.value.clone());
+        let operator = inner.strip_prefix(&**variable)?;
+        let default = ["", ":-", ":=", "-", "="].into_iter().rev().find_map(|sign| operator.strip_prefix(sign));
+        known.filter(|value| !value.is_empty()).or_else(|| default.map(Arc::from))
     }
 }
 
-/// Returns whether a text is one reference to a variable.
-fn is_one_reference(text: &str) -> bool {
-    let name = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
-    name.is_some_and(|name| !name.contains(['$', '{', '}']))
+/// Returns whether the written form of a text has several lines that are not empty.
+fn has_lines(written: &str) -> bool {
+    if let Some(inner) = written.strip_prefix('"') {
+        let lines = inner.trim_end_matches('"').split("\\n");
+        return lines.filter(|line| !line.trim().is_empty()).count() > 1;
+    }
+    let mut lines = written.lines();
+    let is_literal = lines.next().is_some_and(|header| header.starts_with('|'));
+    is_literal && lines.filter(|line| !line.trim().is_empty()).count() > 1
 }
 
 /// The variable that determines a value.
