@@ -71,9 +71,10 @@ impl Reading<'_> {
         let definition = self.mapping(&file("Chart.yaml")?)?;
         let name = definition.get("name").and_then(Node::shared_text)?;
         let values_path = file("values.yaml")?;
-        let values = match self.files.tree().has_file(&values_path) {
-            true => self.values(&values_path)?,
-            false => Node { value: Value::Map([].into()), origin: definition.origin.clone() },
+        let values = if self.files.tree().has_file(&values_path) {
+            self.values(&values_path)?
+        } else {
+            Node { value: Value::Map([].into()), origin: definition.origin.clone() }
         };
         let schema = self.files.tree().file(&file("values.schema.json")?).ok();
         let mut chart = Chart { name, values, schema, subcharts: Vec::new(), unknown: Vec::new(), imports: false };
