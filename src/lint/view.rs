@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use super::context::Context;
-use crate::api::catalog::{Catalog, Releases};
+use crate::api::catalog::{Catalog, Product, Releases};
 use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{
@@ -330,7 +330,14 @@ impl<'a> View<'a> {
     pub fn catalog(&self) -> &Arc<Catalog> {
         self.catalog.get_or_init(|| {
             let definitions = self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
-            self.written.definitions.catalog(definitions.map(|applied| applied.object), self.releases())
+            // Another version of Flux brings its own definitions.
+            let is_other = self.settings.flux_version.is_some();
+            let is_replaced = |object: &&Object| {
+                let group = object.text_at(&["spec", "group"]).unwrap_or_default();
+                is_other && Product::of_group(group) == Some(Product::Flux)
+            };
+            let received = definitions.map(|applied| applied.object).filter(|object| !is_replaced(object));
+            self.written.definitions.catalog(received, self.releases())
         })
     }
 

@@ -121,12 +121,8 @@ fn is_certain(document: &Node, error: &ValidationError<'_>, is_partial: bool, is
         | ValidationErrorKind::MaxProperties { .. }
         | ValidationErrorKind::MaxItems { .. }
         | ValidationErrorKind::MinItems { .. }
-        | ValidationErrorKind::PropertyNames { .. } => true,
-        ValidationErrorKind::Required { .. } | ValidationErrorKind::MinProperties { .. } => !is_open,
-        ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. } | ValidationErrorKind::UniqueItems => {
-            !has_unknown(node) && (!is_open || !node.is_map())
-        }
-        ValidationErrorKind::ExclusiveMaximum { .. }
+        | ValidationErrorKind::PropertyNames { .. }
+        | ValidationErrorKind::ExclusiveMaximum { .. }
         | ValidationErrorKind::ExclusiveMinimum { .. }
         | ValidationErrorKind::Maximum { .. }
         | ValidationErrorKind::Minimum { .. }
@@ -135,6 +131,10 @@ fn is_certain(document: &Node, error: &ValidationError<'_>, is_partial: bool, is
         | ValidationErrorKind::MinLength { .. }
         | ValidationErrorKind::Pattern { .. }
         | ValidationErrorKind::Format { .. } => true,
+        ValidationErrorKind::Required { .. } | ValidationErrorKind::MinProperties { .. } => !is_open,
+        ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. } | ValidationErrorKind::UniqueItems => {
+            !has_unknown(node) && (!is_open || !node.is_map())
+        }
         ValidationErrorKind::AnyOf { .. }
         | ValidationErrorKind::OneOfMultipleValid { .. }
         | ValidationErrorKind::OneOfNotValid { .. }

@@ -15,6 +15,7 @@ use crate::cli::error::Error;
 use crate::cli::repository::{Options, join_names};
 use crate::cli::streams::Streams;
 use crate::flux::definitions_elsewhere;
+use crate::kube::Scope;
 use crate::kube::version::{self, api_version_order};
 
 /// The known kinds, in the order of precedence of their sources.
@@ -26,6 +27,7 @@ struct KnownKind {
     version: String,
     kind: String,
     plural: String,
+    scope: Scope,
     /// The source of the kind, for users.
     origin: String,
     /// The source of the schema, for users.
@@ -73,6 +75,7 @@ impl Known {
                 version: version.name.to_string(),
                 kind: definition.kind.to_string(),
                 plural: definition.plural.to_string(),
+                scope: definition.scope,
                 origin: format!("{place}{note}"),
                 schema_origin: place.clone(),
                 schema: schema.clone(),
@@ -95,6 +98,7 @@ impl Known {
                     version: kind.version.to_string(),
                     kind: kind.kind.to_string(),
                     plural: kind.plural.to_string(),
+                    scope: kind.scope,
                     origin: format!("built in: {}", origin.trim_end()),
                     schema_origin: format!("built in: {} {}", product.name(), found.release).trim_end().to_string(),
                     schema: found.schema,
@@ -110,7 +114,7 @@ impl Known {
         lines.sort_by(|(a, _), (b, _)| (&a.group, &a.kind).cmp(&(&b.group, &b.kind)).then_with(|| a.newest_first(b)));
         let width = lines.iter().map(|(_, name)| name.chars().count()).max().unwrap_or_default();
         for (known, name) in lines {
-            writeln!(out, "{name:width$}  {}", known.origin)?;
+            writeln!(out, "{name:width$}  {:10}  {}", known.scope(), known.origin)?;
         }
         Ok(())
     }
@@ -135,7 +139,7 @@ impl Known {
         if let Value::Object(fields) = &mut schema {
             let id = json!([{ "group": known.group, "version": known.version, "kind": known.kind }]);
             fields.shift_insert(0, "x-kubernetes-group-version-kind".into(), id);
-            fields.shift_insert(0, "$comment".into(), known.schema_origin.clone().into());
+            fields.shift_insert(0, "$comment".into(), format!("{}; {}", known.schema_origin, known.scope()).into());
         }
         Ok(schema)
     }
@@ -185,6 +189,15 @@ impl KnownKind {
 
     fn with_group(&self) -> String {
         if self.group.is_empty() { format!("v1/{}", self.kind) } else { format!("{}.{}", self.kind, self.group) }
+    }
+
+    /// The scope in the words of a `CustomResourceDefinition`.
+    fn scope(&self) -> &'static str {
+        match self.scope {
+            Scope::Namespaced => "Namespaced",
+            Scope::Cluster => "Cluster",
+            Scope::Unknown => "",
+        }
     }
 
     fn newest_first(&self, other: &Self) -> Ordering {

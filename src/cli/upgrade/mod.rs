@@ -49,7 +49,8 @@ pub(super) struct Args {
     /// The formats are those of `lint`, such as text, json and markdown.
     #[arg(long, value_name = "FORMAT[=FILE]", default_value = "text", value_parser = Output::parse)]
     format: Vec<Output>,
-    /// Replaces the API versions of objects that need no other change. All other bytes of the files stay.
+    /// Replaces the API versions of objects that need no other change than a renamed field. All other bytes of the files
+    /// stay.
     #[arg(long)]
     fix: bool,
     /// Prints the skipped objects and checks, with the reasons.
@@ -143,9 +144,9 @@ fn fix(tree: &Tree, folder: &Path, edits: &[Edit], streams: &mut Streams) -> Res
     }
     disk::rewrite(folder, &texts)?;
     let files = counted(texts.len(), "file");
-    streams.message(format_args!("replaced {} in {files}", counted(count, "API version")));
+    streams.message(format_args!("replaced {} in {files}", counted(count, "text")));
     if generated > 0 {
-        let versions = counted(generated, "API version");
+        let versions = counted(generated, "text");
         streams.message(format_args!("not replaced: {versions} in files that `{FLEET}` generates; change the layout"));
     }
     Ok(texts.len())

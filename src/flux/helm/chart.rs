@@ -49,7 +49,7 @@ impl Chart {
     /// Reads the chart in a directory; `None` if the directory contains no valid chart.
     ///
     /// `values` are the files that replace `values.yaml`, if any; a missing one is an error unless it may be missing.
-    pub(super) fn read(files: &Files, folder: &str, values: Option<&[String]>) -> Option<Self> {
+    pub fn read(files: &Files, folder: &str, values: Option<&[String]>) -> Option<Self> {
         let mut reading = Reading { files, count: 0 };
         let mut chart = reading.chart(folder, 0)?;
         if let Some(paths) = values {
@@ -71,9 +71,10 @@ impl Reading<'_> {
         let definition = self.mapping(&file("Chart.yaml")?)?;
         let name = definition.get("name").and_then(Node::shared_text)?;
         let values_path = file("values.yaml")?;
-        let values = match self.files.tree().has_file(&values_path) {
-            true => self.values(&values_path)?,
-            false => Node { value: Value::Map([].into()), origin: definition.origin.clone() },
+        let values = if self.files.tree().has_file(&values_path) {
+            self.values(&values_path)?
+        } else {
+            Node { value: Value::Map([].into()), origin: definition.origin.clone() }
         };
         let schema = self.files.tree().file(&file("values.schema.json")?).ok();
         let mut chart = Chart { name, values, schema, subcharts: Vec::new(), unknown: Vec::new(), imports: false };

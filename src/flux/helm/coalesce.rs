@@ -112,10 +112,12 @@ fn enabled(chart: &Chart, values: &Node, path: &str) -> Chart {
     for Subchart { chart: subchart, condition, tags } in &chart.subcharts {
         let tagged: Vec<Option<bool>> =
             tags.iter().filter_map(|tag| values.get("tags")?.get(tag)).map(boolean).collect();
-        let is_tagged = match tagged.contains(&Some(true)) {
-            true => Some(true),
-            false if tagged.contains(&None) => None,
-            false => Some(!tagged.contains(&Some(false))),
+        let is_tagged = if tagged.contains(&Some(true)) {
+            Some(true)
+        } else if tagged.contains(&None) {
+            None
+        } else {
+            Some(!tagged.contains(&Some(false)))
         };
         let conditions = condition.as_deref().unwrap_or_default().trim().split(',');
         let found = conditions.filter(|condition| !condition.is_empty());
@@ -153,14 +155,9 @@ fn boolean(node: &Node) -> Option<bool> {
 
 /// Replaces the value of a key, or adds the key.
 fn with(map: &Node, key: &str, node: Node) -> Node {
-    let entry = match map.entry(key) {
-        Some(entry) => entry.with_node(node),
-        None => {
-            let place = node.origin.written().clone();
-            Entry::new(key, &place, node)
-        }
-    };
-    map.with(entry)
+    let place = node.origin.written().clone();
+    let entry = map.entry(key).map(|entry| entry.with_node(node.clone()));
+    map.with(entry.unwrap_or_else(|| Entry::new(key, &place, node)))
 }
 
 fn without_nulls(node: &Node) -> Node {

@@ -96,7 +96,7 @@ impl<L: Lookup> Search<'_, L> {
         let chart = spec.get("chart").ok_or(NoChart::Unknown)?;
         let name = known(chart).ok_or(NoChart::Unknown)?;
         let source = spec.get("sourceRef").and_then(|reference| self.source(reference)).ok_or(NoChart::Unknown)?;
-        let values = self.values_files(spec)?;
+        let values = values_files(spec)?;
         if &*source.kind == "HelmRepository" {
             let repository = self.object(&source).ok_or(NoChart::Unknown)?;
             let url = repository.node.at_keys(&["spec", "url"]).and_then(known).ok_or(NoChart::Unknown)?;
@@ -127,14 +127,6 @@ impl<L: Lookup> Search<'_, L> {
         Ok(ChartFiles { id: format!("{id}\n{folder}\n{values:?}"), place: chart.clone(), files, folder, values })
     }
 
-    /// The files of `valuesFiles`.
-    fn values_files(&self, spec: &Node) -> Result<Vec<String>, NoChart> {
-        let listed = spec.get("valuesFiles").map_or(&[][..], Node::items).iter();
-        let single = spec.get("valuesFile").filter(|node| !node.is_null());
-        let texts = listed.chain(single).map(|node| known(node).map(str::to_owned));
-        texts.collect::<Option<Vec<_>>>().ok_or(NoChart::Unknown)
-    }
-
     fn source(&self, reference: &Node) -> Option<SourceRef> {
         let text = |key: &str| reference.get(key).and_then(known).filter(|text| !text.is_empty());
         let namespace = text("namespace").unwrap_or(self.namespace);
@@ -152,6 +144,14 @@ impl<L: Lookup> Search<'_, L> {
             Resolution::Unknown(_) | Resolution::Missing | Resolution::Failed(_) => Err(NoChart::Unknown),
         }
     }
+}
+
+/// The files of `valuesFiles`.
+fn values_files(spec: &Node) -> Result<Vec<String>, NoChart> {
+    let listed = spec.get("valuesFiles").map_or(&[][..], Node::items).iter();
+    let single = spec.get("valuesFile").filter(|node| !node.is_null());
+    let texts = listed.chain(single).map(|node| known(node).map(str::to_owned));
+    texts.collect::<Option<Vec<_>>>().ok_or(NoChart::Unknown)
 }
 
 fn known(node: &Node) -> Option<&str> {

@@ -105,17 +105,16 @@ declare! {
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let mut charts = Charts::default();
     let mut findings: Vec<Finding> = Vec::new();
-    let mut reported: BTreeMap<(Option<Arc<str>>, String, usize, String), usize> = BTreeMap::new();
+    let mut reported: BTreeMap<(Place, String), usize> = BTreeMap::new();
     for view in fleet.views {
         let name: Arc<str> = view.receiver.to_string().into();
-        let is_judged =
-            |applied: &Applied<'_>| applied.apply_mode() != ApplyMode::Ignored && validates(applied.object);
+        let is_judged = |applied: &Applied<'_>| applied.apply_mode() != ApplyMode::Ignored && validates(applied.object);
         for applied in view.of_kind(groups::HELM, "HelmRelease").filter(is_judged) {
             for finding in judge(fleet, view, &applied, &mut charts, found) {
                 let span = &finding.at.span;
                 let file = span.file();
                 let message = finding.message.clone();
-                let key = (file.root().cloned(), file.path().to_owned(), span.range().start, message);
+                let key = ((file.root().cloned(), file.path().to_owned(), span.range().start), message);
                 let position = *reported.entry(key).or_insert_with(|| {
                     findings.push(finding);
                     findings.len() - 1
@@ -132,10 +131,13 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     found.extend(findings);
 }
 
+/// A position: the root of its copy, the path and the offset.
+type Place = (Option<Arc<str>>, String, usize);
+
 /// The charts of all clusters, and their compiled schemas.
 #[derive(Default)]
 struct Charts {
-    charts: Index<String, Option<Arc<Chart>>>,
+    read: Index<String, Option<Arc<Chart>>>,
     /// The schemas by the address of their text.
     checkers: Index<usize, Arc<Result<PartialChecker, &'static str>>>,
     /// The mismatches of releases without `valuesFrom`, by the address of the release and the chart.
@@ -144,7 +146,7 @@ struct Charts {
 
 impl Charts {
     fn read(&mut self, files: &ChartFiles) -> Option<Arc<Chart>> {
-        self.charts.entry_or(files.id.clone(), || files.read().map(Arc::new)).clone()
+        self.read.entry_or(files.id.clone(), || files.read().map(Arc::new)).clone()
     }
 
     fn checker(&mut self, schema: &File) -> Arc<Result<PartialChecker, &'static str>> {
@@ -244,8 +246,8 @@ impl Release<'_> {
         if let Some(schema) = &chart.schema {
             let is_open = self.values.open || chart.imports;
             let checker = charts.checker(schema);
-            let checked = (*checker).as_ref().map_err(|why| *why).and_then(|checker| checker.check(values, is_open));
-            match checked {
+            let compiled = (*checker).as_ref().map_err(|why| *why);
+            match compiled.and_then(|checker| checker.check(values, is_open)) {
                 Ok(mismatches) => {
                     let known = mismatches.into_iter().filter(|mismatch| !is_of_unknown(chart, mismatch));
                     findings.extend(known.filter_map(|mismatch| self.finding(chart, schema, path, mismatch)));
@@ -313,13 +315,17 @@ const RESULT: &str = "helm-controller neither installs nor upgrades the release 
 fn is_of_unknown(chart: &Chart, mismatch: &PartialMismatch) -> bool {
     chart.unknown.iter().any(|name| {
         mismatch.path.first().is_some_and(|first| **first == **name)
-            || mismatch.path.is_empty() && mismatch.is_missing && mismatch.finding.message.contains(&format!("`{name}`"))
+            || mismatch.path.is_empty()
+                && mismatch.is_missing
+                && mismatch.finding.message.contains(&format!("`{name}`"))
     })
 }
 
 fn at_path<'a>(root: &'a Node, path: &[&str]) -> Option<&'a Node> {
-    path.iter().try_fold(root, |node, key| match node.is_seq() {
-        true => node.items().get(key.parse::<usize>().ok()?),
-        false => node.get(key),
-    })
+    path.iter().try_fold(
+        root,
+        |node, key| {
+            if node.is_seq() { node.items().get(key.parse::<usize>().ok()?) } else { node.get(key) }
+        },
+    )
 }

@@ -1,6 +1,8 @@
+use std::sync::Arc;
+
 use crate::api::catalog::{Releases, built_in};
 use crate::api::schema::{Schema, Type};
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
@@ -14,7 +16,9 @@ declare! {
     ///
     /// Flux prints each object before it substitutes variables, so that quotes around `"${TAG}"` are lost. A value that
     /// YAML reads as another type then changes: `1.10` becomes the number 1.1, `1e3` becomes 1000, and `0123` becomes 83.
-    /// An empty value becomes null, which removes a default of a Helm chart. A value such as `{a: b}` becomes a mapping.
+    /// `yes` becomes true. An empty value becomes null, which removes a default of a Helm chart. A value such as `{a: b}`
+    /// becomes a mapping. Flux removes line breaks from values, so that several lines become one. A boolean or an integer in its usual form, such as `true` or `8080`, is a pedantic finding, since
+    /// the author may intend it.
     ///
     /// The rule checks values that have quotes in the file. `schema-mismatch` reports a value whose new type the API
     /// server rejects, and numbers are correct where the schema expects them.
@@ -130,11 +134,15 @@ impl Walk<'_, '_> {
         if depth > MAX_DEPTH {
             return;
         }
-        if let Some(variable) = variable_of(node)
-            && is_quoted(node)
-        {
-            self.quoted(key, node, variable, schema);
-            return;
+        if let Some(variable) = variable_of(node) {
+            if self.is_joined(variable) {
+                self.joined(key, node, variable);
+            } else if is_quoted(node) {
+                self.quoted(key, node, variable, schema);
+            }
+            if is_quoted(node) {
+                return;
+            }
         }
         for entry in node.entries() {
             let field = schema.and_then(|schema| schema.field(&entry.key));
@@ -150,7 +158,7 @@ impl Walk<'_, '_> {
         let expected = schema.and_then(|schema| schema.value_type);
         // The API server rejects another type than that of the schema, which is another rule.
         let is_typed = expected.is_some_and(|expected| expected != Type::String && expected != Type::IntOrString);
-        let Some(becomes) = retyped(node) else { return };
+        let Some((becomes, is_usual)) = retyped(node, self.value_of(node, variable).as_deref()) else { return };
         let is_null = becomes == "null";
         if is_typed || (expected == Some(Type::String) && !is_null) || (is_null && self.is_core) {
             return;
@@ -159,8 +167,50 @@ impl Walk<'_, '_> {
         let message = format!("variable `{variable}` changes the quoted value of `{key}` of {object} to {becomes}");
         let help = format!("put quotes into the value of `{variable}`: Flux drops the quotes in this file");
         let finding = Finding::warning(RULE.id, node.span().clone(), message).help(help).about(object);
-        self.found.push(finding);
+        // The author of `"${ENABLED}"` may intend a boolean, and of `"${PORT}"` a number.
+        let severity = if is_usual { Severity::Pedantic } else { finding.severity };
+        self.found.push(Finding { severity, ..finding });
     }
+
+    /// Returns whether Flux removes line breaks within the value of a variable.
+    fn is_joined(&self, variable: &Name) -> bool {
+        let place = self.applied.by.variables.values.get(variable).map(|variable| variable.place.text());
+        place.is_some_and(has_lines)
+    }
+
+    fn joined(&mut self, key: &str, node: &Node, variable: &Name) {
+        let object = self.applied.object.reference();
+        let message = format!("the lines of variable `{variable}` become one line in `{key}` of {object}");
+        let help = format!(
+            "set a variable for each line, or move the text of `{variable}` into this file: Flux removes line breaks from \
+             values"
+        );
+        self.found.push(Finding::warning(RULE.id, node.span().clone(), message).help(help).about(object));
+    }
+
+    /// The value of a reference that is the whole value of a node: of its variable, or else its default.
+    fn value_of(&self, node: &Node, variable: &Name) -> Option<Arc<str>> {
+        let whole = node.span().text().trim_matches(['"', '\'']);
+        let inner = whole.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'))?;
+        if inner.contains(['$', '{', '}']) {
+            return None;
+        }
+        let known = self.applied.by.variables.values.get(variable).and_then(|variable| variable.value.clone());
+        let operator = inner.strip_prefix(&**variable)?;
+        let default = ["", ":-", ":=", "-", "="].into_iter().rev().find_map(|sign| operator.strip_prefix(sign));
+        known.filter(|value| !value.is_empty()).or_else(|| default.map(Arc::from))
+    }
+}
+
+/// Returns whether the written form of a text has several lines that are not empty.
+fn has_lines(written: &str) -> bool {
+    if let Some(inner) = written.strip_prefix('"') {
+        let lines = inner.trim_end_matches('"').split("\\n");
+        return lines.filter(|line| !line.trim().is_empty()).count() > 1;
+    }
+    let mut lines = written.lines();
+    let is_literal = lines.next().is_some_and(|header| header.starts_with('|'));
+    is_literal && lines.filter(|line| !line.trim().is_empty()).count() > 1
 }
 
 /// The variable that determines a value.
@@ -178,21 +228,23 @@ fn is_quoted(node: &Node) -> bool {
     text.starts_with(['"', '\'']) && text.contains("${")
 }
 
-/// The value that replaces a text; `None` if the value is that text, a boolean or an integer in its usual form.
-///
-/// The author of `"${ENABLED}"` may intend a boolean, and of `"${PORT}"` a number.
-fn retyped(node: &Node) -> Option<String> {
+/// The value that replaces a text, and whether it is a boolean or an integer in its usual form; `None` if the value is
+/// that text. `written` is the value of the variable.
+fn retyped(node: &Node, written: Option<&str>) -> Option<(String, bool)> {
     let text = match &node.value {
-        Value::Map(_) => return Some("a mapping".to_owned()),
-        Value::Seq(_) => return Some("a list".to_owned()),
+        Value::Map(_) => return Some(("a mapping".to_owned(), false)),
+        Value::Seq(_) => return Some(("a list".to_owned(), false)),
         Value::Scalar(text, _) => text,
     };
+    let is_usual = |shown: &str| *shown == **text && written.is_none_or(|written| written == shown);
     match node.resolve(Reader::Kustomize)? {
-        Scalar::Null => Some("null".to_owned()),
+        Scalar::Null => Some(("null".to_owned(), false)),
+        Scalar::Bool(value) => Some((format!("the boolean {value}"), is_usual(&value.to_string()))),
         Scalar::Int(_) | Scalar::Float(_) => {
             let number = crate::yaml::to_json(node, Reader::Kustomize).to_string();
-            (*number != **text).then(|| format!("the number {number}"))
+            let is_usual = is_usual(&number);
+            Some((format!("the number {number}"), is_usual))
         }
-        Scalar::Bool(_) | Scalar::String(_) => None,
+        Scalar::String(_) => None,
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::api::catalog::{Lookup, Origin, Product, Releases};
+use super::rename::rename;
+use crate::api::catalog::{Lookup, Origin, Product, Releases, built_in};
 use crate::api::release::{Api, Status, replacement_for};
-use crate::api::validate::validate;
+use crate::api::validate::{Mismatch, validate};
 use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::lint::apis::uses::{Role, uses_of};
@@ -98,8 +99,21 @@ impl Replacements {
             let (group, version) = new.split_once('/').unwrap_or(("", new));
             if let Lookup::Found(found) = view.catalog().find(group, version, object.kind()) {
                 let is_typed = matches!(&found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
-                let mismatches = validate(object, &found.schema, found.scope, is_typed);
-                is_safe = mismatches.is_empty();
+                let mut mismatches = validate(object, &found.schema, found.scope, is_typed);
+                // A fault of the present version is not a change.
+                let own = object.api_version().rsplit('/').next().unwrap_or_default();
+                if let Some(present) = built_in(group, own, object.kind(), now).filter(|_| !mismatches.is_empty()) {
+                    let present = validate(object, &present.schema, present.scope, is_typed);
+                    let is_known = |mismatch: &Mismatch| {
+                        present.iter().any(|own| own.path == mismatch.path && own.message == mismatch.message)
+                    };
+                    mismatches.retain(|mismatch| !is_known(mismatch));
+                }
+                let renames: Option<Vec<_>> = mismatches.iter().map(|mismatch| rename(object, mismatch)).collect();
+                is_safe = renames.is_some();
+                for edit in renames.into_iter().flatten().flatten() {
+                    self.add(&edit.span, Some(&edit));
+                }
                 for mismatch in mismatches.into_iter().filter(|_| is_new) {
                     let message =
                         format!("{}: `{}` {} in `{new}`", object.reference(), mismatch.path, mismatch.message);

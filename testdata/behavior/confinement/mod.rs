@@ -15,6 +15,7 @@ mod checkout;
 mod fields;
 mod fleets;
 mod sources;
+mod upgrade;
 
 /// A way to name a file or directory: makes what it needs in the directory `apps/<field>` of the checkout and returns
 /// the path from there. The targets lie in the directory `outside`, and in `.git`.

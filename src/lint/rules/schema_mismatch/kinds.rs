@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::api::catalog::{Catalog, Found, Lookup, Origin, Product, Releases};
+use crate::api::catalog::{Catalog, Definition, Found, Lookup, Origin, Product, Releases};
+use crate::api::release::{Status, api};
 use crate::kube::version::Version;
 use crate::kube::{Object, groups};
 use crate::lint::view::View;
@@ -22,6 +23,8 @@ pub(super) enum Answer {
     Known(Arc<Kind>),
     /// The schema is unknown, for a reason.
     Unchecked(&'static str),
+    /// The cluster receives a definition that does not serve the version.
+    NotServed(Arc<Definition>),
     /// Other rules report the kind.
     Nothing,
 }
@@ -52,7 +55,13 @@ impl<'a> Kinds<'a> {
                     let is_newer = is_newer(&found, catalog.releases());
                     Answer::Known(Arc::new(Kind { found, is_newer }))
                 }
-                Lookup::NotServed(_) | Lookup::Ambiguous(_) => Answer::Nothing,
+                Lookup::NotServed(definition) => {
+                    // `removed-api` reports the versions that a known release does not serve.
+                    let is_removed = api(object.group(), version, object.kind())
+                        .is_some_and(|api| matches!(api.status(catalog.releases()), Status::Removed(_)));
+                    if is_removed { Answer::Nothing } else { Answer::NotServed(definition) }
+                }
+                Lookup::Ambiguous(_) => Answer::Unchecked("several definitions differ"),
                 Lookup::Unknown => Answer::Unchecked("its schema is unknown"),
             }
         })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::kinds::{Answer, Kind, Kinds, replaces_definitions};
-use crate::api::catalog::{Definition, Origin, Product, Version};
+use crate::api::catalog::{Definition, Origin, Product, Version, definition_mistakes};
 use crate::api::schema::Mistake;
 use crate::api::validate::{Fault, Mismatch, validate};
 use crate::flux::{Applied, AppliedSet, ApplyMode};
@@ -30,9 +30,12 @@ pub(super) struct Mismatches<'a> {
 }
 
 /// The objects of a part that need a closer look.
+#[derive(Default)]
 struct Judged<'a> {
     /// The positions of the objects with mismatches.
     faulty: Vec<(usize, ObjectKey)>,
+    /// The positions of the objects whose version is not served, with their version and kind.
+    not_served: Vec<(usize, (&'a str, &'a str))>,
     /// The positions of the objects that are not checked, with their version and kind.
     unchecked: Vec<(usize, (&'a str, &'a str))>,
 }
@@ -67,12 +70,13 @@ impl<'a> Mismatches<'a> {
                 if seen.insert(key, ()).is_some() {
                     continue;
                 }
-                let mut of_part = Judged { faulty: Vec::new(), unchecked: Vec::new() };
+                let mut of_part = Judged::default();
                 for (at, object) in part.objects().filter(|(_, object)| is_judged(&set.with(object))) {
                     let Some(id) = id_of(object) else { continue };
                     match kinds.of(id, object) {
                         Answer::Nothing => {}
                         Answer::Unchecked(_) => of_part.unchecked.push((at, id)),
+                        Answer::NotServed(_) => of_part.not_served.push((at, id)),
                         Answer::Known(kind) => {
                             let key = (memory_address(object), kind.found.schema.identity());
                             of_part.faulty.push((at, key));
@@ -89,7 +93,7 @@ impl<'a> Mismatches<'a> {
         for (_, of_part) in &mut judged {
             of_part.faulty.retain(|(_, object)| of_object.contains(object));
         }
-        judged.retain(|(_, of_part)| !of_part.faulty.is_empty() || !of_part.unchecked.is_empty());
+        judged.retain(|(_, of_part)| !of_part.is_empty());
         Self { schemas, parts: judged.into_iter().collect(), of_object }
     }
 
@@ -118,9 +122,21 @@ impl<'a> Mismatches<'a> {
         self.judged(view, set, |judged| &judged.unchecked).filter_map(move |(_, id)| {
             match self.schemas.known(view, id)? {
                 Answer::Unchecked(reason) => Some((id, &**reason)),
-                Answer::Known(_) | Answer::Nothing => None,
+                Answer::Known(_) | Answer::NotServed(_) | Answer::Nothing => None,
             }
         })
+    }
+
+    /// The objects of a list whose version is not served, with their addresses and the definitions of their kinds.
+    pub(super) fn not_served(&self, view: usize, set: &'a AppliedSet) -> Vec<(Applied<'a>, usize, &Definition)> {
+        let mut found: Vec<(usize, (&'a str, &'a str))> = self.judged(view, set, |judged| &judged.not_served).collect();
+        found.sort_unstable();
+        let not_served = |(at, id): (usize, (&'a str, &'a str))| {
+            let applied = set.at(at)?;
+            let Answer::NotServed(definition) = self.schemas.known(view, id)? else { return None };
+            Some((applied, memory_address(applied.object), &**definition))
+        };
+        found.into_iter().filter_map(not_served).collect()
     }
 
     /// The facts about the objects of a list, by position. The list may replace objects of its shared part.
@@ -137,6 +153,12 @@ impl<'a> Mismatches<'a> {
             let is_replaced = move |at: usize| matches!(part, Part::Shared(_)) && set.objects.is_own(at);
             judged.iter().copied().filter(move |(at, _)| !is_replaced(*at))
         })
+    }
+}
+
+impl Judged<'_> {
+    fn is_empty(&self) -> bool {
+        self.faulty.is_empty() && self.not_served.is_empty() && self.unchecked.is_empty()
     }
 }
 
@@ -180,7 +202,7 @@ fn mismatches(job: &Job<'_>) -> Vec<Mismatch> {
     let is_typed = matches!(&found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
     let mut all = validate(job.object, &found.schema, found.scope, is_typed);
     if job.object.kind() == "CustomResourceDefinition" {
-        all.extend(job.view.written.definitions.of(job.object).iter().flat_map(|own| rejected(own)));
+        all.extend(job.view.written.definitions.of(job.object).iter().flat_map(|own| rejected(job.object, own)));
     }
     all
 }
@@ -204,8 +226,8 @@ fn is_written(object: &Object) -> bool {
     object.node.get("kind").is_some_and(|kind| kind.origin.written().text().contains(object.kind()))
 }
 
-/// The faults of the schema of a definition, which the API server rejects.
-fn rejected(definition: &Definition) -> Vec<Mismatch> {
+/// The faults of a definition, which the API server rejects.
+fn rejected(object: &Object, definition: &Definition) -> Vec<Mismatch> {
     let of_version = |version: &Version| -> Vec<Mismatch> {
         let mismatch = |mistake: &Mistake| Mismatch {
             at: mistake.at.clone(),
@@ -216,5 +238,12 @@ fn rejected(definition: &Definition) -> Vec<Mismatch> {
         };
         version.mistakes().iter().map(mismatch).collect()
     };
-    definition.versions.iter().flat_map(of_version).collect()
+    let outside = definition_mistakes(object).into_iter().map(|(path, mistake)| Mismatch {
+        at: mistake.at,
+        path: path.to_owned(),
+        fault: Fault::Value,
+        message: mistake.message,
+        help: None,
+    });
+    outside.chain(definition.versions.iter().flat_map(of_version)).collect()
 }

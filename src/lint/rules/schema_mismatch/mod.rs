@@ -4,7 +4,7 @@ mod mismatches;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::api::catalog::{Origin, Product};
+use crate::api::catalog::{Definition, Origin, Product};
 use crate::api::validate::{Fault, Mismatch};
 use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
@@ -36,6 +36,9 @@ declare! {
     /// `schemas` in `.fleetwright.yaml`, or else of the built-in kinds of Kubernetes, Flux and the Flux Operator.
     /// `fleetwright schema list` prints the built-in kinds. A mismatch with a CustomResourceDefinition that the cluster
     /// does not receive is a warning, since the cluster may have another version of it.
+    ///
+    /// The rule also reports an `apiVersion` that the definition on the cluster does not serve, and a definition whose name,
+    /// stored versions, conversion or schemas the API server rejects.
     ///
     /// Values that only the cluster knows, such as values of Secrets, match any schema. Kinds without a known schema are
     /// counted in the output of `--verbose`.
@@ -104,6 +107,16 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         for ((version, kind), reason) in unchecked {
             found.unchecked(format!("objects of {version} {kind}, since {reason}"));
         }
+        for (applied, key, definition) in sets().filter(|_| view.is_whole()).flat_map(|set| all.not_served(number, set))
+        {
+            let position = *reported.entry((key, usize::MAX, applied.by.is_suspended())).or_insert_with(|| {
+                findings.push(not_served(&applied, definition));
+                findings.len() - 1
+            });
+            if let Some(finding) = findings.get_mut(position) {
+                finding.clusters.push(view.receiver.to_string().into());
+            }
+        }
         let parts = LazyCell::new(|| parts(view));
         for (applied, kind, key, mismatches) in sets().flat_map(|set| all.in_list(number, set)) {
             for (at, mismatch) in mismatches.iter().enumerate() {
@@ -166,6 +179,27 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
         }
         _ => true,
     }
+}
+
+/// The finding for an object whose version the definition on the cluster does not serve.
+fn not_served(applied: &Applied<'_>, definition: &Definition) -> Finding {
+    let object = applied.object;
+    let version = object.api_version().rsplit('/').next().unwrap_or_default();
+    let is_listed = definition.versions.iter().any(|own| *own.name == *version);
+    let lack = if is_listed { "does not serve" } else { "does not have" };
+    let message =
+        format!("`apiVersion: {}` of {}: the definition {lack} this version", object.api_version(), object.reference());
+    let served = definition.versions.iter().filter(|own| own.served);
+    let served: Vec<String> = served.map(|own| format!("`{}/{}`", definition.group, own.name)).collect();
+    let help = match served.as_slice() {
+        [] => "serve a version in the definition".to_owned(),
+        served => format!("set {}", served.join(" or ")),
+    };
+    let help = format!("{help}; the API server rejects the object, and Flux applies nothing of its Kustomization");
+    let at = object.node.get("apiVersion").unwrap_or(&object.node).span();
+    let severity = if applied.by.is_suspended() { Severity::Warning } else { Severity::Error };
+    let finding = Finding::error(RULE.id, applied.by.place(at), message).help(help).about(object.reference());
+    Finding { severity, ..finding }.related(definition.at.clone(), "the definition is here")
 }
 
 fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, all: &[Mismatch]) -> Finding {
