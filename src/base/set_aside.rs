@@ -74,7 +74,8 @@ mod tests {
     fn names_tell_what_is_not_applied() {
         let aside = |path: &str| is_set_aside(path, |_| false);
         assert!(aside("tests/apps.yaml") && aside("apps/my-examples/a.yaml") && aside("apps/.hidden/a.yaml"));
-        assert!(!aside("apps/latest/a.yaml") && !aside("clusters/production/a.yaml"));
+        assert!(aside("kubernetes.orig/apps/a.yaml"));
+        assert!(!aside("apps/latest/a.yaml") && !aside("clusters/production/a.yaml") && !aside("apps/origin/a.yaml"));
     }
 
     #[test]

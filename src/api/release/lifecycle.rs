@@ -72,7 +72,8 @@ pub fn replacement_for(api: &Api, releases: &Releases) -> Option<(String, String
             (Some(flux), Some(since)) => without_prerelease(flux) >= *since,
             _ => true,
         };
-        return api.replacement.clone().filter(|_| is_served).map(|version| (version, kind));
+        let newest = api.replacement.clone().filter(|_| is_served);
+        return newest.or_else(|| newest_served(api, releases)).map(|version| (version, kind));
     }
     if let Some(version) = &api.replacement {
         return Some((version.clone(), kind));
@@ -82,6 +83,19 @@ pub fn replacement_for(api: &Api, releases: &Releases) -> Option<(String, String
     let newest = others.max_by(|one, other| api_version_order(&one.version, &other.version))?;
     let is_newer = api_version_order(&newest.version, &api.version).is_gt();
     is_newer.then(|| (format!("{}/{}", newest.group, newest.version), kind))
+}
+
+/// The newest version of a deprecated kind of Flux that a release serves.
+fn newest_served(api: &Api, releases: &Releases) -> Option<String> {
+    let release = releases.flux.as_ref().map(without_prerelease)?;
+    let is_served = |known: &&Api| {
+        (&known.group, &known.kind) == (&api.group, &api.kind)
+            && api_version_order(&known.version, &api.version).is_gt()
+            && known.since.as_ref().is_some_and(|since| *since <= release)
+            && !matches!(known.status(releases), Status::Removed(_))
+    };
+    let served = TABLE.flux.apis.iter().filter(is_served);
+    served.max_by(|one, other| api_version_order(&one.version, &other.version)).map(Api::api_version)
 }
 
 /// The release of a prerelease, which has the same APIs.
@@ -119,6 +133,10 @@ mod tests {
         };
         assert_eq!(of("2.5.1"), None);
         assert_eq!(of("2.6.0").unwrap().0, "source.toolkit.fluxcd.io/v1");
+        assert_eq!(of("2.6.0-rc.1").unwrap().0, "source.toolkit.fluxcd.io/v1");
+        let release = api("helm.toolkit.fluxcd.io", "v2beta1", "HelmRelease").unwrap();
+        let flux = Releases { kubernetes: None, flux: Version::parse("2.2.3") };
+        assert_eq!(replacement_for(release, &flux).unwrap().0, "helm.toolkit.fluxcd.io/v2beta2");
         let policy = api("admissionregistration.k8s.io", "v1alpha1", "ValidatingAdmissionPolicy").unwrap();
         assert_eq!(replacement_for(policy, &Releases::default()).unwrap().0, "admissionregistration.k8s.io/v1");
         let security = api("policy", "v1beta1", "PodSecurityPolicy").unwrap();

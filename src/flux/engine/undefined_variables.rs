@@ -265,5 +265,20 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
 }
 
 fn severity(undefined: &UndefinedVariable, strictness: Strictness) -> Severity {
-    if undefined.fails && strictness == Strictness::Strict { Severity::Error } else { Severity::Warning }
+    match strictness {
+        Strictness::Strict if undefined.fails => Severity::Error,
+        // A comment without a word has no effect.
+        Strictness::Lenient | Strictness::SwitchedOff
+            if undefined.uses.iter().all(|(_, place)| is_in_comment(place)) =>
+        {
+            Severity::Pedantic
+        }
+        _ => Severity::Warning,
+    }
+}
+
+/// Returns whether a position is in a comment line of a text, such as a script.
+fn is_in_comment(place: &Span) -> bool {
+    let before = place.file().text().get(..place.range().start).unwrap_or_default();
+    before.rsplit('\n').next().is_some_and(|line| line.trim_start().starts_with('#'))
 }

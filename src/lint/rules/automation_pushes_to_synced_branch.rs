@@ -117,7 +117,8 @@ fn judge(fleet: &Fleet<'_>, automation: &Automation<'_>, push: &Push) -> Option<
                 deploy the image";
     let mut finding = Finding::warning(RULE.id, push.place.clone(), message).help(help).about(reference);
     finding = finding.related(source.span().clone(), "a production cluster fetches the branch here");
-    let after = format!(" ImageUpdateAutomations push to branch `{}`, which a production cluster reconciles", push.branch);
+    let after =
+        format!(" ImageUpdateAutomations push to branch `{}`, which a production cluster reconciles", push.branch);
     finding = finding.caused_by(format!("{} {}", push.branch, source.reference()), "", after);
     finding.clusters = hits.iter().map(|(name, _)| name.clone()).collect();
     Some(finding)

@@ -11,8 +11,9 @@ declare! {
     ///
     /// The rule checks files that are manifests or look like manifests: kustomization files, the files that they
     /// reference, and files with `apiVersion` and `kind` at the top level. It ignores templates of Helm charts, files
-    /// of other programs, and files that `.sourceignore` excludes and no build reads. The severity is warning for other
-    /// files that no kustomization.yaml lists and no cluster builds.
+    /// of other programs, and files that `.sourceignore` excludes and no build reads. It also ignores files that no
+    /// cluster builds if the name of the file or a directory contains the word `template`. The severity is warning for
+    /// other files that no kustomization.yaml lists and no cluster builds.
     ///
     /// ## How to fix it
     ///

@@ -1,5 +1,6 @@
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, Applier, ApplierKind};
+use crate::kube::ObjectId;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::presence::on_cluster::Presence;
@@ -129,7 +130,7 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
         }
         match view.namespace(namespace) {
             Presence::Missing => {
-                let mut finding = finding(namespace, &applied);
+                let mut finding = finding(view, namespace, &applied);
                 finding.clusters.push(view.receiver.to_string().into());
                 missing.push((view, namespace, finding));
             }
@@ -149,20 +150,28 @@ fn is_of_platform(namespace: &str) -> bool {
     names.contains(&namespace) || prefixes.iter().any(|prefix| namespace.starts_with(prefix))
 }
 
-fn finding(namespace: &str, applied: &Applied<'_>) -> Finding {
+fn finding(view: &View<'_>, namespace: &str, applied: &Applied<'_>) -> Finding {
     let object = applied.object;
     let node = object.node.at_keys(&["metadata", "namespace"]);
     let place = applied.by.place(node.map_or(object.span(), Node::span));
     let message = format!("the cluster does not receive namespace `{namespace}` of {}", object.reference());
-    let help = format!(
-        "add a Namespace `{namespace}` to the objects that the cluster receives, or correct the name: without it, the \
-         applier of the object fails"
-    );
+    let defined = ObjectId { group: "", kind: "Namespace", namespace: "", name: namespace };
+    let defined = view.written.find_unreached(defined).map(|object| object.span().clone());
+    let remedy = match &defined {
+        Some(span) => {
+            format!("list `{}`, which defines it, in a kustomization.yaml that the cluster reads", span.file().path())
+        }
+        None => {
+            format!("add a Namespace `{namespace}` to the objects that the cluster receives, or correct the name")
+        }
+    };
+    let help = format!("{remedy}: without it, the applier of the object fails");
     let finding = Finding::warning(RULE.id, Label::new(place, "not received"), message).help(help);
     let before = format!("the cluster does not receive namespace `{namespace}` of ");
-    let help = format!(
-        "add a Namespace `{namespace}` to the objects that the cluster receives, or correct the name: without it, the \
-         appliers of these objects fail"
-    );
-    finding.about(object.reference()).caused_by(namespace, before, " objects").help_for_all(help)
+    let help = format!("{remedy}: without it, the appliers of these objects fail");
+    let finding = finding.about(object.reference()).caused_by(namespace, before, " objects").help_for_all(help);
+    match defined {
+        Some(span) => finding.related(span, "defined here"),
+        None => finding,
+    }
 }

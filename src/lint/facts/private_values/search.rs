@@ -212,7 +212,8 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
         return Some(Evidence::Shape(what));
     }
     // Programs number their objects: `key: 12f354f0-…` of a dashboard.
-    if shape::is_variable_name(value) || (told == Name::Ambiguous && shape::is_uuid(value)) {
+    let is_name = shape::is_variable_name(value) || is_beside_its_name(name, among);
+    if is_name || (told == Name::Ambiguous && shape::is_uuid(value)) {
         return None;
     }
     if shape::looks_random(value) && !shape::is_guessable(value) {
@@ -247,6 +248,12 @@ fn is_key_reference(name: &str) -> bool {
 /// Returns whether a value is the id of a query of a Grafana dashboard: `key: Q-…` beside `refId: A`.
 fn is_query_id(name: &str, among: &Node) -> bool {
     name == "key" && among.get("refId").is_some()
+}
+
+/// Returns whether a field has the key of an object that a sibling field names: `loginKey` beside `loginName`.
+fn is_beside_its_name(name: &str, among: &Node) -> bool {
+    let object = name.strip_suffix("Key").filter(|object| !object.is_empty());
+    object.and_then(|object| among.get(&format!("{object}Name"))).and_then(Node::text).is_some_and(|it| !it.is_empty())
 }
 
 /// Returns whether a value is a key of a Secret in a sibling field, such as `secretKey` beside `existingSecret`.

@@ -234,6 +234,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || words.contains(&lower.as_str())
         || starts.iter().any(|start| lower.starts_with(start))
         || lower.contains("placeholder")
+        || (lower.starts_with("not-") && lower.ends_with("-used"))
         || lower.contains("replace_me")
         || lower.contains("replaceme")
         || is_reference(text)
