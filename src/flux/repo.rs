@@ -177,7 +177,13 @@ impl Repo {
         repo.sources = Some(sources);
         match (loose, outcome) {
             (loose, None) => {
-                repo.problems.extend(loose);
+                repo.problems.extend(loose.into_iter().map(|mut finding| {
+                    // Without a cluster, only the name of the directory tells whether the file is in use.
+                    if is_set_aside(finding.at.span.file().path(), |_| false) {
+                        finding.severity = Severity::Warning;
+                    }
+                    finding
+                }));
                 repo.problems.retain(|finding| !is_test_data(finding.at.span.file().path()));
                 excuse_ignored(&mut repo.problems, files.tree());
                 repo.clusters.push(repo.without_root());

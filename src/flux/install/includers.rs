@@ -54,6 +54,11 @@ impl Includers {
         self.folders.get(folder) == Some(&false)
     }
 
+    /// Returns whether the kustomization of a directory is a Component.
+    pub(crate) fn is_component(&self, folder: &str) -> bool {
+        self.folders.get(folder) == Some(&true)
+    }
+
     /// Returns whether Flux reaches a path when it applies a directory. Either the directory's kustomization includes
     /// the path, or Flux generates a kustomization that lists all files and directories down to the next kustomization.
     pub(crate) fn reaches(&self, folder: &str, path: &str) -> bool {

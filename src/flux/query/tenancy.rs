@@ -19,6 +19,9 @@ use crate::yaml::Node;
 const TENANT_LABEL: &str = "toolkit.fluxcd.io/tenant";
 /// The name that represents all service accounts of a namespace.
 const ANY: &str = "";
+/// The built-in ClusterRoles that allow to manage the objects of a namespace.
+const MANAGERS: &[&str] = &["admin", "cluster-admin", "edit"];
+
 /// The tenancy of a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tenancy {
@@ -40,6 +43,8 @@ pub struct Tenancy {
     pub hubs: BTreeSet<String>,
     /// Subjects of `RoleBinding`s: the namespace of the binding, and the namespace and name of the service account.
     bound: BTreeSet<(String, String, String)>,
+    /// Namespaces with a service account that may manage the namespace.
+    managed: BTreeSet<String>,
     /// Subjects of `ClusterRoleBinding`s: the namespace and name of the service account.
     bound_everywhere: BTreeSet<(String, String)>,
 }
@@ -129,12 +134,6 @@ impl Tenancy {
         has(account) || has(ANY)
     }
 
-    /// Returns whether a RoleBinding in a namespace has any service account of that namespace as subject.
-    fn has_bound_account(&self, namespace: &str) -> bool {
-        let from = (namespace.to_string(), namespace.to_string(), String::new());
-        self.bound.range(from..).next().is_some_and(|(of, account, _)| of == namespace && account == namespace)
-    }
-
     /// Returns whether the source of a Kustomization is in a namespace of Flux, which belongs to the platform.
     fn is_of_platform(&self, kustomization: &Object) -> bool {
         let source = kustomization.text_at(&["spec", "sourceRef", "namespace"]);
@@ -170,6 +169,9 @@ impl Tenancy {
                 self.bound_everywhere.insert((of.into(), name.into()));
             } else if let Some(namespace) = namespace {
                 self.bound.insert((namespace.into(), of.into(), name.into()));
+                if of == namespace && MANAGERS.contains(&object.text_at(&["roleRef", "name"]).unwrap_or_default()) {
+                    self.managed.insert(namespace.into());
+                }
             }
         }
     }
@@ -196,8 +198,9 @@ impl Tenancy {
     /// and labelled namespaces. Service accounts of `ClusterRoleBinding`s belong to the platform.
     ///
     /// A label alone does not prove a tenant, since the namespace of a platform's releases often has the label of the
-    /// responsible team. The label is sufficient together with a lockdown, a service account that is confined to a
-    /// namespace, or a Kustomization that delegates the namespace to another repository.
+    /// responsible team. The label is sufficient together with a lockdown, a service account that may manage the
+    /// namespace, or a Kustomization that delegates the namespace to another repository. An operator binds its service
+    /// account to a role of its own.
     fn infer(&self, received: &[Applied<'_>]) -> BTreeMap<String, Option<String>> {
         let mut found: BTreeMap<String, TenantCandidate> = BTreeMap::new();
         for applied in received {
@@ -221,10 +224,9 @@ impl Tenancy {
         let is_bound = |namespace: &str, candidate: &TenantCandidate| {
             candidate.holds_flux && candidate.accounts.iter().any(|account| self.is_bound(namespace, account))
         };
-        let confines = self.lockdown.is_some() || found.iter().any(|(namespace, one)| is_bound(namespace, one));
         let tenants = found.into_iter().filter(|(namespace, candidate)| {
             let platform = candidate.accounts.iter().any(|account| self.is_bound_everywhere(namespace, account));
-            let counts = confines || candidate.is_handed_over || self.has_bound_account(namespace);
+            let counts = self.lockdown.is_some() || candidate.is_handed_over || self.managed.contains(namespace);
             let is_labelled = candidate.label.is_some() && !platform && counts;
             is_bound(namespace, candidate) || (candidate.holds_flux && is_labelled)
         });

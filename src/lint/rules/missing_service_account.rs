@@ -24,8 +24,8 @@ declare! {
     ///   its Deployment set its default account
     ///
     /// The label `toolkit.fluxcd.io/tenant` alone does not define a tenant if the platform defines the releases of the
-    /// namespace and the cluster does not confine accounts. Such a cluster has no lockdown and no account with a
-    /// RoleBinding.
+    /// namespace and nothing confines the tenant: the cluster has no lockdown, and no account of the namespace has a
+    /// RoleBinding to `admin`, `edit` or `cluster-admin`.
     ///
     /// ## How to fix it
     ///

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, Severity};
-use crate::flux::{AppliedSet, ApplierKind, State};
+use crate::flux::{AppliedSet, Applier, ApplierKind, State};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
@@ -20,6 +20,9 @@ declare! {
     /// Without a root, the applier of a directory is unknown. So is its decryption. The rule ignores objects that stay
     /// encrypted on the cluster: objects with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled`, and a
     /// `SopsSecret`, which an operator decrypts.
+    ///
+    /// If no object applies the root itself, its live object may have a decryption that the repository does not show.
+    /// The finding is then a warning.
     ///
     /// kustomize-controller decrypts an object after the build. If the build sets a field that SOPS encrypted, such as
     /// `metadata.namespace` with `namespace`, the decryption fails, and Flux does not apply the Kustomization. A file
@@ -163,6 +166,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let mut finding = Finding::error(RULE.id, place, message).help(help).about(object.reference());
         if let Some(by) = &applier.object {
             finding = finding.related(by.span().clone(), "applied by this object");
+            if is_only_bootstrapped(view, applier, by) {
+                finding.severity = Severity::Warning;
+            }
         }
         let before = format!("{} does not decrypt ", applier.reference);
         finding = finding.caused_by(applier.reference.to_string(), before, " encrypted objects");
@@ -187,6 +193,16 @@ fn check(view: &View<'_>, found: &mut Findings) {
         finding.severity = Severity::Pedantic;
         found.push(finding.caused_by("encrypted identities", "SOPS encrypted `kind` or `metadata` of ", " objects"));
     }
+}
+
+/// Returns whether a user applied an object once, and no Kustomization applies it.
+///
+/// Flux keeps later changes to such an object, which the repository does not show.
+fn is_only_bootstrapped(view: &View<'_>, applier: &Applier, object: &Object) -> bool {
+    let is_of_user = |applier: &Applier| applier.kind == ApplierKind::Bootstrap;
+    let id = ObjectId::of(object);
+    applier.parent_applier.as_ref().is_some_and(|parent| is_of_user(parent))
+        && !view.objects().any(|applied| !is_of_user(applied.by) && ObjectId::of(applied.object) == id)
 }
 
 /// Returns whether an object stays encrypted on the cluster.

@@ -12,8 +12,11 @@ use granit_parser::ErrorKind;
 use super::syntax_error::ErrorContext;
 use super::token;
 
-/// The maximum number of repairs of a file. Each repair parses the document again.
+/// The number of repairs that any file may have. Each repair parses the document again.
 const MAX_REPAIRS: usize = 100;
+
+/// The maximum number of bytes that further repairs parse.
+const MAX_BYTES: usize = 256 << 20;
 
 /// The text of a file with its repairs.
 pub(super) struct RepairedText<'a> {
@@ -120,7 +123,7 @@ impl<'a> RepairedText<'a> {
 
     /// Returns whether the number of repairs is below the limit.
     pub(super) fn may_repair(&self) -> bool {
-        self.repairs < MAX_REPAIRS
+        self.repairs < MAX_REPAIRS || self.repairs.saturating_mul(self.text.len()) < MAX_BYTES
     }
 }
 
@@ -178,4 +181,16 @@ fn bracketed(text: &str, open: usize) -> Range<usize> {
         at += c.len_utf8();
     }
     open..at.min(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::text::File;
+
+    #[test]
+    fn a_file_may_have_many_unindented_quoted_lines() {
+        let rules: String = (0..150).map(|at| format!("    rule{at}: 'a\n  == b'\n")).collect();
+        let parsed = crate::yaml::parse(&File::new("a.yaml", format!("spec:\n{rules}")));
+        assert_eq!(parsed.findings, []);
+    }
 }

@@ -19,7 +19,7 @@ use crate::kube::{Object, groups};
 use crate::kustomize::Builder;
 use crate::text::{File, Index, Tree, folder_of, is_inside};
 
-/// The names of directories with parts of clusters.
+/// The names of directories with parts of clusters. A leading `_` has the same meaning.
 const PARTS: &[&str] = &["base", "bases", "common", "components", "shared"];
 
 /// The Kustomizations of each directory that no other Kustomization applies.
@@ -40,7 +40,8 @@ pub(super) fn cluster_folders(
         }
     }
     units.retain(|unit, syncs| {
-        let is_part = unit.split('/').any(|segment| PARTS.contains(&segment) || is_placeholder(segment));
+        let is_part_name = |name: &str| PARTS.contains(&name) || name.starts_with('_') || is_placeholder(name);
+        let is_part = includers.is_component(unit) || unit.split('/').any(is_part_name);
         let is_unit = syncs.iter().any(|sync| sync.is_loose) || includers.is_buildable(unit);
         let is_aside = is_set_aside(unit, is_cluster);
         is_unit && !is_part && !is_aside && !coverage.overlaps(unit) && !coverage.covers(unit)

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{RootCandidate, prefix, prefixes};
 use super::repository::repository;
+use crate::base::set_aside::is_template;
 use crate::flux::classify::objects;
 use crate::flux::install::includers::Includers;
 use crate::flux::object::kinds::{is_kustomization, is_source};
@@ -63,7 +64,9 @@ impl<'a> Coverage<'a> {
                     continue;
                 }
                 let units = if is_loose { BTreeSet::from([folder_of(path).to_string()]) } else { tops };
-                if let Some(target) = target(tree, path, &object) {
+                // A program fills the templates of a file elsewhere.
+                let is_of_template = is_loose && is_template(folder_of(path));
+                if let Some(target) = target(tree, path, &object).filter(|_| !is_of_template) {
                     coverage.by_target.entry(target).or_default().push(coverage.syncs.len());
                 }
                 coverage.syncs.push(WrittenSync { object, file: path.to_string(), units, is_loose });

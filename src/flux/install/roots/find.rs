@@ -8,7 +8,7 @@ use super::coverage::Coverage;
 use super::declared::declare;
 use super::names::{ONLY, names};
 use super::of_charts::remove_of_charts;
-use super::overlaps::{Overlap, remove_left_over, remove_overlaps, remove_unused};
+use super::overlaps::{Overlap, is_moved, remove_left_over, remove_overlaps, remove_unused};
 use super::repository::{most_common, repository};
 use super::root::Root;
 use super::self_applied::self_applied;
@@ -42,6 +42,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     remove_unprepared(&coverage, &mut candidates);
     remove_samples(&mut candidates);
     remove_left_over(tree, &mut candidates);
+    let moved: Vec<String> = candidates.iter().filter(|one| is_moved(tree, one)).map(|one| one.home.clone()).collect();
     remove_unused(tree, &mut candidates);
     let of_charts = remove_of_charts(builder, &mut candidates);
     declare(tree, declared, &mut candidates);
@@ -57,7 +58,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let is_alone = candidates.is_empty();
     let mut folders = cluster_folders(builder, &includers, &coverage, is_alone);
     // A directory that contains another candidate is not a root, even if the synced path of that candidate is missing.
-    let others = candidates.iter().map(|one| one.home.as_str()).chain(overlaps.iter().map(|one| &*one.folder));
+    let others = candidates.iter().map(|one| &one.home).chain(overlaps.iter().map(|one| &one.folder)).chain(&moved);
     let has_other = |folder: &RootCandidate| others.clone().any(|other| is_inside(other, &folder.home));
     folders.retain(|folder| !has_other(folder));
     candidates.extend(folders);

@@ -26,9 +26,10 @@ pub(crate) struct Overlap {
 /// Removes the candidates that no cluster uses: templates, examples beside real clusters, and files of `flux bootstrap`
 /// beside a FluxInstance.
 pub(super) fn remove_unused(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
-    // A tree that was moved into such a directory has a path that is relative to the former root of the repository.
-    let is_moved = |one: &RootCandidate| one.prefix(tree).is_some_and(|prefix| is_former(&prefix));
-    candidates.retain(|one| one.kind == CandidateKind::Declared || !(is_unfilled(tree, one) || is_moved(one)));
+    candidates.retain(|one| one.kind == CandidateKind::Declared || !(is_unfilled(tree, one) || is_moved(tree, one)));
+    if candidates.iter().any(|one| one.synced(tree).is_some()) {
+        candidates.retain(|one| !is_renamed(tree, one));
+    }
     // The directory of a cluster may have any name.
     let is_cluster =
         |folder: &str| folder.split('/').any(|segment| segment == CLUSTERS) || folder_of(folder).is_empty();
@@ -49,6 +50,22 @@ pub(super) fn remove_unused(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
         };
         !(one.is_bootstrap() && operated.iter().any(is_left_over))
     });
+}
+
+/// Returns whether a candidate is in a tree that was moved into a directory of former files.
+///
+/// Its path is relative to the former root of the repository.
+pub(super) fn is_moved(tree: &Tree, one: &RootCandidate) -> bool {
+    one.prefix(tree).is_some_and(|prefix| is_former(&prefix))
+}
+
+/// Returns whether a bootstrap with a missing path is in a directory of former files, which is not the directory of a
+/// cluster.
+fn is_renamed(tree: &Tree, one: &RootCandidate) -> bool {
+    let own = cluster_folder(&one.home);
+    let above = folder_of(own);
+    let outer = if above.rsplit('/').next() == Some(CLUSTERS) { above } else { own };
+    one.is_bootstrap() && one.synced(tree).is_none() && is_former(outer)
 }
 
 /// Removes each `gotk-sync.yaml` that is left over from a former layout of the repository.

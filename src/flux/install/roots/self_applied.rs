@@ -80,10 +80,12 @@ fn in_file(
 /// The candidate for a Kustomization in the build of a directory.
 fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Option<RootCandidate> {
     let applies_it = |object: &Object| path_of(object).filter(|path| is_kustomization(object) && path == top);
-    // The Kustomization may also apply a parent directory, if the build contains its source.
+    // The Kustomization may also apply a parent directory, if the build contains its source, or if `flux bootstrap`
+    // created the source.
     let applies_more = |object: &Object| {
         let path = path_of(object).filter(|path| is_kustomization(object) && is_inside(top, path))?;
-        objects.iter().any(|source| is_source(source) && is_of(object, source)).then_some(path)
+        let has_source = || objects.iter().any(|source| is_source(source) && is_of(object, source));
+        (is_of_bootstrap(object) || has_source()).then_some(path)
     };
     let find = |applies: &dyn Fn(&Object) -> Option<String>| {
         let mut found = objects.iter().enumerate().filter_map(|(at, object)| Some((at, applies(object)?)));
@@ -107,6 +109,11 @@ fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Option<R
     }
     let found = candidate(beside, sync, &path);
     Some(RootCandidate { home: top.to_string(), findings, controller, ..found })
+}
+
+/// Returns whether a Kustomization uses the source that `flux bootstrap` creates by default.
+fn is_of_bootstrap(object: &Object) -> bool {
+    SourceRef::of_kustomization(object).is_some_and(|source| &*source.name == groups::FLUX_NAMESPACE)
 }
 
 /// The candidate for a Kustomization, with a generated source if `beside` does not contain its source.

@@ -49,6 +49,7 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
     }
     candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(place.file(), path)));
     for candidate in &mut candidates {
+        add_source_beside(builder, candidate);
         let folder = folder_of(candidate.file.path());
         if candidate.kind == CandidateKind::ToCome {
             // A kustomization may already patch the future file.
@@ -59,6 +60,22 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
         }
     }
     candidates
+}
+
+/// Adds the source of a `gotk-sync.yaml` that another file of the directory defines. A user applies both files.
+fn add_source_beside(builder: &Builder, candidate: &mut RootCandidate) {
+    let Some(sync) = candidate.objects.last().filter(|_| candidate.kind == CandidateKind::Sync).cloned() else {
+        return;
+    };
+    let is_own = |object: &Object| is_source(object) && is_of(&sync, object);
+    if candidate.objects.iter().any(is_own) {
+        return;
+    }
+    let folder = folder_of(candidate.file.path());
+    let tree = builder.files().tree();
+    let beside = tree.under(folder).filter(|path| folder_of(path) == folder);
+    let found = beside.filter_map(|path| builder.files().get(path)).find_map(|parsed| objects(&parsed).find(is_own));
+    candidate.objects.splice(0..0, found);
 }
 
 /// Returns whether an object is a FluxInstance, or the release of a chart that creates a FluxInstance.
@@ -98,6 +115,11 @@ pub(super) fn take(
     if candidates.iter().any(applies_itself) {
         // This Kustomization applies the others, which are in the same file.
         candidates.retain(applies_itself);
+        // The path of a whole source may belong to another repository.
+        let is_part = |one: &RootCandidate| !clamp(&one.path).is_empty();
+        if candidates.iter().any(is_part) {
+            candidates.retain(is_part);
+        }
     }
     // A user applies the objects beside a single root together with the root, unlike objects beside several roots.
     if let [one] = candidates.as_mut_slice() {

@@ -2,7 +2,7 @@
 
 use crate::base::finding::Severity;
 use crate::flux::{Applied, AppliedSet, ApplyMode};
-use crate::kube::Object;
+use crate::kube::{Object, groups};
 use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::view::View;
@@ -62,7 +62,9 @@ pub(super) fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
         let needs = listing.needs(&brought.objects);
         for (print, at) in &needs.custom_kinds {
             let providers = defined.get(print).map_or(&[][..], Vec::as_slice);
-            let exists = |object: &Object| programs.defines(object.group());
+            // Flux does not start without its own CRDs.
+            let is_of_flux = |object: &Object| matches!(object.group(), groups::KUSTOMIZE | groups::SOURCE);
+            let exists = |object: &Object| is_of_flux(object) || programs.defines(object.group());
             add(*at, providers, &exists, &|object| object.node.get("kind"), &|| ITS_DEFINITION.to_owned());
         }
         for (namespace, at) in &listing.namespaces {

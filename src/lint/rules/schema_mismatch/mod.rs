@@ -40,6 +40,10 @@ declare! {
     /// The rule also reports an `apiVersion` that the definition on the cluster does not serve, and a definition whose name,
     /// stored versions, conversion or schemas the API server rejects.
     ///
+    /// An object may consist of some fields of an object that exists on the cluster: with the annotation
+    /// `kustomize.toolkit.fluxcd.io/ssa: merge`, or in the namespace `kube-system`. The rule ignores the fields that
+    /// such an object lacks.
+    ///
     /// Values that only the cluster knows, such as values of Secrets, match any schema. Kinds without a known schema are
     /// counted in the output of `--verbose`.
     ///
@@ -159,6 +163,11 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
     // An object that no cluster receives may be a patch or a template.
     let is_open = matches!(mismatch.fault, Fault::Missing | Fault::Metadata) || mismatch.message.starts_with("is null");
     if !view.is_whole() && is_open {
+        return false;
+    }
+    // Kubernetes distributions create objects in this namespace, to which server-side apply adds fields.
+    let is_part = applied.apply_mode() == ApplyMode::Merged || applied.namespace() == Some("kube-system");
+    if is_part && mismatch.fault == Fault::Missing {
         return false;
     }
     let is_flux = groups::is_toolkit(applied.object.group());
