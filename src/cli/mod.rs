@@ -2,6 +2,7 @@
 
 mod exit;
 mod bug;
+mod guard;
 mod streams;
 mod error;
 mod supervisor;
@@ -130,7 +131,7 @@ fn refuse(error: &clap::Error) -> Exit {
         streams.message(text.trim_end());
         return Exit::Failed;
     }
-    let written = streams.out.write_all(text.as_bytes()).and_then(|()| streams.out.flush());
+    let written = streams.out().write_all(text.as_bytes()).and_then(|()| streams.out().flush());
     written.map_or_else(|error| Error::from(error).report(&mut streams), |()| Exit::Clean)
 }
 

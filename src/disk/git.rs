@@ -1,18 +1,31 @@
 //! Queries to `git` about a directory. The repository may be hostile: `git` runs without any setting that starts a
 //! program.
 
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use super::error::DiskError;
 
 /// Returns whether a directory belongs to a Git repository.
 pub(super) fn is_repository(root: &Path) -> bool {
     root.ancestors().any(|folder| folder.join(".git").exists())
 }
 
+/// The maximum duration of a query. `git` reads files of `.git`, and waits for ever if one of them is a pipe.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Variables that reference another repository, as in a hook. The supervisor removes all variables of `git`.
+const REMOVED: [&str; 6] =
+    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY"];
+
 /// Returns the files that Git tracks although a .gitignore matches them, or nothing if `git` fails.
-pub(super) fn tracked_but_ignored(root: &Path) -> Vec<String> {
+pub(super) fn tracked_but_ignored(root: &Path) -> Result<Vec<String>, DiskError> {
     if !is_repository(root) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut git = Command::new("git");
     git.arg("-C")
@@ -22,16 +35,31 @@ pub(super) fn tracked_but_ignored(root: &Path) -> Vec<String> {
         .args(["-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "-c", "core.hooksPath=/dev/null"])
         .arg("--no-pager")
         .args(["ls-files", "-z", "-c", "-i", "--exclude-standard"])
+        .env("GIT_ALLOW_PROTOCOL", "none")
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_TERMINAL_PROMPT", "0")
         .stdin(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    // In a hook, the environment references the repository of the commit, which may not be the repository that is read.
-    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
-        git.env_remove(variable);
+    REMOVED.iter().for_each(|variable| _ = git.env_remove(variable));
+    let Ok(mut running) = git.spawn() else { return Ok(Vec::new()) };
+    let (sender, receiver) = mpsc::channel();
+    let stdout = running.stdout.take();
+    thread::spawn(move || {
+        let mut names = Vec::new();
+        let is_read = stdout.is_some_and(|mut stdout| stdout.read_to_end(&mut names).is_ok());
+        let _ = sender.send(if is_read { names } else { Vec::new() });
+    });
+    let Ok(names) = receiver.recv_timeout(TIMEOUT) else {
+        let _ = running.kill();
+        let _ = running.wait();
+        let why = format!("`git ls-files` did not end in {} s; is a file of `.git` a pipe?", TIMEOUT.as_secs());
+        return Err(DiskError::refused("read", root)(io::Error::other(why)));
+    };
+    if !running.wait().is_ok_and(|status| status.success()) {
+        return Ok(Vec::new());
     }
-    let Some(output) = git.output().ok().filter(|output| output.status.success()) else { return Vec::new() };
-    let names = output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect()
+    let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    Ok(names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect())
 }

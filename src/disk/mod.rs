@@ -26,7 +26,7 @@ pub use nearest::{Nearest, nearest, path_between};
 pub use place::{exists, is_file, relative};
 pub use read::{list, read, read_beside, read_copy, read_some};
 pub use root::Refusal;
-pub use worker::{WorkerEnd, end_with_parent, limit_memory, run_worker};
+pub use worker::{WorkerEnd, end_with_parent, exit_after, limit_resources, run_worker};
 pub use write::{Changes, LockFile, clean, create, replace, rewrite, write};
 
 /// The directory in which files are written before they are renamed to their targets. It is in the root, since a rename

@@ -5,9 +5,12 @@
 //! allocator in the same process covers allocations only, and its counter costs time in every allocation.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 /// The end of a worker process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,11 +21,20 @@ pub enum WorkerEnd {
     Aborted(String),
 }
 
-/// Runs a program with arguments and the environment variable `mark`, and waits for its end.
+/// Runs a program with arguments, the environment variable `mark` and without the variables `removed`, and waits for its
+/// end.
 ///
 /// The program must call [`end_with_parent`].
-pub fn run_worker(program: &Path, arguments: impl Iterator<Item = OsString>, mark: &str) -> io::Result<WorkerEnd> {
-    let mut worker = Command::new(program).args(arguments).env(mark, "1").stdin(Stdio::piped()).spawn()?;
+pub fn run_worker(
+    program: &Path,
+    arguments: impl Iterator<Item = OsString>,
+    mark: &str,
+    removed: impl Iterator<Item = OsString>,
+) -> io::Result<WorkerEnd> {
+    let mut command = Command::new(program);
+    command.args(arguments).env(mark, "1").stdin(Stdio::piped());
+    removed.for_each(|variable| _ = command.env_remove(variable));
+    let mut worker = command.spawn()?;
     // `wait` would close the standard input, which is open for as long as this process lives.
     let lifeline = worker.stdin.take();
     let status = worker.wait()?;
@@ -35,22 +47,45 @@ pub fn run_worker(program: &Path, arguments: impl Iterator<Item = OsString>, mar
 ///
 /// No command reads the standard input.
 pub fn end_with_parent() {
-    std::thread::spawn(|| {
+    thread::spawn(|| {
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         std::process::exit(2);
     });
 }
 
-/// Limits the address space of this process, where the operating system supports it.
-pub fn limit_memory(bytes: u64) {
+/// Ends this process with a message unless the returned guard is dropped in time.
+///
+/// A template cannot be interrupted: a comparison of two nested lists is a single step for its interpreter.
+pub fn exit_after(limit: Duration, message: String) -> impl Drop {
+    let (guard, waiting) = mpsc::channel::<()>();
+    thread::spawn(move || {
+        if waiting.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+            let _ = writeln!(io::stderr(), "{message}");
+            std::process::exit(2);
+        }
+    });
+    Deadline(guard)
+}
+
+/// The guard of [`exit_after`]. The end of the channel ends the thread.
+struct Deadline(#[expect(dead_code, reason = "only its drop matters")] mpsc::Sender<()>);
+
+impl Drop for Deadline {
+    fn drop(&mut self) {}
+}
+
+/// Limits the address space in bytes and the processor time in seconds, where the operating system supports it.
+pub fn limit_resources(bytes: u64, seconds: u64) {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        let known = getrlimit(Resource::As);
-        let lower = |limit: Option<u64>| Some(limit.map_or(bytes, |limit| limit.min(bytes)));
-        // Without the limit, the operating system ends the process when the memory of the machine is exhausted.
-        let _ = setrlimit(Resource::As, Rlimit { current: lower(known.current), maximum: lower(known.maximum) });
+        for (resource, most) in [(Resource::As, bytes), (Resource::Cpu, seconds)] {
+            let known = getrlimit(resource);
+            let lower = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
+            // Without a limit, the operating system ends the process when the memory of the machine is exhausted.
+            let _ = setrlimit(resource, Rlimit { current: lower(known.current), ..known });
+        }
     }
     #[cfg(not(unix))]
-    let _ = bytes;
+    let _ = (bytes, seconds);
 }

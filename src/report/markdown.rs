@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::one_line::one_line;
+use super::printable::one_line;
 use super::places::Shown;
 use super::result::Report;
 use crate::base::finding::{Finding, Severity};
