@@ -14,8 +14,8 @@ use crate::disk;
 use crate::flux::{MISSING_PATH, Receiver, Repo};
 use crate::kustomize::is_yaml;
 use crate::lint::{self, RULES};
-use crate::report::mask::SecretValues;
 use crate::report::Report;
+use crate::report::mask::SecretValues;
 use crate::text::{Entry, LoadError, Tree};
 
 /// Lints a Flux repository and the objects that its clusters receive.

@@ -59,8 +59,8 @@ pub(super) fn write(outputs: &[Output], report: &Report, streams: &mut Streams) 
             bytes.extend_from_slice(format!("{}\n", report.summary).as_bytes());
         }
         let text = anstream::adapter::strip_bytes(&bytes).into_vec();
-        let text = streams.masked(&String::from_utf8_lossy(&text));
-        disk::replace(file, text.as_bytes())?;
+        let text = String::from_utf8_lossy(&text);
+        disk::replace(file, streams.masked(&text).as_bytes())?;
     }
     let Some(output) = outputs.iter().find(|output| output.file.is_none()) else {
         streams.message(&report.summary);

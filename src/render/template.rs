@@ -20,13 +20,16 @@ use crate::yaml::{Reader, from_json, parse, print, to_json};
 const FUEL: u64 = 10_000_000;
 
 /// The maximum length of a template in bytes.
-const MAX_LEN: usize = 256 << 10;
+const MAX_LEN: usize = 128 << 10;
 
 /// The length in bytes up to which the stack of any thread is sufficient for the parser, which is recursive.
 const SHALLOW: usize = 512;
 
 /// The size in bytes of the stack for a longer template: four KiB for each operator, of one or two bytes.
-const STACK: usize = 1 << 30;
+const STACK: usize = 512 << 20;
+
+/// The maximum number of items of a value that a filter compares with each other.
+const MAX_ITEMS: usize = 5_000;
 
 /// The compiled templates of a layout.
 #[derive(Debug)]
@@ -236,6 +239,9 @@ fn merge(base: &Value, over: &Value) -> Result<Value, Error> {
                 Some((_, old)) => *old = value,
                 None => entries.push((key, value)),
             }
+            if entries.len() > MAX_ITEMS {
+                return Err(invalid(format!("the merged mapping has more than {MAX_ITEMS} entries")));
+            }
         }
     }
     Ok(Value::from_pairs(entries))
@@ -243,7 +249,10 @@ fn merge(base: &Value, over: &Value) -> Result<Value, Error> {
 
 /// Implements `names | in_order([…])`: the names in the list, in the order of the list, then the other names, sorted.
 fn in_order(names: &Value, first: &Value) -> Result<Value, Error> {
-    let mut rest: Vec<Value> = names.try_iter()?.collect();
+    let mut rest: Vec<Value> = names.try_iter()?.take(MAX_ITEMS + 1).collect();
+    if rest.len() > MAX_ITEMS {
+        return Err(invalid(format!("a list with more than {MAX_ITEMS} names cannot be ordered")));
+    }
     rest.sort();
     let mut sorted = Vec::with_capacity(rest.len());
     for name in first.try_iter()? {

@@ -53,10 +53,15 @@ fn summary_of_large(old: &str, new: &str) -> Option<String> {
     let before = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let after = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
     let changed = |all: usize| all.saturating_sub(before + after);
-    let is_small = old.len() + new.len() <= MAX_LINES
-        && changed(old.len()).saturating_mul(changed(new.len())) <= MAX_PRODUCT;
+    let is_small =
+        old.len() + new.len() <= MAX_LINES && changed(old.len()).saturating_mul(changed(new.len())) <= MAX_PRODUCT;
     (!is_small).then(|| {
-        format!("from line {}: {} lines become {} lines, too many to show", before + 1, changed(old.len()), changed(new.len()))
+        format!(
+            "from line {}: {} lines become {} lines, too many to show",
+            before + 1,
+            changed(old.len()),
+            changed(new.len())
+        )
     })
 }
 

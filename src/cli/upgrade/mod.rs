@@ -17,8 +17,8 @@ use crate::disk;
 use crate::flux::{FluxVersion, Receiver, Repo};
 use crate::lint::{self, Upgrade};
 use crate::render::{LOCK, Lock};
-use crate::report::mask::SecretValues;
 use crate::report::counted;
+use crate::report::mask::SecretValues;
 use crate::text::{Edit, Tree, apply};
 
 /// Reports the changes that a move to other versions of Flux and Kubernetes causes, for each cluster.

@@ -70,9 +70,9 @@ pub(crate) struct Accumulator {
     /// Whether the build exceeds a limit of objects, bytes or steps.
     pub(crate) is_too_large: bool,
     /// The size of all objects in bytes.
-    bytes: usize,
+    pub(crate) bytes: usize,
     /// The number of nodes that transformers visited.
-    steps: usize,
+    pub(crate) steps: usize,
 }
 
 /// A variable that `vars` declares.
@@ -218,7 +218,8 @@ impl Accumulator {
         if self.resources.list.len() >= MAX_OBJECTS {
             self.stop(item.span(), format!("this build has more than {MAX_OBJECTS} objects"));
         }
-        if !self.take_bytes(resource.node.weight(), item.span()) {
+        // The length of the text, since the size of the nodes takes time. Generators count what they read.
+        if !self.take_bytes(resource.node.span().range().len(), item.span()) {
             return;
         }
         let position = self.resources.list.len();

@@ -41,8 +41,7 @@ impl SecretValues {
     /// Collects the values of the files and, if the repository was built, of the Secrets that its clusters receive.
     pub fn of(tree: &Tree, repo: Option<&Repo>) -> Self {
         let files: Vec<&File> = tree.files().filter(|file| is_yaml(file.path()) && may_define(file.text())).collect();
-        let mut found: BTreeSet<Arc<str>> =
-            files.into_par_iter().flat_map_iter(|file| of_file(file, tree).0).collect();
+        let mut found: BTreeSet<Arc<str>> = files.into_par_iter().flat_map_iter(|file| of_file(file, tree).0).collect();
         for cluster in repo.into_iter().flat_map(|repo| &repo.clusters) {
             cluster.objects().for_each(|applied| collect_object(&applied.object.node, &mut found));
         }
@@ -87,7 +86,8 @@ impl SecretValues {
         let parts = tree.entries().flat_map(|(path, _)| path.split(['/', '.']));
         let mut names: BTreeSet<Arc<str>> = parts.filter_map(|part| self.0.get(part).cloned()).collect();
         let values: Vec<&Arc<str>> = self.0.iter().filter(|value| is_name(value)).collect();
-        if let Ok(search) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(values.iter().map(|it| &***it)) {
+        if let Ok(search) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(values.iter().map(|it| &***it))
+        {
             let files: Vec<&File> = tree.files().filter(|file| is_yaml(file.path())).collect();
             let found = files.par_iter().flat_map_iter(|file| {
                 let matches = search.find_overlapping_iter(file.text());

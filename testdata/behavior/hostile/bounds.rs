@@ -71,7 +71,8 @@ fn an_artifact_with_too_many_files_is_an_error() {
     for at in 0..1_000 {
         repository.write(&format!("src/{at}.yaml"), "a: 1\n");
     }
-    let copies: String = (0..201).map(|at| format!("    - {{from: \"@f/src/**\", to: \"@artifact/{at}/\"}}\n")).collect();
+    let copies: String =
+        (0..201).map(|at| format!("    - {{from: \"@f/src/**\", to: \"@artifact/{at}/\"}}\n")).collect();
     repository.write(
         "clusters/a/generator.yaml",
         &format!(
@@ -80,7 +81,10 @@ fn an_artifact_with_too_many_files_is_an_error() {
              - name: a\n    copy:\n{copies}"
         ),
     );
-    repository.write("clusters/a/of.yaml", &applier("of", "./0", "").replace("kind: GitRepository, name: flux-system", "kind: ExternalArtifact, name: a"));
+    repository.write(
+        "clusters/a/of.yaml",
+        &applier("of", "./0", "").replace("kind: GitRepository, name: flux-system", "kind: ExternalArtifact, name: a"),
+    );
     assert_refused(&repository, "the artifact has more than 200000 files");
 }
 
@@ -137,7 +141,7 @@ fn a_template_that_doubles_a_text_ends_with_a_message() {
     let repository = layout(&template);
     let mut command = repository.command(&["render", "--check"]);
     // Less memory than by default, so that the test is fast.
-    let answer = super::answer(&["render", "--check"], &command.env("FLEETWRIGHT_MEMORY", "1").output().unwrap());
+    let answer = super::answer(&["render", "--check"], &command.env("FLEETWRIGHT_MEMORY", "2").output().unwrap());
     assert_eq!(answer.code, 2, "{}", answer.text());
     assert!(answer.err.contains("the memory, the stack or the time is exhausted"), "{}", answer.text());
 }
@@ -147,10 +151,13 @@ fn templates_with_many_operators_do_not_overflow_the_stack() {
     for (many, count) in [("-", 18_000), ("not ", 18_000), ("(", 18_000)] {
         bounded(&layout(&format!("a: {{{{ {}1 }}}}\n", many.repeat(count))), &["render", "--check"]);
     }
-    bounded(&layout(&format!("a: {{{{ a{} }}}}\n", "[0]".repeat(41_000))), &["render", "--check"]);
-    bounded(&layout(&format!("{{% if 0 %}}{}{{% endif %}}a: 1\n", "{% elif 0 %}".repeat(7_600))), &["render", "--check"]);
+    bounded(&layout(&format!("a: {{{{ a{} }}}}\n", "[0]".repeat(40_000))), &["render", "--check"]);
+    bounded(
+        &layout(&format!("{{% if 0 %}}{}{{% endif %}}a: 1\n", "{% elif 0 %}".repeat(7_600))),
+        &["render", "--check"],
+    );
     let answer = bounded(&layout(&"x".repeat(300 << 10)), &["render", "--check"]);
-    assert!(answer.err.contains("the template is longer than 256 KiB"), "{}", answer.text());
+    assert!(answer.err.contains("the template is longer than 128 KiB"), "{}", answer.text());
 }
 
 #[test]
@@ -161,7 +168,11 @@ fn many_findings_are_counted() {
         .collect();
     repository.write("clusters/a/services.yaml", &documents);
     let answer = bounded(&repository, &["lint"]);
-    assert!(answer.out.contains("further findings not shown; use `--format json`"), "{}", &answer.out[answer.out.len() - 300..]);
+    assert!(
+        answer.out.contains("further findings not shown; use `--format json`"),
+        "{}",
+        &answer.out[answer.out.len() - 300..]
+    );
 }
 
 #[test]

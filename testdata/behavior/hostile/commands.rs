@@ -53,9 +53,11 @@ fn no_line_of_output_is_forged() {
             // .NET, which reads the log, ends lines at `\r` too; YAML 1.1 also at the other three.
             for line in text.split(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']) {
                 let context = format!("`{}` prints on {stream}: {line:?}", answer.command);
-                let is_ours = is_github && stream == "stdout" && ["::error file=", "::warning file=", "::notice file="]
-                    .iter()
-                    .any(|start| line.starts_with(start));
+                let is_ours = is_github
+                    && stream == "stdout"
+                    && ["::error file=", "::warning file=", "::notice file="]
+                        .iter()
+                        .any(|start| line.starts_with(start));
                 assert!(is_ours || !line.trim_start().starts_with("::"), "{context}");
                 assert!(is_ours || !line.contains("##["), "{context}");
                 assert!(!line.trim_start().starts_with("kind: Forged"), "{context}");

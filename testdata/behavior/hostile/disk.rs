@@ -45,7 +45,12 @@ fn files(root: &Path) -> BTreeMap<String, String> {
     found
 }
 
-fn assert_old_or_new(repository: &Repository, old: &BTreeMap<String, String>, new: &BTreeMap<String, String>, at: &str) {
+fn assert_old_or_new(
+    repository: &Repository,
+    old: &BTreeMap<String, String>,
+    new: &BTreeMap<String, String>,
+    at: &str,
+) {
     for (path, text) in files(&repository.root()) {
         let is_whole = [old.get(&path), new.get(&path)].contains(&Some(&text));
         assert!(is_whole, "{at}: `{path}` is neither the old nor the new file:\n{text}");
@@ -102,7 +107,8 @@ fn a_directory_in_the_place_of_a_file_is_reported_before_any_write() {
     let answer = repository.run(&["render"]);
     assert!(answer.code == 1 || answer.code == 2, "{}", answer.text());
     assert!(answer.text().contains(path.as_str()), "{}", answer.text());
-    let others: BTreeMap<_, _> = files(&repository.root()).into_iter().filter(|(known, _)| !known.starts_with(path)).collect();
+    let others: BTreeMap<_, _> =
+        files(&repository.root()).into_iter().filter(|(known, _)| !known.starts_with(path)).collect();
     assert!(others.iter().all(|(known, text)| old.get(known) == Some(text)), "a file was changed");
 }
 

@@ -42,8 +42,10 @@ impl Repository {
         let sync = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n\
             metadata: {name: flux-system, namespace: flux-system}\n\
             spec: {interval: 1m, url: https://github.com/acme/fleet.git, ref: {branch: main}}\n---\n";
-        repository
-            .write("clusters/a/flux-system/gotk-sync.yaml", &format!("{sync}{}", applier("flux-system", "./clusters/a", "")));
+        repository.write(
+            "clusters/a/flux-system/gotk-sync.yaml",
+            &format!("{sync}{}", applier("flux-system", "./clusters/a", "")),
+        );
         repository
     }
 
