@@ -42,7 +42,9 @@ pub(super) fn tracked_but_ignored(root: &Path) -> Result<Vec<String>, DiskError>
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    REMOVED.iter().for_each(|variable| _ = git.env_remove(variable));
+    for variable in REMOVED {
+        git.env_remove(variable);
+    }
     let Ok(mut running) = git.spawn() else { return Ok(Vec::new()) };
     let (sender, receiver) = mpsc::channel();
     let stdout = running.stdout.take();

@@ -232,8 +232,6 @@ pub(super) fn too_much(spec: &ApplierSpec) -> Finding {
     Finding::error(FAILED_BUILD, place.clone(), message).help(help).about(spec.reference.clone())
 }
 
-/// The approximate memory of a node, in bytes.
-
 /// The findings of objects that have the same identity after substitution. Flux refuses to build them.
 fn twice(objects: &Objects) -> Vec<Finding> {
     let mut seen: Index<ObjectId<'_>, usize> = Index::default();

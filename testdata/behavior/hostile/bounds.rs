@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Answer, Repository, applier, config_map};
+use super::{Answer, Repository, applier, config_map, many};
 
 /// Runs a command and fails if it takes long. The bounds allow some seconds of a build without optimization.
 fn bounded(repository: &Repository, arguments: &[&str]) -> Answer {
     let start = Instant::now();
     let answer = repository.run(arguments);
-    assert!(start.elapsed() < Duration::from_secs(120), "`{}` takes {:?}", answer.command, start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(2), "`{}` takes {:?}", answer.command, start.elapsed());
     assert!((0..=2).contains(&answer.code), "`{}` ends with {}", answer.command, answer.code);
     answer
 }
@@ -21,7 +21,7 @@ fn assert_refused(repository: &Repository, words: &str) {
 
 #[test]
 fn a_large_file_in_many_generators() {
-    let entries: String = (0..500).map(|at| format!("- {{name: g{at}, files: [big.txt]}}\n")).collect();
+    let entries: String = many(500, |at| format!("- {{name: g{at}, files: [big.txt]}}\n"));
     let repository = Repository::with_apps(&format!("configMapGenerator:\n{entries}"));
     repository.write("apps/big.txt", &"x".repeat(1 << 20));
     assert_refused(&repository, "the objects of this build are larger than 256 MiB");
@@ -30,13 +30,14 @@ fn a_large_file_in_many_generators() {
 #[test]
 fn a_list_of_a_million_values() {
     let repository = Repository::new();
-    repository.write("x.yaml", &format!("[{}]\n", "a,".repeat(1_000_100)));
+    let map = config_map("x", "{}");
+    repository.write("clusters/a/x.yaml", &format!("{map}list: [{}]\n", "a,".repeat(1_000_100)));
     assert_refused(&repository, "the file has more than 1000000 values");
 }
 
 fn resource_set(template: &str) -> Repository {
     let repository = Repository::new();
-    let lines: String = template.lines().map(|line| format!("    {line}\n")).collect();
+    let lines: String = template.lines().map(|line| format!("    {line}\n"));
     repository.write(
         "clusters/a/set.yaml",
         &format!(
@@ -71,8 +72,7 @@ fn an_artifact_with_too_many_files_is_an_error() {
     for at in 0..1_000 {
         repository.write(&format!("src/{at}.yaml"), "a: 1\n");
     }
-    let copies: String =
-        (0..201).map(|at| format!("    - {{from: \"@f/src/**\", to: \"@artifact/{at}/\"}}\n")).collect();
+    let copies: String = many(201, |at| format!("    - {{from: \"@f/src/**\", to: \"@artifact/{at}/\"}}\n"));
     repository.write(
         "clusters/a/generator.yaml",
         &format!(
@@ -102,9 +102,9 @@ fn long_names_get_no_suggestions() {
 
 #[test]
 fn labels_of_many_objects() {
-    let labels: String = (0..400).map(|at| format!("- {{pairs: {{k{at}: v}}}}\n")).collect();
+    let labels: String = many(400, |at| format!("- {{pairs: {{k{at}: v}}}}\n"));
     let repository = Repository::with_apps(&format!("resources: [o.yaml]\nlabels:\n{labels}"));
-    let objects: String = (0..2_500).map(|at| format!("---\n{}", config_map(&format!("x{at}"), "{}"))).collect();
+    let objects: String = many(2_500, |at| format!("---\n{}", config_map(&format!("x{at}"), "{}")));
     repository.write("apps/o.yaml", &objects);
     assert_refused(&repository, "the transformers of this build visit more than");
 }
@@ -112,7 +112,7 @@ fn labels_of_many_objects() {
 #[test]
 fn wildcards_of_many_files() {
     let repository = Repository::with_apps("resources: []\n");
-    let patterns: String = (0..5_000).map(|at| format!("*a*b*c*{at}*\n")).collect();
+    let patterns: String = many(5_000, |at| format!("*a*b*c*{at}*\n"));
     repository.write(".sourceignore", &patterns);
     for at in 0..1_000 {
         repository.write(&format!("files/{}{at}.yaml", "abc".repeat(40)), "a: 1\n");
@@ -163,24 +163,21 @@ fn templates_with_many_operators_do_not_overflow_the_stack() {
 #[test]
 fn many_findings_are_counted() {
     let repository = Repository::new();
-    let documents: String = (0..3_000)
-        .map(|at| format!("---\napiVersion: v1\nkind: Service\nmetadata: {{name: s{at}, namespace: n{at}}}\nspec: {{nope{at}: {at}}}\n"))
-        .collect();
+    let documents: String = many(3_000, |at| {
+        format!(
+            "---\napiVersion: v1\nkind: Service\nmetadata: {{name: s{at}, namespace: n{at}}}\nspec: {{nope{at}: {at}}}\n"
+        )
+    });
     repository.write("clusters/a/services.yaml", &documents);
     let answer = bounded(&repository, &["lint"]);
-    assert!(
-        answer.out.contains("further findings not shown; use `--format json`"),
-        "{}",
-        &answer.out[answer.out.len() - 300..]
-    );
+    assert!(answer.out.contains("further findings not shown; use `--format json`"), "{}", answer.err);
 }
 
 #[test]
 fn a_line_with_many_findings() {
     let repository = Repository::new();
-    let items: String = (0..2_000)
-        .map(|at| format!("{{apiVersion: v1, kind: Service, metadata: {{name: x{at}}}, spec: {{nope: 1}}}},"))
-        .collect();
+    let items: String =
+        many(2_000, |at| format!("{{apiVersion: v1, kind: Service, metadata: {{name: x{at}}}, spec: {{nope: 1}}}},"));
     repository.write("clusters/a/list.yaml", &format!("{{apiVersion: v1, kind: List, items: [{items}]}}\n"));
     bounded(&repository, &["lint"]);
 }

@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 use super::{BINARY, Repository};
 use crate::support::testdata;
 
+/// The number of times at which a render is killed.
+const STEPS: u32 = 12;
+
 /// The quickstart, rendered once, with a change in fleet.yaml that another render applies.
 fn changed() -> (Repository, BTreeMap<String, String>, BTreeMap<String, String>) {
     let repository = Repository { folder: tempfile::tempdir().unwrap() };
@@ -67,7 +70,6 @@ fn a_killed_render_leaves_whole_files_and_the_next_render_completes() {
         assert_eq!(repository.run(&["render", "--check"]).code, 1);
         start.elapsed()
     };
-    const STEPS: u32 = 12;
     for step in 0..STEPS {
         for (path, text) in &old {
             repository.write(path, text);

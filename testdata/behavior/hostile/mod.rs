@@ -98,3 +98,8 @@ fn applier(name: &str, path: &str, rest: &str) -> String {
 fn config_map(name: &str, data: &str) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: default}}\ndata: {data}\n")
 }
+
+/// The texts of many numbers.
+fn many(count: usize, text: impl Fn(usize) -> String) -> String {
+    (0..count).map(text).collect()
+}
