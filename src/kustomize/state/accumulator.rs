@@ -24,7 +24,7 @@ const MAX_OBJECTS: usize = 100_000;
 const MAX_BYTES: usize = 256 << 20;
 
 /// The maximum number of nodes that the transformers of a build visit.
-const MAX_STEPS: usize = 100_000_000;
+const MAX_STEPS: usize = 40_000_000;
 
 /// The number of findings above which duplicates are removed early.
 const MANY_FINDINGS: usize = 1_000;

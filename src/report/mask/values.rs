@@ -107,7 +107,7 @@ impl SecretValues {
 
 /// Returns whether a file may define a Secret. Most files do not.
 fn may_define(text: &str) -> bool {
-    text.contains("Secret")
+    ["Secret", "secretGenerator", "assword", "oken"].iter().any(|word| text.contains(word))
 }
 
 /// Returns whether a value may be the name of an object.

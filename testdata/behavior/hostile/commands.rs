@@ -58,8 +58,10 @@ fn no_line_of_output_is_forged() {
                     && ["::error file=", "::warning file=", "::notice file="]
                         .iter()
                         .any(|start| line.starts_with(start));
-                assert!(is_ours || !line.trim_start().starts_with("::"), "{context}");
-                assert!(is_ours || !line.contains("##["), "{context}");
+                // The values of manifests are data, which no output may change.
+                let is_data = answer.command == "build" && stream == "stdout" && !line.starts_with('#');
+                assert!(is_ours || is_data || !line.trim_start().starts_with("::"), "{context}");
+                assert!(is_ours || is_data || !line.contains("##["), "{context}");
                 assert!(!line.trim_start().starts_with("kind: Forged"), "{context}");
             }
             let control = |c: char| c.is_control() && c != '\n' && c != '\t';
