@@ -37,7 +37,7 @@ fn a_list_of_a_million_values() {
 
 fn resource_set(template: &str) -> Repository {
     let repository = Repository::new();
-    let lines: String = template.lines().map(|line| format!("    {line}\n"));
+    let lines = format!("    {}\n", template.trim_end().replace('\n', "\n    "));
     repository.write(
         "clusters/a/set.yaml",
         &format!(
