@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::api::catalog::{Definition, Origin, Product};
 use crate::api::validate::{Fault, Mismatch};
 use crate::base::finding::{Finding, Severity};
-use crate::flux::Applied;
+use crate::flux::{Applied, ApplyMode};
 use crate::kube::groups;
 use crate::lint::apis::normalization;
 use crate::lint::facts::distinct::memory_address;
