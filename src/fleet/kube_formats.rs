@@ -82,11 +82,14 @@ fn quantity(text: &str) -> Option<FormatError> {
 /// Returns the quantities that a text probably means: `8GB` means `8G` or `8Gi`.
 fn meant_quantities(text: &str) -> Vec<String> {
     let compact: String = text.split_whitespace().collect();
+    if Quantity::parse(&compact).is_some() {
+        return vec![format!("`{compact}`")];
+    }
     let end = compact.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(compact.len());
     let Some((number, suffix)) = compact.split_at_checked(end) else { return Vec::new() };
     let suffix = suffix.to_ascii_lowercase();
     let Some(unit) = suffix.chars().next().filter(char::is_ascii_lowercase) else {
-        return if Quantity::parse(&compact).is_some() { vec![format!("`{compact}`")] } else { Vec::new() };
+        return Vec::new();
     };
     let rest = suffix.strip_prefix(unit).unwrap_or_default();
     let upper = unit.to_ascii_uppercase();
@@ -159,6 +162,7 @@ mod tests {
         let help = |text| quantity(text).map(|fault| fault.help);
         assert_eq!(help("8GB").as_deref(), Some("did you mean `8G` or `8Gi`?"));
         assert_eq!(help("8 gib").as_deref(), Some("did you mean `8Gi`?"));
+        assert_eq!(help("500 m").as_deref(), Some("did you mean `500m`?"));
         assert_eq!(help("64K").as_deref(), Some("did you mean `64k` or `64Ki`?"));
         assert_eq!(help("8Gi"), None);
     }

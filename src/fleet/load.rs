@@ -1,13 +1,15 @@
 //! Loads fleet.yaml: returns a fleet and a layout, or findings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::check;
-use super::model::DEFAULT_LAYOUT;
+use super::model::{DEFAULT_LAYOUT, Role};
 use crate::base::finding::{Finding, Severity};
 use crate::config;
-use crate::config::{Declared, DeclaredRoot, Lint, RootConfig};
+use crate::config::{Declared, DeclaredRoot, Exception, Lint, RootConfig};
 use crate::fleet::input::files::Input;
 use crate::fleet::input::layout::Layout;
 use crate::fleet::merge::crossing::Crossings;
@@ -16,11 +18,11 @@ use crate::fleet::merge::levels::Merged;
 use crate::fleet::merge::placement;
 use crate::fleet::resolve::dependencies::Graph;
 use crate::fleet::resolve::derive::resolve;
-use crate::fleet::resolve::fleet::Fleet;
+use crate::fleet::resolve::fleet::{Fleet, Repository};
 use crate::fleet::rule_ids::{INVALID_FLEET, INVALID_LAYOUT};
 use crate::kube::groups;
 use crate::text::{Span, Tree};
-use crate::yaml::{Node, Reader, Style, Value};
+use crate::yaml::{Node, Reader, Style, Value, from_json};
 
 /// The result of loading a fleet.yaml.
 #[derive(Debug, Clone)]
@@ -61,7 +63,9 @@ impl Loaded {
                 source: root.source.clone().unwrap_or_else(|| groups::FLUX_NAMESPACE.to_owned()),
                 namespace: root.namespace.clone().unwrap_or_else(|| namespace.to_owned()),
             };
-            let repository = cluster.repository.folder().unwrap_or_default();
+            let named = |one: &&Repository| root.repository.as_ref() == Some(&one.name);
+            let repository = fleet.repositories.iter().find(named).unwrap_or(&cluster.repository);
+            let repository = repository.folder().unwrap_or_default();
             Some(DeclaredRoot { cluster: cluster.name.clone(), root: config, path: node, repository })
         });
         declared.collect()
@@ -74,12 +78,12 @@ impl Loaded {
         rendered.filter(|(_, folder)| !folder.is_empty()).collect()
     }
 
-    /// Returns the objects that the layout declares on every cluster, for the linter.
+    /// Returns the objects that the layout declares on every cluster, and the Secrets of fleet.yaml, for the linter.
     pub fn external_objects(&self) -> Vec<Declared> {
-        let objects = self.merged.iter().flat_map(|merged| &merged.external);
-        let declared = objects.filter_map(|node| {
-            let external = crate::yaml::decode(node, Reader::Core).ok()?;
-            Some(Declared { external, node: node.clone() })
+        let objects = self.merged.iter().flat_map(|merged| merged.external.iter().cloned());
+        let declared = objects.chain(self.fleet.iter().flat_map(secrets)).filter_map(|node| {
+            let external = crate::yaml::decode(&node, Reader::Core).ok()?;
+            Some(Declared { external, node })
         });
         declared.collect()
     }
@@ -125,9 +129,41 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let (fleet, draft) = if failed { (None, resolved.map(Fleet::without_repetitions)) } else { (resolved, None) };
     crate::base::group_findings::sort(&mut findings);
     let lint = input.root.get("lint").map_or_else(Lint::default, Lint::read);
-    let lint = lint.over(of_layout.map_or_else(Lint::default, Lint::read).of_layout());
+    let mut lint = lint.over(of_layout.map_or_else(Lint::default, Lint::read).of_layout());
+    lint.exceptions.extend(fleet.iter().flat_map(several_namespaces));
     let (root, included) = (Some(input.root.clone()), input.included.clone());
     Loaded { fleet, layout, lint, findings, inputs, draft, root, included, merged: Some(merged), crossings }
+}
+
+/// Returns the Secrets of repositories and sources in the namespace of Flux, where a user creates them.
+fn secrets(fleet: &Fleet) -> Vec<Node> {
+    let repositories = fleet.repositories.iter().filter_map(|repository| repository.secret.as_deref());
+    let sources = fleet.tenants.iter().flat_map(|tenant| &tenant.sources);
+    let names = sources.flat_map(|source| {
+        let keys = source.verify.as_ref().and_then(|verify| verify.secret.as_ref()).map(|secret| secret.0.as_str());
+        source.secret.as_deref().into_iter().chain(keys)
+    });
+    let names: BTreeSet<&str> = repositories.chain(names).collect();
+    let namespaces = fleet.clusters.iter().map(|cluster| cluster.flux.namespace.as_ref());
+    let namespaces: BTreeSet<&str> =
+        namespaces.map(|namespace| namespace.map_or(groups::FLUX_NAMESPACE, |namespace| &namespace.0)).collect();
+    let all = namespaces.iter().flat_map(|namespace| names.iter().map(move |name| (namespace, name)));
+    let object = |(namespace, name)| json!({ "kind": "Secret", "namespace": namespace, "name": name });
+    all.map(|named| from_json(&object(named), &fleet.span)).collect()
+}
+
+/// Returns an exception for each component with several namespaces, which no single `targetNamespace` suits.
+fn several_namespaces(fleet: &Fleet) -> impl Iterator<Item = Exception> {
+    let components = fleet.tenants.iter().filter(|tenant| tenant.role == Role::Tenant).flat_map(|one| &one.components);
+    components.filter(|component| component.namespaces.len() > 1).map(|component| Exception {
+        rule: "target-namespace-mismatch".into(),
+        reason: "fleet.yaml sets several namespaces for the component".into(),
+        objects: vec![format!("Kustomization/{}/*", component.namespace)],
+        paths: Vec::new(),
+        at: component.span.clone(),
+        of_layout: true,
+        bearings: Arc::default(),
+    })
 }
 
 fn layout(input: &Input, tree: &Tree, findings: &mut Vec<Finding>) -> Option<Layout> {

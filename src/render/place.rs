@@ -2,12 +2,14 @@
 //! the fleet.
 
 use crate::fleet::Fleet;
-use crate::fleet::resolve::fleet::{Cluster, Component, Environment, Namespace, Source, Stage, Tenant};
+use crate::fleet::resolve::fleet::{Cluster, Component, Environment, Namespace, Repository, Source, Stage, Tenant};
 use crate::text::{Span, folder_of};
 
 /// The scope of a rendered template, as indices into the fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Scope {
+    /// The repository.
+    pub repository: Option<usize>,
     /// The environment.
     pub environment: Option<usize>,
     /// The cluster.
@@ -25,6 +27,10 @@ pub(super) struct Scope {
 }
 
 impl Scope {
+    fn repository(self, fleet: &Fleet) -> Option<&Repository> {
+        fleet.repositories.get(self.repository?)
+    }
+
     fn environment(self, fleet: &Fleet) -> Option<&Environment> {
         fleet.environments.get(self.environment?)
     }
@@ -61,16 +67,19 @@ impl Scope {
         let innermost = innermost.or_else(|| self.source(fleet).map(|source| &source.span));
         let innermost = innermost.or_else(|| self.tenant(fleet).map(|tenant| &tenant.span));
         let innermost = innermost.or_else(|| self.cluster(fleet).map(|cluster| &cluster.span));
-        innermost.or_else(|| self.environment(fleet).map(|environment| &environment.span)).unwrap_or(&fleet.span)
+        let innermost = innermost.or_else(|| self.environment(fleet).map(|environment| &environment.span));
+        innermost.or_else(|| self.repository(fleet).map(|repository| &repository.span)).unwrap_or(&fleet.span)
     }
 
     /// Returns whether a cluster applies the files of the scope.
     pub(super) fn reaches(self, cluster: usize, fleet: &Fleet) -> bool {
         let Some(there) = fleet.clusters.get(cluster) else { return false };
         let in_cluster = self.cluster.is_none_or(|own| own == cluster);
+        let in_repository = self.repository(fleet).is_none_or(|own| own.name == there.repository.name);
         let in_environment = self.environment(fleet).is_none_or(|own| own.name == there.environment);
         let runs = self.tenant(fleet).is_none_or(|tenant| there.tenants.contains(&tenant.name));
         in_cluster
+            && in_repository
             && in_environment
             && runs
             && self.component(fleet).is_none_or(|component| !is_left_out(there, component))
@@ -84,6 +93,7 @@ fn is_left_out(cluster: &Cluster, component: &Component) -> bool {
 /// The kind of the items over which a template path repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repeat {
+    Repository,
     Environment,
     Cluster,
     Tenant,
@@ -96,6 +106,7 @@ enum Repeat {
 impl Repeat {
     /// The names in brackets.
     const WORDS: &[(&str, Self)] = &[
+        ("repository", Self::Repository),
         ("environment", Self::Environment),
         ("cluster", Self::Cluster),
         ("tenant", Self::Tenant),
@@ -150,7 +161,7 @@ impl Pattern {
                 continue;
             }
             let needs = match repeat {
-                Repeat::Environment | Repeat::Cluster | Repeat::Tenant => None,
+                Repeat::Repository | Repeat::Environment | Repeat::Cluster | Repeat::Tenant => None,
                 Repeat::Component | Repeat::Namespace | Repeat::Source => Some((Repeat::Tenant, "`[tenant]`")),
                 Repeat::Stage => Some((Repeat::Component, "`[component]`")),
             };
@@ -171,6 +182,7 @@ impl Pattern {
         for piece in &self.0 {
             let name = match piece {
                 Piece::Text(text) => Some(text.as_str()),
+                Piece::Repeat(Repeat::Repository) => scope.repository(fleet).map(|repository| repository.name.as_str()),
                 Piece::Repeat(Repeat::Environment) => {
                     scope.environment(fleet).map(|environment| environment.name.as_str())
                 }
@@ -192,6 +204,11 @@ fn within(scope: Scope, repeat: Repeat, fleet: &Fleet) -> Vec<Scope> {
     let here = scope.cluster(fleet);
     let tenant = scope.tenant(fleet);
     let found: Vec<Scope> = match repeat {
+        Repeat::Repository => {
+            let repositories = fleet.repositories.iter().enumerate();
+            let own = repositories.filter(|(_, own)| here.is_none_or(|here| here.repository.name == own.name));
+            return own.map(|(at, _)| Scope { repository: Some(at), ..scope }).collect();
+        }
         Repeat::Environment => {
             let environments = fleet.environments.iter().enumerate();
             let own = environments.filter(|(_, own)| here.is_none_or(|here| here.environment == own.name));
@@ -224,10 +241,10 @@ fn within(scope: Scope, repeat: Repeat, fleet: &Fleet) -> Vec<Scope> {
             (0..sources).map(|at| Scope { source: Some(at), ..scope }).collect()
         }
     };
-    if scope.environment.is_none() || here.is_some() {
+    if (scope.environment.is_none() && scope.repository.is_none()) || here.is_some() {
         return found;
     }
-    // An environment has the tenants and components of its clusters.
+    // An environment or repository has the tenants and components of its clusters.
     found.into_iter().filter(|scope| (0..fleet.clusters.len()).any(|at| scope.reaches(at, fleet))).collect()
 }
 

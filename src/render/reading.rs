@@ -11,6 +11,8 @@ use super::record::Record;
 /// A variable of a template, or a field of its cluster.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Read {
+    /// `repository`.
+    Repository,
     /// `environment`.
     Environment,
     /// The whole `cluster`.

@@ -19,6 +19,7 @@ use crate::text::Index;
 pub(super) struct Values {
     /// The fleet.
     pub fleet: Value,
+    repositories: Vec<Value>,
     environments: Vec<Value>,
     clusters: Vec<ClusterValue>,
     tenants: Vec<TenantValues>,
@@ -36,6 +37,7 @@ impl Values {
         let fleet_value = convert(json, &types, types.fleet);
         let records = clusters.iter().map(|cluster| Value::from_dyn_object(cluster.record.clone()));
         let fleet_value = with(&fleet_value, "clusters", records.collect());
+        let repositories = items(&fleet_value, "repositories");
         let environments = items(&fleet_value, "environments");
         let tenants = items(&fleet_value, "tenants").into_iter().map(|tenant| {
             let components = items(&tenant, "components");
@@ -48,7 +50,7 @@ impl Values {
         });
         let tenants: Vec<TenantValues> = tenants.collect();
         let on_clusters = on_cluster::tenants(fleet, &tenants, &types);
-        Self { environments, clusters, tenants, on_clusters, fleet: fleet_value }
+        Self { repositories, environments, clusters, tenants, on_clusters, fleet: fleet_value }
     }
 
     /// Returns the variables of a scope besides `fleet`, such as `cluster`, `tenant` and `siblings`, and records which of
@@ -61,6 +63,7 @@ impl Values {
         let cluster = cluster.map(|cluster| ReadCluster { record: cluster.record.clone(), reads: reads.clone() });
         let known = Context {
             reads: reads.clone(),
+            repository: scope.repository.and_then(|index| self.repositories.get(index)).cloned(),
             environment: scope.environment.and_then(|index| self.environments.get(index)).cloned(),
             cluster: cluster.map(Value::from_object),
             tenant: tenant.map(|tenant| tenant.tenant.clone()),
@@ -83,6 +86,7 @@ impl Values {
     pub(super) fn identity(&self, read: &Read, scope: Scope, key: &mut Vec<Option<usize>>) {
         let tenant = || self.tenant(scope).map(|tenant| std::ptr::from_ref(tenant).addr());
         match read {
+            Read::Repository => key.push(scope.repository),
             Read::Environment => key.push(scope.environment),
             Read::Cluster => key.push(scope.cluster),
             Read::ClusterField(name) => {
@@ -157,6 +161,7 @@ fn derive(json: &mut serde_json::Value, fleet: &Fleet) {
 #[derive(Debug)]
 struct Context {
     reads: Arc<Reads>,
+    repository: Option<Value>,
     environment: Option<Value>,
     cluster: Option<Value>,
     tenant: Option<Value>,
@@ -174,6 +179,7 @@ impl Object for Context {
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
         let (read, value) = match key {
+            "repository" => (Some(Read::Repository), &self.repository),
             "environment" => (Some(Read::Environment), &self.environment),
             // The cluster records its own fields.
             "cluster" => (None, &self.cluster),

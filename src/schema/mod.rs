@@ -158,9 +158,6 @@ impl Checker {
                 let length = text.chars().count();
                 findings.push(invalid(format!("{field} has {length} characters; at most {limit} are allowed")));
             }
-            ValidationErrorKind::Minimum { limit } => {
-                findings.push(invalid(format!("{field} is {text}; it must be at least {limit}")));
-            }
             ValidationErrorKind::MinProperties { .. } => {
                 findings.push(
                     invalid(format!("{field} has no fields")).help("set a field of the mapping, or remove the mapping"),
@@ -171,7 +168,11 @@ impl Checker {
                 let count = place.node.entries().len();
                 findings.push(invalid(format!("{field} has {count} fields; at most {limit} are allowed")));
             }
-            other => findings.push(invalid(format!("{field} is not valid here ({})", other.keyword()))),
+            other => {
+                let message = outside_limits(other, field, text, place.node);
+                let message = message.unwrap_or_else(|| format!("{field} is not valid here ({})", other.keyword()));
+                findings.push(invalid(message));
+            }
         }
         let description = self.parent(error.schema_path()).and_then(|schema| schema.get("description")?.as_str());
         let constrained = !matches!(
@@ -348,6 +349,24 @@ fn instance(node: &Node) -> Value {
         return Value::Array(node.items().iter().map(instance).collect());
     }
     crate::yaml::to_json(node, Reader::Core)
+}
+
+/// The message about a number or list outside of its limits.
+fn outside_limits(kind: &ValidationErrorKind, field: &str, text: &str, node: &Node) -> Option<String> {
+    Some(match kind {
+        ValidationErrorKind::Minimum { limit } => format!("{field} is {text}; it must be at least {limit}"),
+        ValidationErrorKind::Maximum { limit } => format!("{field} is {text}; it must be at most {limit}"),
+        ValidationErrorKind::ExclusiveMinimum { limit } => {
+            format!("{field} is {text}; it must be greater than {limit}")
+        }
+        ValidationErrorKind::ExclusiveMaximum { limit } => format!("{field} is {text}; it must be less than {limit}"),
+        ValidationErrorKind::MaxItems { limit } => {
+            format!("{field} has {} items; at most {limit} are allowed", node.items().len())
+        }
+        ValidationErrorKind::UniqueItems => format!("{field} contains an item twice"),
+        ValidationErrorKind::PropertyNames { error } => format!("{field} has an invalid key: {error}"),
+        _ => return None,
+    })
 }
 
 fn empty(invalid: &impl Fn(String) -> Finding, field: &str) -> Finding {

@@ -2,6 +2,7 @@
 //!
 //! Every check skips invalid nodes, which the schema reports, so that one run reports all errors.
 
+mod quotas;
 mod references;
 mod roles;
 mod names;
@@ -36,12 +37,13 @@ pub(super) fn check(
 ) {
     graph.cycles(findings);
     names::check(input, merged, findings);
-    placement::check(input, merged, findings);
+    placement::check(input, merged, layout, findings);
     crossings::check(input, merged, crossings, findings);
+    quotas::check(merged, findings);
     references::check(input, merged, graph, findings);
     places::check(input, merged, findings);
     sources::check(merged, layout, findings);
-    repositories::check(input, &merged.repositories, findings);
+    repositories::check(input, merged, findings);
     roles::check(input, merged, layout, findings);
     required::check(input, merged, findings);
     values::check(merged, crossings, layout, findings);

@@ -3,23 +3,35 @@
 use super::references::{DANGLING_REFERENCE, dangling};
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
+use crate::fleet::input::layout::Layout;
 use crate::fleet::merge::levels::Merged;
 use crate::fleet::merge::placement::glob;
 use crate::fleet::resolve::dependencies::name;
 use crate::fleet::rule_ids::INVALID_FLEET;
+use crate::text::Index;
 use crate::yaml::Node;
 
-pub(super) fn check(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
+pub(super) fn check(input: &Input, merged: &Merged, layout: Option<&Layout>, findings: &mut Vec<Finding>) {
     let clusters: Vec<&str> = merged.clusters.iter().filter_map(name).collect();
     let environments = input.root.get("environments").map(Node::entries).unwrap_or_default();
     let environments: Vec<&str> = environments.iter().map(|entry| &*entry.key).collect();
-    for tenant in &input.tenants {
-        let components = tenant.get("components").map(Node::items).unwrap_or_default();
-        for placed in std::iter::once(tenant).chain(components) {
-            names(placed, "clusters", "cluster", &clusters, findings);
-            names(placed, "environments", "environment", &environments, findings);
+    let mut found = Vec::new();
+    for tenant in &merged.tenants {
+        let components = tenant.components.iter().map(|component| &component.node);
+        for placed in std::iter::once(&tenant.node).chain(components) {
+            names(placed, "clusters", "cluster", &clusters, &mut found);
+            names(placed, "environments", "environment", &environments, &mut found);
         }
     }
+    // A layout can name clusters and environments that only some fleets have.
+    let in_layout = |finding: &Finding| layout.is_some_and(|layout| layout.sets(&finding.at.span));
+    found.retain(|finding| finding.rule != DANGLING_REFERENCE || !in_layout(finding));
+    let mut seen: Index<(String, u32, String), ()> = Index::default();
+    found.retain(|finding| {
+        let (path, start, _) = finding.at.span.order();
+        seen.insert((path.to_owned(), start, finding.message.clone()), ()).is_none()
+    });
+    findings.append(&mut found);
 }
 
 fn names(placed: &Node, field: &str, kind: &str, known: &[&str], findings: &mut Vec<Finding>) {

@@ -4,6 +4,7 @@ use super::references::dangling;
 use crate::address::Address;
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
+use crate::fleet::merge::levels::Merged;
 use crate::fleet::merge::repositories::{OWN_REPOSITORY, Repositories};
 use crate::fleet::resolve::derive::kind_of;
 use crate::fleet::rule_ids::INVALID_FLEET;
@@ -13,7 +14,8 @@ use crate::yaml::{Entry, Node};
 /// The rule id for repositories that overlap.
 const COLLISION: &str = "collision";
 
-pub(super) fn check(input: &Input, repositories: &Repositories, findings: &mut Vec<Finding>) {
+pub(super) fn check(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
+    let repositories = &merged.repositories;
     reserved_name(input, findings);
     overlaps(repositories, findings);
     for repository in repositories.iter() {
@@ -26,7 +28,9 @@ pub(super) fn check(input: &Input, repositories: &Repositories, findings: &mut V
     let defaults = input.root.at_keys(&["defaults", "cluster"]);
     let environments = input.root.get("environments").map(Node::entries).unwrap_or_default();
     let levels = defaults.into_iter().chain(environments.iter().map(|entry| &entry.node)).chain(&input.clusters);
-    for level in levels {
+    let mut roots: Vec<&Node> = merged.roots.iter().flatten().collect();
+    roots.dedup_by(|one, other| reference(one).map(|it| it.0) == reference(other).map(|it| it.0));
+    for level in levels.chain(roots) {
         let Some((name, at)) = reference(level) else { continue };
         match repositories.find(name) {
             None => findings.push(dangling(at, format!("unknown repository `{name}`"), name, &known)),

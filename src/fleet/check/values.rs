@@ -29,6 +29,7 @@ pub(super) fn check(
     let mut checked = Checked { layout, schemas, reported: Index::default(), findings };
     checked.level("fleet", [&merged.fleet]);
     checked.level("cluster", &merged.clusters);
+    checked.partial("cluster", merged.environments.iter().map(|(_, node)| node));
     checked.level("tenant", merged.tenants.iter().map(|tenant| &tenant.node));
     checked.level("source", merged.tenants.iter().flat_map(|tenant| &tenant.sources));
     let components = merged.tenants.iter().flat_map(|tenant| &tenant.components);
@@ -55,6 +56,15 @@ struct Checked<'a> {
 impl Checked<'_> {
     /// Checks the values of all nodes of a level.
     fn level<'n>(&mut self, level: &str, nodes: impl IntoIterator<Item = &'n Node>) {
+        self.nodes(level, nodes, false);
+    }
+
+    /// Checks the values of nodes that other levels can complete.
+    fn partial<'n>(&mut self, level: &str, nodes: impl IntoIterator<Item = &'n Node>) {
+        self.nodes(level, nodes, true);
+    }
+
+    fn nodes<'n>(&mut self, level: &str, nodes: impl IntoIterator<Item = &'n Node>, is_partial: bool) {
         let Some(schema) = self.schemas.get(level).filter(|schema| schema.is_map()) else {
             for entry in nodes.into_iter().filter_map(|node| node.entry("values")) {
                 let message = format!("layout `{}` accepts no `values` in a {level}", self.layout.name);
@@ -83,7 +93,11 @@ impl Checked<'_> {
                 finding.message = finding.message.replacen("the document", "`values`", 1);
                 // A missing value is a mistake in fleet.yaml, even if the layout sets other values.
                 let is_in_layout = self.layout.sets(&finding.at.span);
-                if let (true, Some((_, missing))) = (is_in_layout, finding.message.split_once(" has no ")) {
+                let missing = finding.message.split_once(" has no ").filter(|_| finding.rule == INVALID_FLEET);
+                if is_partial && missing.is_some() {
+                    continue;
+                }
+                if let (true, Some((_, missing))) = (is_in_layout, missing) {
                     let name = owner.text().unwrap_or_default();
                     finding.message = format!("`values` of {level} `{name}` has no {missing}");
                     finding.at = owner.span().clone().into();

@@ -53,6 +53,10 @@ pub struct ImageAutomation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"10m")]
     pub source_interval: Option<Duration>,
+    /// The timeout of the Kustomization that applies the image policies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"5m")]
+    pub timeout: Option<Duration>,
 }
 
 /// The author of the commits of image automation.

@@ -9,6 +9,7 @@ use super::component::ComponentOverride;
 use super::flux::Flux;
 use crate::fleet::scalar::{
     ComponentPath, ComponentTarget, DnsLabel, LabelKey, LabelValue, Patch, Raw, RepoPath, Text, VariableName,
+    VersionRange,
 };
 
 /// A Kubernetes cluster.
@@ -77,7 +78,7 @@ pub struct ClusterSettings {
     pub flux: Option<Flux>,
     /// The Kubernetes version of the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = &"1.34")]
+    #[schemars(with = "Option<VersionRange>", example = &"1.34")]
     pub kubernetes_version: Option<Text>,
     /// Whether the reconciliation of the cluster's tenants is suspended.
     #[serde(default, skip_serializing_if = "Option::is_none")]

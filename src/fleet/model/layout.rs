@@ -144,6 +144,14 @@ pub struct TenantDefaults {
     #[serde(default)]
     #[schemars(example = &"tenant")]
     pub role: Option<Role>,
+    /// The names of the clusters that run tenants without `clusters`, or globs.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!(["prod-*"]))]
+    pub clusters: Option<Vec<String>>,
+    /// The names of the environments whose clusters run tenants without `environments`, or globs.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!(["production"]))]
+    pub environments: Option<Vec<String>>,
     /// The defaults of stages, in addition to `defaults`.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"timeout": "5m"}))]
@@ -243,6 +251,10 @@ pub struct Root {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"{{ cluster.path }}")]
     pub path: Option<String>,
+    /// The name of the repository that contains the directory. Defaults to the repository of the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"{{ cluster.repository.name }}")]
+    pub repository: Option<String>,
     /// The name of the source that contains the repository. Defaults to `flux-system`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"OCIRepository/flux-system")]

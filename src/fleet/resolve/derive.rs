@@ -311,14 +311,14 @@ fn resolve_source(merged: &Node, findings: &mut Vec<Finding>) -> Option<Source> 
 }
 
 fn resolve_repository(node: &Node, findings: &mut Vec<Finding>) -> Option<Repository> {
-    let (name, _) = named(node)?;
+    let (name, span) = named(node)?;
     let model::Repository { url, branch, path, secret, provider, interval } = decode(node, findings)?;
     let path = path.map(|path| match crate::text::normalize(&path.0) {
         Some(folder) if folder.is_empty() => ".".to_owned(),
         folder => folder.unwrap_or(path.0),
     });
     let (kind, secret) = (kind_of(&url), secret.map(|secret| secret.0));
-    Some(Repository { name, kind, url, branch, path, secret, provider, interval })
+    Some(Repository { name, kind, url, branch, path, secret, provider, interval, span })
 }
 
 /// Returns the kind of source for a URL.

@@ -83,6 +83,9 @@ pub struct Repository {
     /// The interval at which Flux checks for updates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Duration>,
+    /// The span of the name.
+    #[serde(skip)]
+    pub span: Span,
 }
 
 impl Repository {

@@ -92,7 +92,7 @@ pub(crate) fn finish(clusters: Vec<ClusterBuild>) -> Outcome {
     let mut places: Index<&BuildKey, usize> = Index::default();
     let mut gaps = Gaps::default();
     let (mut done, mut findings): (Vec<Cluster>, _) = (Vec::with_capacity(clusters.len()), Vec::new());
-    let completion = Completion::default();
+    let unchanged = Completion::default();
     let mut patches = PatchTally::default();
     let definitions = Definitions::new(&clusters);
     for cluster in &clusters {
@@ -120,10 +120,12 @@ pub(crate) fn finish(clusters: Vec<ClusterBuild>) -> Outcome {
             for finding in definitions.missed(cluster, slot, output) {
                 findings.push(moved(&finding, &applier, &cluster.root.name));
             }
+            let mut completion = unchanged.clone();
+            completion.open = cluster.root.is_declared && slot.spec.kind == ApplierKind::Bootstrap;
             applied_sets.push(AppliedSet {
                 by: applier.clone(),
                 objects: output.objects.clone(),
-                completion: completion.clone(),
+                completion,
                 inventory: Some(output.inventory.clone()),
                 facts: Some(output.facts.clone()),
                 undefined: output.undefined.clone(),

@@ -1,6 +1,7 @@
 //! The reference documentation in `docs/`, which is generated from schemas and rules.
 
 mod reference;
+mod tutorial;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -161,6 +161,7 @@ fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
         let path_exists = synced.is_some();
         Root {
             path_exists,
+            is_declared: candidate.kind == CandidateKind::Declared,
             is_own: path_exists || candidate.kind == CandidateKind::Declared,
             name: candidate.name.unwrap_or_else(|| name.into()),
             folder: synced.unwrap_or(candidate.home),

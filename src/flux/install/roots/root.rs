@@ -25,6 +25,8 @@ pub(crate) struct Root {
     pub(crate) folder: String,
     /// Whether the synced path exists.
     pub(crate) path_exists: bool,
+    /// Whether the configuration declares the root. Another platform creates its objects, whose other fields are unknown.
+    pub(crate) is_declared: bool,
     /// Whether the source is certainly the repository: the path exists and the other roots sync the same repository, or
     /// the configuration declares the root.
     pub(crate) is_own: bool,
