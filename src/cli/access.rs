@@ -14,6 +14,7 @@ use crate::disk;
 use crate::flux::{Receiver, Repo, Tenancy};
 use crate::rbac::{Account, Rbac, Tenant, Tenants};
 use crate::report::access::{AccessFormat, AccessReport, write};
+use crate::report::mask::SecretValues;
 use crate::text::Index;
 use crate::yaml::Name;
 
@@ -68,6 +69,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let source = source.filter(|source| source.loaded.fleet.is_some());
     let options = linter::options(repository.settings.clone(), source.as_ref(), &repository.tree, streams)?;
     let repo = Repo::load(&repository.tree, &options.settings);
+    streams.hide(&SecretValues::of(&repository.tree, Some(&repo)));
     let receivers = args.options.receivers(&repo.clusters)?;
     let receivers: Vec<&Receiver<'_>> = receivers.iter().collect();
     let tenancies = crate::lint::tenancies(&repo, &receivers, &options);

@@ -14,7 +14,8 @@ use crate::flux::{
     UNDEFINED_VARIABLE,
 };
 use crate::report::build::{BuildFormat, Delivery, Secrets, write};
-use crate::report::{counted, printable};
+use crate::report::mask::SecretValues;
+use crate::report::{counted, one_line};
 use crate::yaml::{Node, Style, Value};
 
 /// Prints the objects that clusters receive, grouped by their applier.
@@ -79,7 +80,10 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Format::Json => BuildFormat::Json,
     };
     let secrets = if args.show_secrets { Secrets::Shown } else { Secrets::Masked };
-    streams.write(|out| write(&deliveries, format, secrets, out))?;
+    if secrets == Secrets::Masked {
+        streams.hide(&SecretValues::of(&repository.tree, Some(&repo)));
+    }
+    streams.write_data(|out| write(&deliveries, format, secrets, out))?;
     let scope = if args.kustomization.is_some() { Scope::Kustomization } else { Scope::Cluster };
     let findings = failures(&repo, &deliveries, scope);
     let failed = !findings.is_empty();
@@ -176,7 +180,7 @@ fn print_notes(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Stre
         let message = format!(
             "the output contains the objects of {} clusters: {}",
             receivers.len(),
-            printable(&join_names(&receivers))
+            one_line(&join_names(&receivers))
         );
         streams.message(format_args!("{message}; pass `--cluster NAME` to print one cluster"));
     }
@@ -197,7 +201,7 @@ fn print_notes(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Stre
         };
         let help =
             if matches!(why, NotBuiltReason::NoCopy(_)) { "; pass a local copy with `--source URL=DIR`" } else { "" };
-        streams.message(printable(&format!("not built: {what}: {why}{help}")));
+        streams.message(one_line(&format!("not built: {what}: {why}{help}")));
     }
     if masked > 0 && secrets == Secrets::Masked {
         let what = counted(masked, "Secret");

@@ -25,6 +25,6 @@ pub(super) fn run(args: &Args, command: &mut clap::Command, streams: &mut Stream
     // The generator panics on a write error, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "fleetwright", &mut script);
-    streams.out.write_all(&script)?;
+    streams.out().write_all(&script)?;
     Ok(Exit::Clean)
 }

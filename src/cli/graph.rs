@@ -14,6 +14,7 @@ use crate::flux::query::select::{Miss, Selector};
 use crate::flux::{Applied, Receiver};
 use crate::graph::{Graph, around, around_referenced, of_cluster};
 use crate::report::graph::{GraphFormat, exceeded_limits, write};
+use crate::report::mask::SecretValues;
 
 /// The maximum width of a line on a terminal, unless a name in it is longer.
 const WIDTH: usize = 100;
@@ -63,6 +64,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let Subject { dir, object } = subject(args)?;
     let repository = args.options.open(dir, streams)?;
     let repo = repository.load();
+    streams.hide(&SecretValues::of(&repository.tree, Some(&repo)));
     let receivers = args.options.receivers(&repo.clusters)?;
     let graphs: Vec<Graph> = match object {
         Some((typed, selector)) => surroundings(&selector, &receivers).map_err(|miss| match miss {

@@ -9,6 +9,7 @@ use super::streams::Streams;
 use crate::address::{Location, LocationError};
 use crate::disk;
 use crate::kustomize::{self, Builder, FILE_NAMES, Files, Reading, file_in};
+use crate::report::mask::SecretValues;
 use crate::yaml::go;
 
 /// Builds a kustomization and prints its objects, like `kustomize build`.
@@ -72,10 +73,12 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     findings.extend(build.left_out);
     findings.extend(build.charts);
     if !findings.is_empty() {
+        let objects = build.objects.iter().map(|object| &object.node);
+        streams.hide(&SecretValues::of_objects(objects));
         linter::print_findings(findings, "", streams)?;
         return Ok(Exit::Found);
     }
-    streams.write(|out| {
+    streams.write_data(|out| {
         for (at, object) in build.objects.iter().enumerate() {
             let separator = if at > 0 { "---\n" } else { "" };
             write!(out, "{separator}{}", go::print(&object.node))?;

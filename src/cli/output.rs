@@ -1,5 +1,6 @@
 //! The outputs of `lint`: a format on standard output, and formats in files.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use super::error::Error;
@@ -58,19 +59,24 @@ pub(super) fn write(outputs: &[Output], report: &Report, streams: &mut Streams) 
             bytes.extend_from_slice(format!("{}\n", report.summary).as_bytes());
         }
         let text = anstream::adapter::strip_bytes(&bytes).into_vec();
-        disk::replace(file, &text)?;
+        let text = String::from_utf8_lossy(&text);
+        disk::replace(file, streams.masked(&text).as_bytes())?;
     }
     let Some(output) = outputs.iter().find(|output| output.file.is_none()) else {
         streams.message(&report.summary);
         return Ok(());
     };
-    let is_read = streams.write(|out| {
+    let write = |out: &mut dyn Write| {
         (output.format.write)(report, out)?;
         match output.format.summary {
             SummaryLine::Stdout => writeln!(out, "{}", report.summary),
             SummaryLine::Stderr => Ok(()),
         }
-    })?;
+    };
+    let is_read = match output.format.summary {
+        SummaryLine::Stdout => streams.write(write)?,
+        SummaryLine::Stderr => streams.write_data(write)?,
+    };
     if is_read && output.format.summary == SummaryLine::Stderr {
         streams.message(&report.summary);
     }

@@ -13,6 +13,7 @@ use crate::flux::query::field::{self, NoField};
 use crate::flux::query::trace::{trace, written_field};
 use crate::flux::{Applied, Cluster, catalog_of};
 use crate::kube::Object;
+use crate::report::mask::SecretValues;
 use crate::report::{printable, trace as report};
 use crate::yaml::{Key, Path};
 
@@ -58,6 +59,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let selector = selector(&args.object)?;
     let repository = args.options.open(&args.dir, streams)?;
     let repo = repository.load();
+    streams.hide(&SecretValues::of(&repository.tree, Some(&repo)));
     let receivers = args.options.receivers(&repo.clusters)?;
     let found = received(&selector, &receivers).map_err(|miss| unknown_object(&args.object, miss, &receivers))?;
     let catalog = |cluster: &Cluster| catalog_of(cluster, &repo, &repository.settings);

@@ -131,13 +131,10 @@ impl Repository {
 
     /// Runs a query of `git`, and returns its output.
     fn query(&self, arguments: &[&str]) -> Result<String, DiskError> {
-        let output = git::command(&self.folder).args(arguments).stderr(Stdio::piped()).output();
-        let output = output.map_err(|error| self.error(format!("`git` does not run: {error}")))?;
-        if !output.status.success() {
-            let why = String::from_utf8_lossy(&output.stderr);
-            return Err(self.error(why.lines().next().unwrap_or("`git` failed").to_owned()));
-        }
-        String::from_utf8(output.stdout).map_err(|_| self.error("a path is not valid UTF-8"))
+        let mut git = git::command(&self.folder);
+        git.args(arguments);
+        let output = git::output(git, &self.folder)?.ok_or_else(|| self.error("`git` failed, or does not run"))?;
+        String::from_utf8(output).map_err(|_| self.error("a path is not valid UTF-8"))
     }
 
     /// Returns the contents of files, by their ids.

@@ -1,6 +1,7 @@
 //! The compiled templates of a layout, and their errors.
 
 use std::borrow::Cow;
+use std::thread;
 
 use globset::GlobSet;
 use minijinja::syntax::SyntaxConfig;
@@ -17,6 +18,18 @@ use crate::yaml::{Reader, from_json, parse, print, to_json};
 
 /// The maximum number of instructions of a template. The largest built-in template needs a hundredth of this number.
 const FUEL: u64 = 10_000_000;
+
+/// The maximum length of a template in bytes.
+const MAX_LEN: usize = 128 << 10;
+
+/// The length in bytes up to which the stack of any thread is sufficient for the parser, which is recursive.
+const SHALLOW: usize = 512;
+
+/// The size in bytes of the stack for a longer template: four KiB for each operator, of one or two bytes.
+const STACK: usize = 512 << 20;
+
+/// The maximum number of items of a value that a filter compares with each other.
+const MAX_ITEMS: usize = 5_000;
 
 /// The compiled templates of a layout.
 #[derive(Debug)]
@@ -87,7 +100,18 @@ impl Templates {
 
     /// Adds a template that is not a file of the layout, such as an expression in `layout.yaml`.
     pub(super) fn add(&mut self, name: &str, text: &str) -> Result<(), Error> {
-        self.environment.add_template_owned(name.to_owned(), text.to_owned())
+        if text.len() > MAX_LEN {
+            return Err(invalid(format!("the template is longer than {} KiB", MAX_LEN >> 10)));
+        }
+        let environment = &mut self.environment;
+        let mut add = || environment.add_template_owned(name.to_owned(), text.to_owned());
+        if text.len() <= SHALLOW {
+            return add();
+        }
+        thread::scope(|scope| match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, add) {
+            Ok(parsing) => parsing.join().unwrap_or_else(|_| Err(invalid("the template cannot be parsed"))),
+            Err(error) => Err(invalid(format!("no thread can parse the template: {error}"))),
+        })
     }
 
     /// Returns whether a compiled template exists.
@@ -215,6 +239,9 @@ fn merge(base: &Value, over: &Value) -> Result<Value, Error> {
                 Some((_, old)) => *old = value,
                 None => entries.push((key, value)),
             }
+            if entries.len() > MAX_ITEMS {
+                return Err(invalid(format!("the merged mapping has more than {MAX_ITEMS} entries")));
+            }
         }
     }
     Ok(Value::from_pairs(entries))
@@ -222,7 +249,10 @@ fn merge(base: &Value, over: &Value) -> Result<Value, Error> {
 
 /// Implements `names | in_order([…])`: the names in the list, in the order of the list, then the other names, sorted.
 fn in_order(names: &Value, first: &Value) -> Result<Value, Error> {
-    let mut rest: Vec<Value> = names.try_iter()?.collect();
+    let mut rest: Vec<Value> = names.try_iter()?.take(MAX_ITEMS + 1).collect();
+    if rest.len() > MAX_ITEMS {
+        return Err(invalid(format!("a list with more than {MAX_ITEMS} names cannot be ordered")));
+    }
     rest.sort();
     let mut sorted = Vec::with_capacity(rest.len());
     for name in first.try_iter()? {

@@ -6,8 +6,7 @@ use std::io::{self, Write};
 
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 
-use super::one_line::one_line;
-use super::printable::printable;
+use super::printable::{one_line, printable};
 use super::result::Report;
 use crate::base::finding::{Finding, Severity};
 

@@ -2,7 +2,6 @@
 
 mod places;
 mod printable;
-mod one_line;
 pub mod mask;
 pub mod diff;
 mod provenance;
@@ -24,7 +23,7 @@ pub mod changes;
 
 use std::io::{self, Write};
 
-pub use printable::printable;
+pub use printable::{log_line, one_line, printable};
 pub use result::{Report, display_path};
 pub use summary::{Coverage, Summary, counted};
 

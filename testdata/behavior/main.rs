@@ -14,6 +14,7 @@ mod docs;
 mod fleet;
 mod handling;
 mod helm;
+mod hostile;
 mod kustomize;
 mod lint;
 mod live;

@@ -16,6 +16,9 @@ pub use refused::Refused;
 /// The maximum size of a compiled pattern in bytes.
 const MAX_SIZE: usize = 4 << 20;
 
+/// The maximum length of a matched name. The time of a match is the product of the lengths of the pattern and the name.
+const MAX_NAME: usize = 1024;
+
 /// A compiled pattern.
 #[derive(Debug, Clone)]
 pub struct Regexp(regex_lite::Regex);
@@ -34,6 +37,11 @@ impl Regexp {
     /// Returns whether the pattern matches a part of a text.
     pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text)
+    }
+
+    /// Returns whether the pattern matches the name of an object. No pattern matches a name that the API server rejects.
+    pub fn is_match_of_name(&self, name: &str) -> bool {
+        name.len() <= MAX_NAME && self.0.is_match(name)
     }
 
     /// The first match.

@@ -19,6 +19,7 @@ use crate::flux::{MISSING_PATH, Receiver, Repo};
 use crate::kustomize::is_yaml;
 use crate::lint::{self, RULES};
 use crate::report::Report;
+use crate::report::mask::SecretValues;
 use crate::text::{Entry, LoadError, Tree};
 
 /// Lints a Flux repository and the objects that its clusters receive.
@@ -110,6 +111,9 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     options.baseline = args.baseline.read(options.clusters.is_empty() && !options.is_single_file)?;
     let outcome = lint::judge(&repo, &options);
+    if !outcome.findings.is_empty() || !outcome.not_built.is_empty() || args.verbose {
+        streams.hide(&SecretValues::of(&tree, Some(&repo)));
+    }
     let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::all).map(|one| one.to_string()).collect();
     // The process ends soon, so freeing a million nodes would only cost time.
     std::mem::forget(repo);

@@ -22,7 +22,7 @@ use crate::flux::variables::substitution::Substitution;
 use crate::kube::{Object, ObjectId};
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};
-use crate::yaml::{Node, Value};
+use crate::yaml::Node;
 
 /// The id of the rule for paths that the source does not contain.
 pub const MISSING_PATH: &str = "missing-path";
@@ -174,7 +174,7 @@ struct AllSubstituted {
 
 impl AllSubstituted {
     fn add(&mut self, at: usize, old: &Object, new: Object) {
-        self.grown += weight(&new.node).saturating_sub(weight(&old.node));
+        self.grown += new.node.weight().saturating_sub(old.node.weight());
         self.changed.push((at, new));
     }
 }
@@ -230,16 +230,6 @@ pub(super) fn too_much(spec: &ApplierSpec) -> Finding {
     let help = "shorten the values: the API server refuses objects of more than 3 MiB";
     let place = spec.object.node.at_keys(&["spec", "postBuild"]).map_or(spec.object.span(), Node::span);
     Finding::error(FAILED_BUILD, place.clone(), message).help(help).about(spec.reference.clone())
-}
-
-/// The approximate memory of a node, in bytes.
-fn weight(node: &Node) -> usize {
-    const NODE: usize = 64;
-    NODE + match &node.value {
-        Value::Scalar(text, _) => text.len(),
-        Value::Seq(items) => items.iter().map(weight).sum(),
-        Value::Map(entries) => entries.iter().map(|entry| entry.key.len() + weight(&entry.node)).sum(),
-    }
 }
 
 /// The findings of objects that have the same identity after substitution. Flux refuses to build them.

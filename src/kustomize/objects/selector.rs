@@ -57,7 +57,7 @@ impl Pattern {
         match self {
             Self::Any => true,
             Self::Literal(literal) => literal == text,
-            Self::Regexp(regexp) => regexp.is_match(text),
+            Self::Regexp(regexp) => regexp.is_match_of_name(text),
         }
     }
 }

@@ -13,6 +13,9 @@ use crate::yaml::{ChangedBy, Node, Reader, Scalar, Style, Value};
 /// specs. As in kustomize, a suffix is appended twice if the image matches again.
 pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Accumulator) {
     for entry in entries {
+        if !accumulator.take_visit(entry.span()) {
+            return;
+        }
         let image = match Image::read(entry) {
             Ok(image) => image,
             Err(finding) => {
@@ -130,7 +133,7 @@ impl Image {
             let message = "an image must be a string".to_string();
             return Err(FieldError { span: image.span().clone(), message });
         };
-        if !self.pattern.is_match(text) {
+        if !self.pattern.is_match_of_name(text) {
             return Ok(None);
         }
         let new = |field: &Option<Node>| field.as_ref().and_then(Node::text).map(str::to_string);

@@ -74,6 +74,9 @@ fn add_affix(definition: &Definition, field: &str, affix: Affix, accumulator: &m
 
 fn add_labels(definition: &Definition, accumulator: &mut Accumulator) {
     for set in labels::read(definition, &accumulator.config, &mut accumulator.findings) {
+        if set.at().is_some_and(|at| !accumulator.take_visit(at)) {
+            return;
+        }
         let result = accumulator.resources.list.iter_mut().try_for_each(|resource| set.apply(resource));
         accumulator.record_error(result);
     }

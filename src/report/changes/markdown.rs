@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::document::{Document, ObjectChange, followers, on_clusters, values};
 use crate::base::finding::ObjectRef;
 use crate::report::markdown::{MAX_LEN, code, escape};
-use crate::report::one_line::one_line;
+use crate::report::printable::one_line;
 
 pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let mut sections: Vec<String> = Vec::new();
