@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::error::Error;
 use super::exit::Exit;
+use super::guard::Lines;
 use super::linter;
 use super::repository::{Options, join_names};
 use super::source::governing_fleet;
@@ -91,7 +92,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Format::Json => AccessFormat::Json,
     };
     let found = merge_equal(found, &repository.prefix);
-    streams.write(|out| write(&found, format, &repository.prefix, out))?;
+    let lines = if format == AccessFormat::Json { Lines::Json } else { Lines::Text };
+    streams.write_as(lines, |out| write(&found, format, &repository.prefix, out))?;
     Ok(Exit::Clean)
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::error::Error;
 use super::exit::Exit;
+use super::guard::Lines;
 use super::linter;
 use super::repository::{Options, join_names};
 use super::streams::Streams;
@@ -83,7 +84,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if secrets == Secrets::Masked {
         streams.hide(&SecretValues::of(&repository.tree, Some(&repo)));
     }
-    streams.write_data(|out| write(&deliveries, format, secrets, out))?;
+    let lines = if format == BuildFormat::Json { Lines::Json } else { Lines::Data };
+    streams.write_as(lines, |out| write(&deliveries, format, secrets, out))?;
     let scope = if args.kustomization.is_some() { Scope::Kustomization } else { Scope::Cluster };
     let findings = failures(&repo, &deliveries, scope);
     let failed = !findings.is_empty();

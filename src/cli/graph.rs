@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::build::clusters_of;
 use super::error::Error;
 use super::exit::Exit;
+use super::guard::Lines;
 use super::repository::Options;
 use super::selection::{received, selector, unknown_object};
 use super::streams::Streams;
@@ -81,7 +82,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     };
     let mut text = Vec::new();
     write(&graphs, format, &mut text)?;
-    streams.write(|out| out.write_all(&text))?;
+    let lines = if format == GraphFormat::Json { Lines::Json } else { Lines::Text };
+    streams.write_as(lines, |out| out.write_all(&text))?;
     if format == GraphFormat::Mermaid {
         let characters = String::from_utf8_lossy(&text).chars().count();
         if let Some(message) = exceeded_limits(&graphs, characters) {

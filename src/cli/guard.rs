@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use crate::report::log_line;
+use crate::report::{json_line, log_line};
 use crate::report::mask::Redactor;
 
 /// The treatment of lines.
@@ -12,7 +12,9 @@ use crate::report::mask::Redactor;
 pub(super) enum Lines {
     /// Text for users: control characters and commands of workflows are escaped.
     Text,
-    /// Data that programs read: the format escapes control characters itself.
+    /// JSON: control characters and commands of workflows are escaped in texts.
+    Json,
+    /// Data that programs read, as it is.
     Data,
 }
 
@@ -40,7 +42,11 @@ impl Guard {
             Some(content) => (content, "\n"),
             None => (&*masked, ""),
         };
-        let content = if self.lines == Lines::Text { log_line(content) } else { Cow::Borrowed(content) };
+        let content = match self.lines {
+            Lines::Text => log_line(content),
+            Lines::Json => json_line(content),
+            Lines::Data => Cow::Borrowed(content),
+        };
         self.inner.write_all(content.as_bytes())?;
         self.inner.write_all(end.as_bytes())
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::exit::Exit;
+use super::guard::Lines;
 use super::linter;
 use super::streams::Streams;
 use crate::address::{Location, LocationError};
@@ -73,12 +74,13 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     findings.extend(build.left_out);
     findings.extend(build.charts);
     if !findings.is_empty() {
-        let objects = build.objects.iter().map(|object| &object.node);
-        streams.hide(&SecretValues::of_objects(objects));
+        let mut secrets = SecretValues::of(&opened.tree, None);
+        secrets.extend(SecretValues::of_objects(build.objects.iter().map(|object| &object.node)));
+        streams.hide(&secrets);
         linter::print_findings(findings, "", streams)?;
         return Ok(Exit::Found);
     }
-    streams.write_data(|out| {
+    streams.write_as(Lines::Data, |out| {
         for (at, object) in build.objects.iter().enumerate() {
             let separator = if at > 0 { "---\n" } else { "" };
             write!(out, "{separator}{}", go::print(&object.node))?;

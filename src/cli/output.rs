@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::error::Error;
+use super::guard::Lines;
 use super::streams::Streams;
 use crate::base::finding::did_you_mean;
 use crate::disk;
@@ -73,10 +74,12 @@ pub(super) fn write(outputs: &[Output], report: &Report, streams: &mut Streams) 
             SummaryLine::Stderr => Ok(()),
         }
     };
-    let is_read = match output.format.summary {
-        SummaryLine::Stdout => streams.write(write)?,
-        SummaryLine::Stderr => streams.write_data(write)?,
+    let lines = match output.format.name {
+        "github" => Lines::Data,
+        "json" | "gitlab" | "sarif" => Lines::Json,
+        _ => Lines::Text,
     };
+    let is_read = streams.write_as(lines, write)?;
     if is_read && output.format.summary == SummaryLine::Stderr {
         streams.message(&report.summary);
     }

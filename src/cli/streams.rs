@@ -47,10 +47,14 @@ impl Streams {
         self.results.redactor.as_ref().map_or(Cow::Borrowed(text), |redactor| redactor.redact(text))
     }
 
-    /// Writes data of another program to the stream of results, without a change of its lines.
-    pub(super) fn write_data(&mut self, data: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<bool> {
+    /// Writes results that programs read, and returns `false` if the reader closed the pipe.
+    pub(super) fn write_as(
+        &mut self,
+        lines: Lines,
+        data: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<bool> {
         self.results.flush()?;
-        self.results.lines = Lines::Data;
+        self.results.lines = lines;
         let written = self.write(data);
         self.results.lines = Lines::Text;
         written

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::error::Error;
 use super::exit::Exit;
+use super::guard::Lines;
 use super::repository::Options;
 use super::selection::{received, selector, unknown_object};
 use super::streams::Streams;
@@ -68,7 +69,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     for path in paths {
         traces.extend(trace(&found, &path));
     }
-    streams.write(|out| match args.format {
+    let lines = if matches!(args.format, Format::Json) { Lines::Json } else { Lines::Text };
+    streams.write_as(lines, |out| match args.format {
         Format::Text => report::text(&traces, &repository.prefix, out),
         Format::Json => report::json(&traces, out),
     })?;

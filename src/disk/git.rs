@@ -16,7 +16,7 @@ pub(super) fn is_repository(root: &Path) -> bool {
 }
 
 /// The maximum duration of a query. `git` reads files of `.git`, and waits for ever if one of them is a pipe.
-const TIMEOUT: Duration = Duration::from_secs(20);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Variables that reference another repository, as in a hook. The supervisor removes all variables of `git`.
 const REMOVED: [&str; 6] =

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use super::error::{DiskError, display};
 use super::git;
@@ -14,6 +14,9 @@ use crate::text::{DecodeError, Entry, File, LoadError, Loader, Tree, folder_of, 
 /// The modes of links and of other repositories in a tree of Git.
 const LINK: &str = "120000";
 const SUBMODULE: &str = "160000";
+
+/// The maximum number of files that links to directories add. Links to directories with links double them.
+const MAX_LINKED: usize = 100_000;
 
 /// Reads a directory in a revision, such as `main` or `HEAD~1`.
 ///
@@ -97,6 +100,7 @@ fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<String, Vec
             Some((path.clone(), join(folder_of(path), target)?))
         })
         .collect();
+    let mut rest = MAX_LINKED;
     for (path, target) in links {
         if let Some(blob) = blobs.get(&target).filter(|blob| blob.mode != LINK).cloned() {
             blobs.insert(path, blob);
@@ -109,8 +113,10 @@ fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<String, Vec
         let below = blobs.range(folder.clone()..).take_while(|(below, _)| below.starts_with(&folder));
         let copies: Vec<(String, Blob)> = below
             .filter(|(_, blob)| blob.mode != LINK)
+            .take(rest)
             .map(|(below, blob)| (format!("{path}{}", below.trim_start_matches(target.as_str())), blob.clone()))
             .collect();
+        rest -= copies.len();
         if !copies.is_empty() {
             blobs.remove(&path);
             blobs.extend(copies);
@@ -152,16 +158,28 @@ impl Repository {
         let request = ids.join("\n") + "\n";
         // `git` answers while it reads, so a single thread could block both programs.
         let writer = std::thread::spawn(move || stdin.write_all(request.as_bytes()));
-        let mut reader = BufReader::new(stdout);
+        let (sender, receiver) = mpsc::sync_channel(16);
+        std::thread::spawn(move || {
+            let mut reader = BufReader::new(stdout);
+            while sender.send(next(&mut reader)).is_ok() {}
+        });
         let mut contents = BTreeMap::new();
+        let mut received = Ok(());
         for id in ids {
-            let bytes = next(&mut reader).map_err(failed)?;
-            contents.insert(id, bytes);
+            // `git` waits for ever if an object of the repository is a pipe.
+            let answer = receiver.recv_timeout(git::TIMEOUT).map_err(|_| self.error("`git` did not answer in time"));
+            match answer.and_then(|bytes| bytes.map_err(failed)) {
+                Ok(bytes) => _ = contents.insert(id, bytes),
+                Err(error) => {
+                    received = Err(error);
+                    break;
+                }
+            }
         }
-        drop(reader);
-        let _ = writer.join();
+        let _ = running.kill();
         let _ = running.wait();
-        Ok(contents)
+        let _ = writer.join();
+        received.map(|()| contents)
     }
 }
 

@@ -23,7 +23,7 @@ pub mod changes;
 
 use std::io::{self, Write};
 
-pub use printable::{log_line, one_line, printable};
+pub use printable::{json_line, log_line, one_line, printable};
 pub use result::{Report, display_path};
 pub use summary::{Coverage, Summary, counted};
 

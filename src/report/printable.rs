@@ -42,6 +42,24 @@ pub fn log_line(line: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Returns a part of a JSON document without control characters, and without commands of a workflow. It has the same
+/// meaning: outside of texts, these characters do not occur.
+pub fn json_line(line: &str) -> Cow<'_, str> {
+    let is_unsafe = |c: char| c != '\n' && is_unsafe(c);
+    if !line.contains("##[") && !line.contains(is_unsafe) {
+        return Cow::Borrowed(line);
+    }
+    let mut out = String::with_capacity(line.len() + 8);
+    for c in line.replace("##[", "##\\u005b").chars() {
+        if is_unsafe(c) {
+            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// The offset of the first character that is neither a space nor a part of a color.
 fn content_start(line: &str) -> usize {
     let mut start = 0;
@@ -78,6 +96,14 @@ mod tests {
         assert_eq!(log_line("a ##[error]no"), "a ##\\[error]no");
         assert_eq!(log_line("a::b"), "a::b");
         assert_eq!(log_line("\u{1b}[1m ::error::no"), "\u{1b}[1m \\::error::no");
+    }
+
+    #[test]
+    fn a_line_of_json_keeps_its_meaning() {
+        let value = serde_json::json!("a ##[error]\u{85}\u{2028}\u{202e}\u{feff}");
+        let line = json_line(&value.to_string()).into_owned();
+        assert_eq!(line, r#""a ##\u005berror]\u0085\u2028\u202e\ufeff""#);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap(), value);
     }
 
     #[test]
