@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use crate::report::{json_line, log_line};
 use crate::report::mask::Redactor;
+use crate::report::{json_line, log_line};
 
 /// The treatment of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

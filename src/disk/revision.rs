@@ -164,14 +164,14 @@ impl Repository {
             while sender.send(next(&mut reader)).is_ok() {}
         });
         let mut contents = BTreeMap::new();
-        let mut received = Ok(());
+        let mut outcome = Ok(());
         for id in ids {
             // `git` waits for ever if an object of the repository is a pipe.
             let answer = receiver.recv_timeout(git::TIMEOUT).map_err(|_| self.error("`git` did not answer in time"));
             match answer.and_then(|bytes| bytes.map_err(failed)) {
                 Ok(bytes) => _ = contents.insert(id, bytes),
                 Err(error) => {
-                    received = Err(error);
+                    outcome = Err(error);
                     break;
                 }
             }
@@ -179,7 +179,7 @@ impl Repository {
         let _ = running.kill();
         let _ = running.wait();
         let _ = writer.join();
-        received.map(|()| contents)
+        outcome.map(|()| contents)
     }
 }
 

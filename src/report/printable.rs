@@ -1,6 +1,7 @@
 //! Escapes text of a repository for terminals, logs and comments. All text output passes through this module.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// Replaces characters that move the cursor, start a line for some readers, or reverse the direction of text.
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -15,11 +16,12 @@ pub fn one_line(text: &str) -> String {
 
 /// Returns a line of text output without control characters other than colors, and without commands of a workflow.
 ///
-/// GitHub executes a line that starts with `::` after spaces, and a line that contains `##[`, in both streams.
+/// GitHub executes a line that starts with `::` and a name after spaces, and a line that contains `##[`, in both streams.
 pub fn log_line(line: &str) -> Cow<'_, str> {
     let is_unsafe = |c: char| c != '\t' && is_unsafe(c);
     let start = content_start(line);
-    let is_command = line.get(start..).is_some_and(|text| text.starts_with("::"));
+    let name = line.get(start..).and_then(|text| text.strip_prefix("::"));
+    let is_command = name.is_some_and(|name| name.starts_with(|c: char| c.is_alphanumeric()));
     if !is_command && !line.contains("##[") && !line.contains(is_unsafe) {
         return Cow::Borrowed(line);
     }
@@ -52,7 +54,7 @@ pub fn json_line(line: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(line.len() + 8);
     for c in line.replace("##[", "##\\u005b").chars() {
         if is_unsafe(c) {
-            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
         } else {
             out.push(c);
         }
@@ -95,6 +97,7 @@ mod tests {
         assert_eq!(log_line("  ::error::no"), "  \\::error::no");
         assert_eq!(log_line("a ##[error]no"), "a ##\\[error]no");
         assert_eq!(log_line("a::b"), "a::b");
+        assert_eq!(log_line(" ::: a.yaml:1:1"), " ::: a.yaml:1:1");
         assert_eq!(log_line("\u{1b}[1m ::error::no"), "\u{1b}[1m \\::error::no");
     }
 

@@ -34,6 +34,8 @@ pub(crate) struct Substituted {
     pub(crate) findings: Vec<Finding>,
     /// The undefined variables that the object reads.
     pub(crate) undefined: Vec<UndefinedVariable>,
+    /// The number of steps of its patterns.
+    pub(crate) steps: usize,
 }
 
 impl SubstitutionCache {
@@ -52,11 +54,12 @@ impl SubstitutionCache {
             return known.clone();
         }
         let undefined = undefined_variables(object, names, variables);
-        let (new, findings) = match substitute_shared(object, variables, strict, &self.scalars) {
+        let (result, steps) = substitute_shared(object, variables, strict, &self.scalars);
+        let (new, findings) = match result {
             Ok(new) => (new, Vec::new()),
             Err(findings) => (substitute_known(object, variables, strict), findings),
         };
-        let made = Arc::new(Substituted { _original: object.clone(), object: new, findings, undefined });
+        let made = Arc::new(Substituted { _original: object.clone(), object: new, findings, undefined, steps });
         // Another thread may have inserted the entry. The cache keeps the first entry.
         lock().entry_or(key, || made).clone()
     }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::delivery::{Delivery, Secrets, describe, for_display};
 use crate::report::mask::Masks;
-use crate::report::printable::one_line;
+use crate::report::printable::{log_line, one_line};
 use crate::yaml::go;
 
 pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn Write) -> io::Result<()> {
@@ -30,5 +30,5 @@ pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn
 }
 
 fn flush(comments: &mut Vec<String>, out: &mut dyn Write) -> io::Result<()> {
-    comments.drain(..).try_for_each(|comment| writeln!(out, "# {}", one_line(&comment)))
+    comments.drain(..).try_for_each(|comment| writeln!(out, "{}", log_line(&one_line(&format!("# {comment}")))))
 }

@@ -192,11 +192,22 @@ fn collect(value: &str, found: &mut BTreeSet<Arc<str>>) {
     }
 }
 
+/// Returns whether a line consists of variables and templates, except for a text that is too short for a mask.
+fn is_placeholder(line: &str) -> bool {
+    let (mut rest, mut written) = (line, 0);
+    while let Some((at, end)) =
+        [("${", "}"), ("<<", ">>")].iter().filter_map(|(start, end)| Some((rest.find(start)?, end))).min()
+    {
+        let Some((_, after)) = rest.get(at..).and_then(|from| from.split_once(end)) else { break };
+        (written, rest) = (written + at, after);
+    }
+    written + rest.len() < MIN_LEN
+}
+
 fn collect_lines(value: &str, found: &mut BTreeSet<Arc<str>>) {
     let quotes = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',');
     for line in value.lines().map(|line| line.trim_matches(quotes)) {
-        let is_placeholder = line.contains("${") || line.contains("<<") || line.starts_with("ENC[");
-        if is_placeholder || is_encrypted_value(line) || PUBLIC.contains(&line) {
+        if is_placeholder(line) || is_encrypted_value(line) || PUBLIC.contains(&line) {
             continue;
         }
         let mut rest = line;
@@ -242,6 +253,18 @@ mod tests {
             ("a.env", "A=hunter1\nhunter2\nPIN=1234\n"),
         ];
         assert_eq!(masked(&files, "hunter1 hunter2 hunter3 PIN=1234"), "******* ******* ******* ********");
+    }
+
+    #[test]
+    fn a_placeholder_is_not_masked() {
+        let masked =
+            |value: &str| masked(&[("a.yaml", &format!("kind: Secret\nstringData: {{a: '{value}'}}\n"))], value);
+        for placeholder in ["${PASSWORD}", "<< inputs.password >>", "<< a >>-${B}"] {
+            assert_eq!(masked(placeholder), placeholder);
+        }
+        for secret in ["Hunter<<2", "Hunter${2", "${USER}:Hunter2"] {
+            assert!(!masked(secret).contains("unter"), "{secret}");
+        }
     }
 
     #[test]

@@ -18,7 +18,8 @@ pub(crate) struct SharedScalars(Mutex<Index<usize, SharedScalar>>);
 #[derive(Debug)]
 struct SharedScalar {
     names: Arc<[Name]>,
-    results: Index<ReadValues, Node>,
+    /// The results with the numbers of their steps.
+    results: Index<ReadValues, (Node, usize)>,
 }
 
 impl SharedScalars {
@@ -28,6 +29,7 @@ impl SharedScalars {
         node: &Node,
         values: &Values<'_>,
         make: impl FnOnce() -> Result<Option<Node>, E>,
+        too_slow: E,
     ) -> Result<Option<Node>, E> {
         let address = std::ptr::from_ref(node).addr();
         // A panic in another thread leaves complete entries, since each entry is inserted in one step.
@@ -35,14 +37,18 @@ impl SharedScalars {
         let names = lock().get(&address).map(|known| known.names.clone());
         let names = names.unwrap_or_else(|| names_of(node));
         let read = ReadValues::new(&names, values.variables, values.strict);
-        if let Some(known) = lock().get(&address).and_then(|known| known.results.get(&read)) {
-            return Ok(Some(known.clone()));
+        let known = lock().get(&address).and_then(|known| known.results.get(&read).cloned());
+        if let Some((node, steps)) = known {
+            // The result must not depend on the order of the appliers.
+            return if values.take_steps(steps) { Ok(Some(node)) } else { Err(too_slow) };
         }
+        let before = values.steps_taken();
         let result = make()?;
+        let steps = values.steps_taken() - before;
         if let Some(node) = &result {
             let mut known = lock();
             let known = known.entry_or(address, || SharedScalar { names, results: Index::default() });
-            known.results.insert(read, node.clone());
+            known.results.insert(read, (node.clone(), steps));
         }
         Ok(result)
     }
