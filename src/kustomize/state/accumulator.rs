@@ -14,6 +14,7 @@ use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};
 use crate::kustomize::omission::{Omission, Omissions};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::schema::user_schema::UserSchema;
+use crate::kustomize::text::size_limits::MAX_STEPS;
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
 
@@ -22,9 +23,6 @@ const MAX_OBJECTS: usize = 100_000;
 
 /// The maximum size of all objects of a build and of the files that its generators read, in bytes.
 const MAX_BYTES: usize = 256 << 20;
-
-/// The maximum number of nodes that the transformers of a build visit.
-const MAX_STEPS: usize = 40_000_000;
 
 /// The number of findings above which duplicates are removed early.
 const MANY_FINDINGS: usize = 1_000;
@@ -107,9 +105,16 @@ impl Accumulator {
     }
 
     /// Counts the visit of all objects by a transformer, and returns whether the build is still within its limit.
-    pub(crate) fn take_visit(&mut self, at: &Span) -> bool {
-        let nodes: usize = self.resources.list.iter().map(|resource| resource.node.size()).sum();
-        self.steps = self.steps.saturating_add(nodes);
+    ///
+    /// The transformer adds `added` entries to each object, one after the other.
+    pub(crate) fn take_visit(&mut self, added: usize, at: &Span) -> bool {
+        let nodes: usize = self.resources.list.iter().map(|resource| resource.node.size().saturating_add(added)).sum();
+        self.take_steps(nodes.saturating_mul(added.max(1)), at)
+    }
+
+    /// Counts values that a transformer visits, and returns whether the build is still within its limit.
+    pub(crate) fn take_steps(&mut self, steps: usize, at: &Span) -> bool {
+        self.steps = self.steps.saturating_add(steps);
         if self.steps > MAX_STEPS {
             self.stop(at, format!("the transformers of this build visit more than {MAX_STEPS} values"));
         }

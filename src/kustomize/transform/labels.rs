@@ -60,6 +60,11 @@ impl LabelSet {
         Self { pairs, specs, at: None }
     }
 
+    /// The number of labels.
+    pub(crate) fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
     /// The position of the entry; `None` for the labels of a plugin.
     pub(crate) fn at(&self) -> Option<&Span> {
         self.at.as_ref()
