@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use super::error::Error;
 use super::exit::Exit;
-use super::guard::Lines;
 use super::linter;
 use super::repository::{Options, join_names};
 use super::source::governing_fleet;
-use super::streams::Streams;
+use super::streams::{Lines, Streams};
 use crate::base::finding::did_you_mean;
 use crate::disk;
 use crate::flux::{Receiver, Repo, Tenancy};

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use super::error::Error;
 use super::exit::Exit;
-use super::guard::Lines;
 use super::linter;
 use super::repository::{Options, join_names};
-use super::streams::Streams;
+use super::streams::{Lines, Streams};
 use crate::base::finding::{Finding, Severity, did_you_mean};
 use crate::flux::{
     Applied, ApplierKind, ApplyMode, NotBuiltReason, Receiver, Repo, SHELL_VARIABLE_SUBSTITUTED, State,

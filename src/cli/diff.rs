@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::exit::Exit;
-use super::guard::Lines;
 use super::repository::{Options, Repository};
-use super::streams::Streams;
+use super::streams::{Lines, Streams};
 use crate::changes::{Changes, Side, compare};
 use crate::disk;
 use crate::flux::{Receiver, Repo, Tenancy};

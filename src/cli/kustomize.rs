@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::exit::Exit;
-use super::guard::Lines;
 use super::linter;
-use super::streams::Streams;
+use super::streams::{Lines, Streams};
 use crate::address::{Location, LocationError};
 use crate::disk;
 use crate::kustomize::{self, Builder, FILE_NAMES, Files, Reading, file_in};

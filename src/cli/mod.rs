@@ -2,7 +2,6 @@
 
 mod exit;
 mod bug;
-mod guard;
 mod streams;
 mod error;
 mod supervisor;
@@ -107,6 +106,9 @@ fn run_here() -> ExitCode {
 }
 
 fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
+    if supervisor::searched_render().is_some() && !matches!(command, Command::Render(_)) {
+        return Ok(Exit::Clean);
+    }
     match command {
         Command::Render(args) => render::run(args, streams),
         Command::Lint(args) => lint::run(args, streams),

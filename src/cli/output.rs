@@ -4,8 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::error::Error;
-use super::guard::Lines;
-use super::streams::Streams;
+use super::streams::{Lines, Streams};
 use crate::base::finding::did_you_mean;
 use crate::disk;
 use crate::report::{FORMATS, Format, Report, SummaryLine};

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use super::error::Error;
 use super::exit::Exit;
-use super::guard::Lines;
 use super::repository::Options;
 use super::selection::{received, selector, unknown_object};
-use super::streams::Streams;
+use super::streams::{Lines, Streams};
 use crate::api::catalog::{Catalog, Lookup};
 use crate::base::finding::did_you_mean;
 use crate::flux::query::field::{self, NoField};

@@ -4,10 +4,8 @@
 //! must not decide the exit code, so a second process does the work, and the first one reports how it ended. A bounded
 //! allocator in the same process covers allocations only, and its counter costs time in every allocation.
 
-use std::ffi::OsString;
-use std::io::{self, Write as _};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::io::{self, Read as _};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -21,26 +19,27 @@ pub enum WorkerEnd {
     Aborted(String),
 }
 
-/// Runs a program with arguments, the environment variable `mark` and without the variables `removed`, and waits for its
-/// end.
-///
-/// The program must call [`end_with_parent`].
-pub fn run_worker(
-    program: &Path,
-    arguments: impl Iterator<Item = OsString>,
-    mark: &str,
-    removed: impl Iterator<Item = OsString>,
-) -> io::Result<WorkerEnd> {
-    let mut command = Command::new(program);
-    command.args(arguments).env(mark, "1").stdin(Stdio::piped());
-    removed.for_each(|variable| _ = command.env_remove(variable));
-    let mut worker = command.spawn()?;
+/// Runs a command, and waits for its end. The program must call [`end_with_parent`].
+pub fn run_worker(mut command: Command) -> io::Result<WorkerEnd> {
+    Ok(wait(command.stdin(Stdio::piped()).spawn()?)?.0)
+}
+
+/// Runs a command without visible output, and returns its end with the text that it prints.
+pub fn read_worker(mut command: Command) -> io::Result<(WorkerEnd, String)> {
+    wait(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?)
+}
+
+fn wait(mut worker: Child) -> io::Result<(WorkerEnd, String)> {
     // `wait` would close the standard input, which is open for as long as this process lives.
     let lifeline = worker.stdin.take();
+    let mut text = String::new();
+    if let Some(mut stdout) = worker.stdout.take() {
+        stdout.read_to_string(&mut text)?;
+    }
     let status = worker.wait()?;
     drop(lifeline);
     let code = status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| *code <= 2);
-    Ok(code.map_or_else(|| WorkerEnd::Aborted(status.to_string()), WorkerEnd::Code))
+    Ok((code.map_or_else(|| WorkerEnd::Aborted(status.to_string()), WorkerEnd::Code), text))
 }
 
 /// Ends this process when its parent ends, so that a killed run does not continue in the background.
@@ -53,15 +52,17 @@ pub fn end_with_parent() {
     });
 }
 
-/// Ends this process with a message unless the returned guard is dropped in time.
+/// The exit code of a worker whose time is over. It is not an exit code of the program.
+const LATE: i32 = 3;
+
+/// Ends this process, which is a worker, unless the returned guard is dropped in time.
 ///
 /// A template cannot be interrupted: a comparison of two nested lists is a single step for its interpreter.
-pub fn exit_after(limit: Duration, message: String) -> impl Drop {
+pub fn exit_after(limit: Duration) -> impl Drop {
     let (guard, waiting) = mpsc::channel::<()>();
     thread::spawn(move || {
         if waiting.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            let _ = writeln!(io::stderr(), "{message}");
-            std::process::exit(2);
+            std::process::exit(LATE);
         }
     });
     Deadline(guard)

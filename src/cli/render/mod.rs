@@ -16,11 +16,12 @@ use super::linter;
 use super::repository::{Options, Trust};
 use super::source::{self, FLEET, Source, or_current};
 use super::streams::Streams;
+use super::supervisor;
 use crate::disk;
-use crate::render::{self, Change, LOCK, Lock, Plan, Rendered};
+use crate::render::{self, Change, LOCK, Lock, Plan, Probe, Rendered};
 use crate::report::mask::SecretValues;
-use crate::report::{diff, one_line, printable};
-use crate::text::{Entry, File, LoadError, Tree};
+use crate::report::{diff, display_path, printable};
+use crate::text::{Entry, File, LoadError, Span, Tree};
 
 /// Renders fleet.yaml into the repository that Flux reads.
 ///
@@ -104,17 +105,21 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 }
 
 /// The maximum duration of a render. A thousand clusters need a few seconds.
-const RENDER_TIME: Duration = Duration::from_mins(1);
+const RENDER_TIME: Duration = Duration::from_secs(20);
 
 /// Renders a valid fleet, and prints the findings of an invalid fleet.
 fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Option<Rendered>, Error> {
     let loaded = &source.loaded;
-    let layout = loaded.layout.as_ref().map_or("", |layout| &layout.name);
-    let seconds = RENDER_TIME.as_secs();
-    let late = format!("error: the templates of layout `{}` take more than {seconds} s", one_line(layout));
-    let deadline = disk::exit_after(RENDER_TIME, late);
-    let rendered =
-        loaded.fleet.as_ref().zip(loaded.layout.as_ref()).map(|(fleet, layout)| render::render(fleet, layout));
+    let both = loaded.fleet.as_ref().zip(loaded.layout.as_ref());
+    if let Some(of) = supervisor::searched_render() {
+        let root = source.folder.clone();
+        let report =
+            move |number: usize, at: &Span| supervisor::report_line(number, &display_path(&root, at.file()), at);
+        both.inspect(|(fleet, layout)| render::search(fleet, layout, Probe::new(of, Box::new(report))));
+        return Ok(None);
+    }
+    let deadline = disk::exit_after(RENDER_TIME);
+    let rendered = both.map(|(fleet, layout)| render::render(fleet, layout));
     drop(deadline);
     let mut findings = loaded.findings.clone();
     findings.extend(rendered.iter().flat_map(|rendered| rendered.findings.iter().cloned()));

@@ -109,6 +109,81 @@ fn labels_of_many_objects() {
     assert_refused(&repository, "the transformers of this build visit more than");
 }
 
+/// A repository of one build, with many small ConfigMaps.
+fn many_objects(count: usize, name: impl Fn(usize) -> String, kustomization: &str) -> Repository {
+    let repository = Repository::with_apps(&format!("resources: [o.yaml]\n{kustomization}"));
+    repository.write("apps/o.yaml", &many(count, |at| format!("---\n{}", config_map(&name(at), "{a: x}"))));
+    repository
+}
+
+#[test]
+fn regular_expressions_of_long_names() {
+    let patches: String = many(40, |at| format!("- {{target: {{name: \"{at}.*(a?){{1000}}b\"}}, patch: \"[]\"}}\n"));
+    let repository =
+        many_objects(200, |at| format!("{}{}", at % 10, "a".repeat(1_000)), &format!("patches:\n{patches}"));
+    assert_refused(&repository, "the transformers of this build visit more than");
+}
+
+#[test]
+fn operations_of_a_json_patch() {
+    let operations: String = many(10_000, |_| "- {op: add, path: /list/0, value: x}\n".to_owned());
+    let repository = Repository::with_apps("resources: [o.yaml]\npatches: [{path: p.yaml, target: {name: x}}]\n");
+    repository.write("apps/o.yaml", &format!("{}list: []\n", config_map("x", "{}")));
+    repository.write("apps/p.yaml", &operations);
+    assert_refused(&repository, "values");
+}
+
+#[test]
+fn texts_that_grow_with_each_object() {
+    let long = "x".repeat(1 << 20);
+    for transformer in [format!("namePrefix: {long}\n"), format!("nameSuffix: {long}\n")] {
+        let repository = many_objects(200, |at| format!("o{at}"), &transformer);
+        assert_refused(&repository, "the objects of this build are larger than 256 MiB");
+    }
+    let repository = Repository::with_apps(&format!("resources: [o.yaml]\nimages: [{{name: i, tagSuffix: {long}}}]\n"));
+    let containers: String = many(400, |at| format!("{{name: c{at}, image: \"i:1\"}},"));
+    repository.write(
+        "apps/o.yaml",
+        &format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: p, namespace: default}}\nspec: {{containers: [{containers}]}}\n"),
+    );
+    assert_refused(&repository, "the objects of this build are larger than 256 MiB");
+}
+
+#[test]
+fn replacements_that_double() {
+    let target = |from: &str, at: usize| {
+        format!(
+            "- source: {{kind: ConfigMap, name: o0, fieldPath: {from}}}\n  targets: [{{select: {{kind: ConfigMap}}, \
+             fieldPaths: [data.k{at}], options: {{create: true}}}}]\n"
+        )
+    };
+    let replacements: String = many(100, |at| target("data", at));
+    let repository = many_objects(20, |at| format!("o{at}"), &format!("replacements:\n{replacements}"));
+    let answer = bounded(&repository, &["lint", "--format", "concise"]);
+    assert!(answer.code == 1 && answer.out.contains("failed-build"), "{}", answer.text());
+}
+
+#[test]
+fn many_labels_of_one_entry() {
+    for field in ["commonLabels", "commonAnnotations"] {
+        let pairs: String = many(2_000, |at| format!("  k{at}: v\n"));
+        let repository = many_objects(500, |at| format!("o{at}"), &format!("{field}:\n{pairs}"));
+        assert_refused(&repository, "the transformers of this build visit more than");
+    }
+}
+
+#[test]
+fn patterns_of_variables() {
+    let repository = Repository::new();
+    let values: String = many(200, |at| format!("      V{at}: {}\n", "a".repeat(300)));
+    repository
+        .write("clusters/a/apps.yaml", &applier("apps", "./apps", &format!("  postBuild:\n    substitute:\n{values}")));
+    let objects: String =
+        many(200, |at| format!("---\n{}", config_map(&format!("o{at}"), &format!("{{a: \"${{V{at}%%*a*b}}\"}}"))));
+    repository.write("apps/o.yaml", &objects);
+    assert_refused(&repository, "steps");
+}
+
 #[test]
 fn wildcards_of_many_files() {
     let repository = Repository::with_apps("resources: []\n");
@@ -136,14 +211,30 @@ fn layout(template: &str) -> Repository {
 }
 
 #[test]
-fn a_template_that_doubles_a_text_ends_with_a_message() {
-    let template = format!("{{% set a = 'xxxxxxxx' %}}{}a: {{{{ a }}}}\n", "{% set a = a ~ a %}".repeat(60));
-    let repository = layout(&template);
-    let mut command = repository.command(&["render", "--check"]);
-    // Less memory than by default, so that the test is fast.
-    let answer = super::answer(&["render", "--check"], &command.env("FLEETWRIGHT_MEMORY", "2").output().unwrap());
-    assert_eq!(answer.code, 2, "{}", answer.text());
-    assert!(answer.err.contains("the memory, the stack or the time is exhausted"), "{}", answer.text());
+fn a_template_that_doubles_a_value_ends_with_its_line() {
+    let steps = [
+        "ns.a ~ ns.a",
+        "ns.a + ns.a",
+        "ns.a | replace('', ns.a)",
+        "[ns.a, ns.a] | join",
+        "[ns.a, ns.a] | tojson",
+        "[ns.a, ns.a] | yaml",
+    ];
+    for step in steps {
+        let template = format!(
+            "a: 1\n{{% set ns = namespace(a='xxxxxxxx') %}}\n{{% for i in range(60) %}}\n{{% set ns.a = {step} %}}\n\
+             {{% endfor %}}\nb: {{{{ ns.a }}}}\n"
+        );
+        let repository = layout(&template);
+        // A template before it, which is not at fault.
+        repository.write("layout/clusters/a.yaml", "{% for i in range(300) %}\na{{ i }}: {{ i ~ i }}\n{% endfor %}\n");
+        let mut command = repository.command(&["render", "--check"]);
+        // Less memory than by default, so that the test is fast.
+        let answer = super::answer(&["render", "--check"], &command.env("FLEETWRIGHT_MEMORY", "2").output().unwrap());
+        assert_eq!(answer.code, 2, "`{step}`: {}", answer.text());
+        let words = "layout/clusters/x.yaml:4: this line of a template exhausts the memory";
+        assert!(answer.err.contains(words), "`{step}`: {}", answer.text());
+    }
 }
 
 #[test]

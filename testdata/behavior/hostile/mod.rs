@@ -49,6 +49,23 @@ impl Repository {
         repository
     }
 
+    /// The path of a rendered file.
+    fn rendered(&self) -> PathBuf {
+        let mut folders = vec![self.root()];
+        while let Some(folder) = folders.pop() {
+            for path in fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()) {
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.file_name().is_some_and(|name| name != "fleet.yaml" && name != "kustomization.yaml")
+                    && path.extension().is_some_and(|extension| extension == "yaml")
+                {
+                    return path;
+                }
+            }
+        }
+        panic!("nothing was rendered")
+    }
+
     /// A repository whose cluster also applies the directory `apps`, with this kustomization.
     fn with_apps(kustomization: &str) -> Self {
         let repository = Self::new();
@@ -57,8 +74,9 @@ impl Repository {
         repository
     }
 
+    /// The directory, which is in a directory of its own.
     fn root(&self) -> PathBuf {
-        self.folder.path().to_owned()
+        self.folder.path().join("fleet")
     }
 
     fn write(&self, path: &str, text: &str) {
@@ -68,6 +86,7 @@ impl Repository {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
+        fs::create_dir_all(self.folder.path().join("empty")).unwrap();
         let mut command = Command::new(BINARY);
         command.current_dir(self.root()).args(arguments).stdin(Stdio::null());
         command.env("NO_COLOR", "1").env("RUST_BACKTRACE", "0").env_remove("GITHUB_WORKSPACE");

@@ -23,6 +23,25 @@ const PRINTERS: &[&[&str]] = &[
     &["trace", "Secret/default/of-file", "--format", "json"],
     &["trace", "ConfigMap/default/target"],
     &["access", "default"],
+    &["access", "default", "--format", "json"],
+    &["lint", "--pedantic", "--color", "always"],
+    &["lint", "--pedantic", "--only", "plaintext-secret"],
+    &["lint", "clusters/a/lost.yaml"],
+    &["upgrade", "--flux-version", "2.8", "--verbose"],
+    &["upgrade", "--flux-version", "2.8", "--format", "json"],
+    &["graph", "--format", "mermaid"],
+    &["graph", "--format", "dot"],
+    &["graph", "Secret/default/of-file"],
+    &["build", "--kustomization", "flux-system/apps"],
+    &["kustomize", "broken"],
+    &["schema", "list"],
+    &["diff", "../empty", "."],
+    &["diff", "../empty", ".", "--format", "json"],
+    &["diff", "../empty", ".", "--format", "markdown"],
+    &["diff", "../empty", ".", "--format", "html"],
+    &["diff", ".", "../empty"],
+    &["trace", "Secret/default/nothing"],
+    &["trace", "Secret/default/of-file", "stringData.nothing"],
 ];
 
 /// Plants each canary in another place, together with a fault that could quote it.
@@ -96,7 +115,9 @@ fn assert_hidden(repository: &Repository, canaries: &[String; 10], commands: &[&
     for arguments in commands {
         let answer = repository.run(arguments);
         let text = answer.text();
-        assert!((0..=1).contains(&answer.code), "`{}` ends with {}:\n{text}", answer.command, answer.code);
+        assert!(text.len() > 3, "`{}` prints nothing", answer.command);
+        let fails = ["diff", "schema", "nothing"].iter().any(|word| answer.command.contains(word));
+        assert!((0..=1).contains(&answer.code) || fails, "`{}` ends with {}:\n{text}", answer.command, answer.code);
         for (at, canary) in canaries.iter().enumerate() {
             let json = serde_json::to_string(canary).unwrap();
             let encoded = BASE64.encode(canary.as_bytes());
@@ -123,6 +144,41 @@ proptest! {
         }
         let commands: Vec<&[&str]> = PRINTERS.iter().copied().step_by(3).collect();
         assert_hidden(&plant(&canaries), &canaries, &commands);
+    }
+}
+
+#[test]
+fn a_file_with_a_report_has_no_secret_value() {
+    let canaries = std::array::from_fn(|at| format!("canary{at}-Hunter2"));
+    let repository = plant(&canaries);
+    for format in ["text", "json", "concise", "github", "gitlab", "junit", "markdown", "sarif"] {
+        let answer = repository.run(&["lint", "--pedantic", "--format", &format!("{format}=report")]);
+        assert_eq!(answer.code, 1, "{}", answer.text());
+        let report = std::fs::read_to_string(repository.root().join("report")).unwrap();
+        assert!(!report.contains("-Hunter2"), "{format}: {report}");
+        std::fs::remove_file(repository.root().join("report")).unwrap();
+    }
+    assert_eq!(repository.run(&["lint", "--pedantic", "--baseline", "baseline.json", "--write-baseline"]).code, 0);
+    let baseline = std::fs::read_to_string(repository.root().join("baseline.json")).unwrap();
+    assert!(!baseline.contains("-Hunter2"), "{baseline}");
+}
+
+#[test]
+fn a_render_prints_no_secret_value() {
+    let repository = Repository { folder: tempfile::tempdir().unwrap() };
+    let fleet = std::fs::read_to_string(crate::support::testdata("fleets/quickstart").join("fleet.yaml")).unwrap();
+    repository.write("fleet.yaml", &fleet);
+    assert_eq!(repository.run(&["render"]).code, 0);
+    let edited = repository.rendered();
+    let text = std::fs::read_to_string(&edited).unwrap();
+    let secret =
+        "---\napiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: apps}\nstringData: {key: canary-Hunter2}\n";
+    std::fs::write(&edited, format!("{text}{secret}")).unwrap();
+    for arguments in
+        [&["render", "--check"][..], &["render"], &["render", "--check", "--summary"], &["render", "--explain-values"]]
+    {
+        let answer = repository.run(arguments);
+        assert!(!answer.text().contains("Hunter2"), "`{}`: {}", answer.command, answer.text());
     }
 }
 

@@ -1,13 +1,17 @@
 //! Output streams: results to standard output, messages to standard error.
 
+mod guard;
+
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 
-use super::guard::{Guard, Lines};
 use crate::report::mask::SecretValues;
+use guard::Guard;
+
+pub(super) use guard::Lines;
 
 /// The two output streams, without colors if a stream does not support them.
 pub(super) struct Streams {

@@ -1,5 +1,7 @@
 //! The compiled templates of a layout, and their errors.
 
+mod probe;
+
 use std::borrow::Cow;
 use std::thread;
 
@@ -15,6 +17,8 @@ use crate::base::finding::Finding;
 use crate::fleet::{EXAMPLE, Layout, MANIFEST};
 use crate::text::{Entry, File, Span, Tree};
 use crate::yaml::{Reader, from_json, parse, print, to_json};
+
+pub use probe::Probe;
 
 /// The maximum number of instructions of a template. The largest built-in template needs a hundredth of this number.
 const FUEL: u64 = 10_000_000;
@@ -36,6 +40,8 @@ const MAX_ITEMS: usize = 5_000;
 pub(super) struct Templates {
     environment: Environment<'static>,
     files: Tree,
+    /// The search for a line; `None` for a normal render.
+    pub probe: Option<Probe>,
 }
 
 /// The error of a template that calls `fail(…)`: the layout does not support a setting of fleet.yaml.
@@ -79,7 +85,7 @@ impl Templates {
         environment.add_filter("selectattr", selectattr);
         environment.add_filter("rejectattr", rejectattr);
         environment.add_filter("map", map);
-        let mut templates = Self { environment, files: layout.files.clone() };
+        let mut templates = Self { environment, files: layout.files.clone(), probe: None };
         for (path, entry) in layout.files.entries() {
             match entry {
                 Entry::Text(_) if path == MANIFEST || path == EXAMPLE || verbatim.is_match(path) => {}
@@ -121,7 +127,26 @@ impl Templates {
 
     /// Renders a template. Values are marks in the result.
     pub(super) fn render(&self, name: &str, context: Value) -> Result<String, Error> {
+        if let Some(probe) = &self.probe {
+            self.search(probe, name, &context);
+        }
         self.environment.get_template(name)?.render(context)
+    }
+
+    /// Renders with a growing number of steps, and reports the line that each number reaches.
+    fn search(&self, probe: &Probe, name: &str, context: &Value) {
+        let number = probe.next();
+        let first = self.file(name).unwrap_or_else(|| File::new(name, "")).first_line();
+        (probe.report)(number, &first);
+        let mut environment = self.environment.clone();
+        let mut steps = 0;
+        while probe.of == number && steps < FUEL {
+            steps += steps / 64 + 1;
+            environment.set_fuel(Some(steps));
+            let rendered = environment.get_template(name).and_then(|template| template.render(context.clone()));
+            let Err(error) = rendered else { return };
+            (probe.report)(number, &self.place(innermost(&error), name, None));
+        }
     }
 
     /// Returns the file of a template.
@@ -185,6 +210,17 @@ impl Templates {
             (None, None) => File::new(name, "").first_line(),
         }
     }
+}
+
+/// The error of an included template, which the errors of the including templates wrap.
+fn innermost(error: &Error) -> &Error {
+    let mut innermost = error;
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        innermost = inner.downcast_ref::<Error>().unwrap_or(innermost);
+        source = inner.source();
+    }
+    innermost
 }
 
 /// Returns the span of a line without its indentation.

@@ -9,7 +9,7 @@ use crate::report::{json_line, log_line};
 
 /// The treatment of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lines {
+pub(in crate::cli) enum Lines {
     /// Text for users: control characters and commands of workflows are escaped.
     Text,
     /// JSON: control characters and commands of workflows are escaped in texts.
