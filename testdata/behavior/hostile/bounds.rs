@@ -35,6 +35,16 @@ fn a_list_of_a_million_values() {
     assert_refused(&repository, "the file has more than 1000000 values");
 }
 
+#[test]
+fn values_of_all_files() {
+    let repository = Repository::new();
+    let text = format!("a: &a [{}]\nb: [{}]\n", "x,".repeat(958), "*a,".repeat(100));
+    for at in 0..300 {
+        repository.write(&format!("a/{at}.yaml"), &text);
+    }
+    assert_refused(&repository, "have more than 20000000 values; this file is not read");
+}
+
 fn resource_set(template: &str) -> Repository {
     let repository = Repository::new();
     let lines = format!("    {}\n", template.trim_end().replace('\n', "\n    "));
