@@ -5,7 +5,7 @@ mod bug;
 mod streams;
 mod error;
 mod supervisor;
-mod completions;
+mod install;
 mod layout;
 mod source;
 mod init;
@@ -32,6 +32,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use error::Error;
 use exit::Exit;
+use install::{completions, man};
 use streams::Streams;
 
 /// A compiler and a linter for Flux fleet repositories.
@@ -82,6 +83,7 @@ enum Command {
     Policy(policy::Args),
     Init(init::Args),
     Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// Parses the arguments of the process and runs the command.
@@ -125,6 +127,7 @@ fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
         Command::Policy(args) => policy::run(args, streams),
         Command::Init(args) => init::run(args, streams),
         Command::Completions(args) => completions::run(args, &mut Cli::command(), streams),
+        Command::Man(args) => man::run(args, Cli::command(), streams),
     }
 }
 

@@ -1,13 +1,16 @@
 //! The outputs of `lint`: a format on standard output, and formats in files.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::streams::{Lines, Streams};
 use crate::base::finding::did_you_mean;
 use crate::disk;
-use crate::report::{FORMATS, Format, Report, SummaryLine};
+use crate::report::{FORMATS, Format, Report, SummaryLine, markdown_within};
+
+/// The maximum size of the job summary of a step. GitHub drops a longer one.
+const MAX_JOB_SUMMARY: usize = 1 << 20;
 
 /// A format and its destination.
 #[derive(Debug, Clone)]
@@ -81,6 +84,17 @@ pub(super) fn write(outputs: &[Output], report: &Report, streams: &mut Streams) 
     let is_read = streams.write_as(lines, write)?;
     if is_read && output.format.summary == SummaryLine::Stderr {
         streams.message(&report.summary);
+    }
+    if output.format.name == "github" { add_job_summary(report, streams) } else { Ok(()) }
+}
+
+/// Appends the findings to the job summary, if this is a step of GitHub Actions.
+fn add_job_summary(report: &Report, streams: &Streams) -> Result<(), Error> {
+    let Some(file) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty()) else { return Ok(()) };
+    let free = MAX_JOB_SUMMARY.saturating_sub(usize::try_from(disk::len(Path::new(&file))).unwrap_or(usize::MAX));
+    let text = format!("{}\n", markdown_within(report, free.saturating_sub(1)));
+    if text.len() <= free {
+        disk::append(Path::new(&file), &streams.masked(&text))?;
     }
     Ok(())
 }

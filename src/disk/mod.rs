@@ -24,12 +24,12 @@ pub use error::DiskError;
 pub use lazy_tree::{LazyTree, open_copy, open_lazy};
 pub use lock::{DirectoryLock, lock_exclusive, lock_shared};
 pub use nearest::{Nearest, nearest, path_between};
-pub use place::{exists, is_file, relative};
+pub use place::{exists, is_file, len, relative};
 pub use read::{list, read, read_beside, read_copy, read_some};
 pub use revision::read_revision;
 pub use root::Refusal;
 pub use worker::{WorkerEnd, end_with_parent, exit_after, limit_resources, read_worker, run_worker};
-pub use write::{Changes, LockFile, clean, create, replace, rewrite, write};
+pub use write::{Changes, LockFile, append, clean, create, replace, rewrite, write, write_files};
 
 /// The directory in which files are written before they are renamed to their targets. It is in the root, since a rename
 /// cannot cross file systems.

@@ -17,6 +17,11 @@ pub fn exists(path: &Path) -> bool {
     path.exists()
 }
 
+/// Returns the size of a file in bytes; 0 if it does not exist.
+pub fn len(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |metadata| metadata.len())
+}
+
 /// Returns the path of a directory relative to a directory that contains it, with `/` between segments.
 ///
 /// Returns the empty string if both are the same directory.

@@ -102,6 +102,18 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
     Ok(())
 }
 
+/// Writes files to a directory that the user names, which is created if it does not exist.
+pub fn write_files(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), DiskError> {
+    fs::create_dir_all(folder).map_err(DiskError::refused("create the directory", folder))?;
+    files.iter().try_for_each(|(name, text)| replace(&folder.join(name), text.as_bytes()))
+}
+
+/// Appends to a file that the user names, which is created if it does not exist.
+pub fn append(path: &Path, text: &str) -> Result<(), DiskError> {
+    let file = fs::OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(DiskError::refused("write", path))
+}
+
 /// Rewrites existing files of a directory, each in one step. Checks all paths before the first file changes.
 pub fn rewrite(root: &Path, files: &BTreeMap<String, String>) -> Result<(), DiskError> {
     let root = fs::canonicalize(root).map_err(DiskError::refused("read", root))?;

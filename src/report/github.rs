@@ -44,7 +44,7 @@ fn command(report: &Report, finding: &Finding, more: usize) -> String {
     }
     if more > 0 {
         let others = counted(more, &format!("further {}", finding.severity));
-        let _ = write!(message, "\nGitHub does not show {others}; the job summary and the log have all of them");
+        let _ = write!(message, "\nGitHub does not show {others}; the job summary lists them");
     }
     let mut properties = format!(
         "file={},line={},endLine={}",

@@ -6,28 +6,36 @@ use std::io::{self, Write};
 use super::places::Shown;
 use super::printable::one_line;
 use super::result::Report;
+use super::summary::counted;
 use crate::base::finding::{Finding, Severity};
 
 /// The limit of the text in bytes, since GitHub rejects a comment of more than 65,536 characters.
 pub(super) const MAX_LEN: usize = 60_000;
 
-/// Writes the summary and a list of the findings, each with its places.
+/// Writes the summary and a list of the findings, each with its places, errors first.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "**fleetwright**: {}", report.summary)?;
-    let mut len = 0;
-    for (shown, finding) in report.findings.iter().enumerate() {
+    out.write_all(within(report, MAX_LEN).as_bytes())
+}
+
+/// Formats the summary and as many findings as the number of bytes permits, errors first.
+pub fn within(report: &Report, max_len: usize) -> String {
+    let mut text = format!("**fleetwright**: {}\n", report.summary);
+    let mut findings: Vec<&Finding> = report.findings.iter().collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    for (shown, finding) in findings.iter().enumerate() {
         let item = item(report, finding);
-        len += item.len();
-        if len > MAX_LEN {
-            let omitted = report.findings.len() - shown;
-            return writeln!(out, "\n… and {omitted} more; `fleetwright lint` prints all of them");
+        let rest = counted(findings.len() - shown, "further finding");
+        let end = format!("\n… and {rest}; `fleetwright lint` prints all of them\n");
+        if text.len() + item.len() + end.len() > max_len {
+            text.push_str(&end);
+            return text;
         }
         if shown == 0 {
-            writeln!(out)?;
+            text.push('\n');
         }
-        write!(out, "{item}")?;
+        text.push_str(&item);
     }
-    Ok(())
+    text
 }
 
 fn item(report: &Report, finding: &Finding) -> String {

@@ -23,6 +23,7 @@ pub mod changes;
 
 use std::io::{self, Write};
 
+pub use markdown::within as markdown_within;
 pub use printable::{json_line, log_line, one_line, printable};
 pub use result::{Report, display_path};
 pub use summary::{Coverage, Summary, counted};
@@ -54,7 +55,12 @@ pub const FORMATS: &[Format] = &[
     Format { name: "text", about: "source lines for terminals", write: text::write, summary: SummaryLine::Stdout },
     Format { name: "json", about: "JSON for programs", write: json::write, summary: SummaryLine::Stderr },
     Format { name: "concise", about: "one line per finding", write: concise::write, summary: SummaryLine::Stdout },
-    Format { name: "github", about: "annotations on GitHub", write: github::write, summary: SummaryLine::Stderr },
+    Format {
+        name: "github",
+        about: "annotations and job summary on GitHub",
+        write: github::write,
+        summary: SummaryLine::Stderr,
+    },
     Format { name: "gitlab", about: "code quality on GitLab", write: gitlab::write, summary: SummaryLine::Stderr },
     Format { name: "junit", about: "JUnit XML for CI systems", write: junit::write, summary: SummaryLine::Stderr },
     Format { name: "markdown", about: "Markdown for comments", write: markdown::write, summary: SummaryLine::Stderr },

@@ -17,8 +17,16 @@ use crate::lint;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
+/// The repository that `Cargo.toml` names.
+const REPOSITORY: Option<&str> = {
+    let url = env!("CARGO_PKG_REPOSITORY");
+    if url.is_empty() { None } else { Some(url) }
+};
+
 /// The maximum number of results that GitHub accepts, without those that it drops.
 const MAX_RESULTS: usize = 5_000;
+/// The maximum number of characters of a description that GitHub accepts.
+const MAX_DESCRIPTION: usize = 1024;
 /// The maximum number of related locations of one result.
 const MAX_RELATED: usize = 100;
 
@@ -48,6 +56,8 @@ struct Tool {
 struct Driver {
     name: &'static str,
     semantic_version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    information_uri: Option<&'static str>,
     rules: Vec<Descriptor>,
 }
 
@@ -56,7 +66,10 @@ struct Driver {
 struct Descriptor {
     id: String,
     short_description: Text,
+    full_description: Text,
     help: Help,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help_uri: Option<String>,
     default_configuration: Configuration,
     properties: Properties,
 }
@@ -157,6 +170,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let driver = Driver {
         name: env!("CARGO_PKG_NAME"),
         semantic_version: env!("CARGO_PKG_VERSION"),
+        information_uri: REPOSITORY,
         rules: ids.iter().map(|id| descriptor(id)).collect(),
     };
     let run = Run { tool: Tool { driver }, column_kind: "unicodeCodePoints", results };
@@ -168,14 +182,27 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 fn descriptor(id: &str) -> Descriptor {
     let rule = lint::rule(id);
     let summary = rule.map_or_else(|| id.replace('-', " "), |rule| rule.summary.to_owned());
-    let markdown = rule.map_or_else(|| summary.clone(), lint::Rule::page);
+    let page = rule.map_or_else(|| summary.clone(), lint::Rule::page);
+    let version = env!("CARGO_PKG_VERSION");
     Descriptor {
         id: id.to_owned(),
         short_description: Text { text: summary.clone() },
-        help: Help { text: format!("{summary}; `fleetwright rule {id}` prints the reason and the fix"), markdown },
+        full_description: Text { text: reason(&page).unwrap_or_else(|| summary.clone()) },
+        help: Help {
+            text: format!("{summary}; `fleetwright rule {id}` prints the reason and the fix"),
+            markdown: page,
+        },
+        help_uri: rule.and(REPOSITORY).map(|url| format!("{url}/blob/v{version}/docs/rules/{id}.md")),
         default_configuration: Configuration { level: level(rule.map_or(Severity::Error, |rule| rule.severity)) },
         properties: Properties { tags: ["gitops", "kubernetes"] },
     }
+}
+
+/// Returns the first paragraph of a page below its headings.
+fn reason(page: &str) -> Option<String> {
+    let paragraph = page.split("\n\n").find(|paragraph| !paragraph.trim_start().starts_with('#'))?;
+    let text: String = paragraph.replace('\n', " ").chars().take(MAX_DESCRIPTION).collect();
+    Some(text)
 }
 
 fn level(severity: Severity) -> &'static str {

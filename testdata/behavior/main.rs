@@ -11,6 +11,7 @@ mod clusters;
 mod confinement;
 mod decryption;
 mod docs;
+mod faults;
 mod fleet;
 mod handling;
 mod helm;

@@ -1,23 +1,21 @@
-//! The corpus of each fuzz target.
+//! The inputs of each fuzz target.
 
 use libtest_mimic::Trial;
 use std::path::Path;
 
-use crate::support::entries;
+use crate::support::{entries, name as name_of};
 use crate::trials as trials_of;
 
-#[path = "../../fuzz/targets.rs"]
+#[path = "../../fuzz/targets/mod.rs"]
 mod targets;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
-    let mut trials = trials_of("fuzz", &corpus, entries(&corpus.join("parse")), |input| {
-        targets::parse(&std::fs::read(input)?);
-        Ok(())
-    });
-    trials.extend(trials_of("fuzz", &corpus, entries(&corpus.join("print")), |input| {
-        targets::print(&std::fs::read(input)?);
-        Ok(())
-    }));
-    trials
+    let of_target = |(name, _): &(&'static str, _)| {
+        trials_of("fuzz", &corpus, entries(&corpus.join(name)), |input| {
+            targets::run(&name_of(input.parent().expect("an input is in a directory")), &std::fs::read(input)?);
+            Ok(())
+        })
+    };
+    targets::TARGETS.iter().flat_map(of_target).collect()
 }

@@ -39,7 +39,8 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token<'_>, Range<usize>)>, Synta
             tokens.push((Token::End, start..start));
             return Ok(tokens);
         }
-        let (token, after) = next(rest).map_err(|message| SyntaxError { at: start..start + 1, message })?;
+        let first = rest.chars().next().map_or(0, char::len_utf8);
+        let (token, after) = next(rest).map_err(|message| SyntaxError { at: start..start + first, message })?;
         tokens.push((token, start..text.len() - after.len()));
         rest = after;
     }

@@ -8,6 +8,8 @@ use std::process::Command;
 use fleetwright::yaml::Node;
 use runner::Runner;
 
+mod install;
+mod outputs;
 mod runner;
 
 const FLEET: &str = include_str!("../../action/fleet.yaml");
@@ -57,7 +59,7 @@ fn a_current_fleet_passes_and_the_summary_says_so() {
     assert_eq!(run.code, 0, "{run:#?}");
     assert_eq!(run.outputs["result.exit-code"], "0");
     assert!(run.summary.contains("The tree is what fleet.yaml renders."), "{}", run.summary);
-    assert!(run.summary.contains("No finding fails the check"), "{}", run.summary);
+    assert!(run.summary.contains("**fleetwright**: no findings"), "{}", run.summary);
     assert!(!run.log.contains("::error"), "{}", run.log);
 }
 
@@ -81,7 +83,7 @@ fn a_finding_fails_a_tree_written_by_hand_and_is_annotated() {
     let run = runner.run();
     assert_eq!(run.code, 1, "{run:#?}");
     assert!(run.log.contains("::error file=clusters/home/apps.yaml,line=10"), "{}", run.log);
-    assert!(run.summary.contains("error[duplicate-key]"), "{}", run.summary);
+    assert!(run.summary.contains("`clusters/home/apps.yaml:10` `duplicate-key`"), "{}", run.summary);
     assert!(run.summary.contains("The tree was not compared"), "{}", run.summary);
 }
 
@@ -91,7 +93,7 @@ fn fail_on_never_shows_the_finding_and_passes() {
     write_by_hand(&runner.workspace());
     let run = runner.run();
     assert_eq!(run.code, 0, "{run:#?}");
-    assert!(run.summary.contains("error[duplicate-key]"), "{}", run.summary);
+    assert!(run.summary.contains("`clusters/home/apps.yaml:10` `duplicate-key`"), "{}", run.summary);
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn folders_and_files_may_be_called_anything() {
 #[test]
 fn hostile_inputs_are_refused_and_never_run() {
     let hostile = "error; touch pwned $(touch pwned) `touch pwned`\n::error::made up\n' touch pwned \"";
-    for input in ["path", "fleet", "render", "fail-on", "args"] {
+    for input in ["path", "fleet", "render", "diff", "fail-on", "args", "timeout", "memory", "version", "build"] {
         let runner = Runner::new().input(input, hostile);
         render(&runner.workspace());
         let run = runner.run();
@@ -205,41 +207,4 @@ fn both_checks_run_when_neither_can() {
     assert_eq!(run.code, 2, "{run:#?}");
     assert!(run.summary.contains("could **not** be compared"), "{}", run.summary);
     assert!(run.summary.contains("could **not** be linted"), "{}", run.summary);
-}
-
-#[test]
-fn without_an_installed_version_its_own_commit_is_built_away_from_the_checkout() {
-    let runner = Runner::new().input("version", "");
-    let binary = env!("CARGO_BIN_EXE_fleetwright");
-    let cargo = format!(
-        "#!/bin/sh\npwd > \"$RUNNER_TEMP/built-in\"\nprintf '%s\\n' \"$@\" > \"$RUNNER_TEMP/cargo-arguments\"\n\
-         mkdir -p \"$RUNNER_TEMP/fleetwright/bin\" && ln -s '{binary}' \"$RUNNER_TEMP/fleetwright/bin/fleetwright\"\n"
-    );
-    runner.program("cargo", &cargo);
-    render(&runner.workspace());
-    let run = runner.run();
-    assert_eq!(run.code, 0, "{run:#?}");
-    let built_in = fs::read_to_string(runner.temp().join("built-in")).unwrap();
-    assert_eq!(
-        Path::new(built_in.trim()),
-        Path::new(env!("CARGO_MANIFEST_DIR")),
-        "cargo reads no file of the checkout"
-    );
-    let arguments = fs::read_to_string(runner.temp().join("cargo-arguments")).unwrap();
-    assert!(arguments.starts_with("install\n--quiet\n--locked\n--path\n.\n"), "{arguments}");
-}
-
-#[test]
-fn another_version_than_the_one_asked_for_is_refused() {
-    let runner = Runner::new().input("version", "999.0.0\n::error::made up");
-    let binary = env!("CARGO_BIN_EXE_fleetwright");
-    let cargo = format!(
-        "#!/bin/sh\nmkdir -p \"$RUNNER_TEMP/fleetwright/bin\"\n\
-         ln -s '{binary}' \"$RUNNER_TEMP/fleetwright/bin/fleetwright\"\n"
-    );
-    runner.program("cargo", &cargo);
-    let run = runner.run();
-    assert_eq!(run.code, 2, "{run:#?}");
-    assert!(run.log.contains("was asked for"), "{}", run.log);
-    assert!(!run.log.lines().any(|line| line.starts_with("::error::made up")), "{}", run.log);
 }

@@ -15,6 +15,8 @@ pub(super) struct Runner {
     action: Node,
     inputs: BTreeMap<String, String>,
     path: OsString,
+    /// The repository of the action, which is empty on a runner that does not know it.
+    repository: &'static str,
 }
 
 /// What a run left behind.
@@ -46,13 +48,19 @@ impl Runner {
         let folders = [folder.path().join("bin"), binary.to_owned()].into_iter().chain(std::env::split_paths(&system));
         let path = std::env::join_paths(folders).expect("no folder of a path has a separator in its name");
         let inputs = BTreeMap::from([("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]);
-        Self { folder, action, inputs, path }
+        Self { folder, action, inputs, path, repository: "" }
     }
 
     /// The same runner with an input set.
     pub(super) fn input(mut self, name: &str, value: &str) -> Self {
         assert!(self.action.at_keys(&["inputs", name]).is_some(), "action.yml has no input `{name}`");
         self.inputs.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// The same runner, on which the action comes from a repository.
+    pub(super) fn of_repository(mut self, repository: &'static str) -> Self {
+        self.repository = repository;
         self
     }
 
@@ -110,6 +118,7 @@ impl Runner {
         command.args(["--noprofile", "--norc", "-e", "-o", "pipefail"]).arg(&script);
         command.current_dir(self.workspace()).env_clear().env("PATH", &self.path).env("HOME", self.temp());
         command.env("GITHUB_ACTION_PATH", env!("CARGO_MANIFEST_DIR")).env("RUNNER_TEMP", self.temp());
+        command.env("RUNNER_OS", "Linux").env("RUNNER_ARCH", "X64");
         command.env("GITHUB_OUTPUT", &output).env("GITHUB_STEP_SUMMARY", summary);
         for entry in step.get("env").map(Node::entries).unwrap_or_default() {
             command.env(&*entry.key, self.evaluate(entry.node.text().expect("a variable is a scalar"), &run.outputs));
@@ -124,7 +133,7 @@ impl Runner {
         }
     }
 
-    /// The value of an expression of the two kinds that the action uses.
+    /// The value of an expression of the three kinds that the action uses.
     fn evaluate(&self, text: &str, outputs: &BTreeMap<String, String>) -> String {
         let Some(expression) = text.strip_prefix("${{").and_then(|rest| rest.strip_suffix("}}")) else {
             return text.to_owned();
@@ -132,6 +141,7 @@ impl Runner {
         match expression.trim().split('.').collect::<Vec<_>>().as_slice() {
             ["inputs", name] => self.inputs.get(*name).cloned().unwrap_or_else(|| self.default_of(name)),
             ["steps", id, "outputs", name] => outputs.get(&format!("{id}.{name}")).cloned().unwrap_or_default(),
+            ["github", "action_repository"] => self.repository.to_owned(),
             other => unreachable!("action.yml uses an expression that this runner does not know: {other:?}"),
         }
     }

@@ -5,5 +5,5 @@ mod generate;
 mod printer;
 mod properties;
 mod scalars;
-#[path = "../../../fuzz/targets.rs"]
+#[path = "../../../fuzz/targets/yaml.rs"]
 mod targets;

@@ -2,9 +2,9 @@
 
 use clap_complete::Shell;
 
-use super::error::Error;
-use super::exit::Exit;
-use super::streams::Streams;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::streams::{Lines, Streams};
 
 /// Prints completions for a shell.
 #[derive(Debug, clap::Args)]
@@ -16,15 +16,15 @@ use super::streams::Streams;
     "  0  printed\n",
     "  2  no such shell",
 ))]
-pub(super) struct Args {
+pub(in crate::cli) struct Args {
     /// The shell.
     shell: Shell,
 }
 
-pub(super) fn run(args: &Args, command: &mut clap::Command, streams: &mut Streams) -> Result<Exit, Error> {
+pub(in crate::cli) fn run(args: &Args, command: &mut clap::Command, streams: &mut Streams) -> Result<Exit, Error> {
     // The generator panics on a write error, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "fleetwright", &mut script);
-    streams.out().write_all(&script)?;
+    streams.write_as(Lines::Data, |out| out.write_all(&script))?;
     Ok(Exit::Clean)
 }

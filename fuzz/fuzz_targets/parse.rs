@@ -1,7 +1,0 @@
-//! Fuzzes `parse`.
-#![no_main]
-
-#[path = "../targets.rs"]
-mod targets;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| targets::parse(data));
