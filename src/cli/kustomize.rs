@@ -67,13 +67,16 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         let message = format!("there is no {} in `{}`", FILE_NAMES[0], args.dir.display());
         return Err(Error::with_help(message, "pass a directory that contains a kustomization file"));
     }
-    let build = Builder::new(files).build(&opened.folder);
+    let builder = Builder::new(files);
+    let build = builder.build(&opened.folder);
     let mut findings = build.findings;
     findings.extend(build.empty);
     findings.extend(build.left_out);
     findings.extend(build.charts);
     if !findings.is_empty() {
-        let mut secrets = SecretValues::of(&opened.tree, None);
+        let mut tree = opened.tree.clone();
+        builder.files().parsed_on_demand().into_iter().for_each(|file| tree.insert(file));
+        let mut secrets = SecretValues::of(&tree, None);
         secrets.extend(SecretValues::of_objects(build.objects.iter().map(|object| &object.node)));
         streams.hide(&secrets);
         linter::print_findings(findings, "", streams)?;

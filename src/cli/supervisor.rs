@@ -26,7 +26,7 @@ const DEFAULT_GIB: u64 = 4;
 const SEARCH: &str = "FLEETWRIGHT_SEARCH";
 
 /// The limits of such a worker: the address space in bytes, and the processor time in seconds.
-const SEARCH_LIMITS: (u64, u64) = (2 << 30, 10);
+const SEARCH_LIMITS: (u64, u64) = (2 << 30, 5);
 
 /// Runs the program in a worker process. Runs it in this process if no other can be started.
 pub(super) fn supervise(program: impl FnOnce() -> ExitCode) -> ExitCode {

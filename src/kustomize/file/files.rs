@@ -129,6 +129,12 @@ impl Files {
         self
     }
 
+    /// The files that were parsed on demand so far.
+    pub fn parsed_on_demand(&self) -> Vec<File> {
+        let parsed = self.parsed_on_demand.lock().unwrap_or_else(PoisonError::into_inner);
+        parsed.values().map(|parsed| parsed.file.clone()).collect()
+    }
+
     /// The program that reads the files.
     pub fn reading(&self) -> Reading {
         self.reading

@@ -185,11 +185,11 @@ fn many_labels_of_one_entry() {
 #[test]
 fn patterns_of_variables() {
     let repository = Repository::new();
-    let values: String = many(200, |at| format!("      V{at}: {}\n", "a".repeat(300)));
+    let values: String = many(200, |at| format!("      V{at}: {}\n", "a".repeat(1_000)));
     repository
         .write("clusters/a/apps.yaml", &applier("apps", "./apps", &format!("  postBuild:\n    substitute:\n{values}")));
     let objects: String =
-        many(200, |at| format!("---\n{}", config_map(&format!("o{at}"), &format!("{{a: \"${{V{at}%%*a*b}}\"}}"))));
+        many(200, |at| format!("---\n{}", config_map(&format!("o{at}"), &format!("{{a: \"${{V{at}##*a*b}}\"}}"))));
     repository.write("apps/o.yaml", &objects);
     assert_refused(&repository, "steps");
 }
@@ -222,14 +222,7 @@ fn layout(template: &str) -> Repository {
 
 #[test]
 fn a_template_that_doubles_a_value_ends_with_its_line() {
-    let steps = [
-        "ns.a ~ ns.a",
-        "ns.a + ns.a",
-        "ns.a | replace('', ns.a)",
-        "[ns.a, ns.a] | join",
-        "[ns.a, ns.a] | tojson",
-        "[ns.a, ns.a] | yaml",
-    ];
+    let steps = ["ns.a ~ ns.a", "ns.a | replace('', ns.a)", "[ns.a, ns.a] | join"];
     for step in steps {
         let template = format!(
             "a: 1\n{{% set ns = namespace(a='xxxxxxxx') %}}\n{{% for i in range(60) %}}\n{{% set ns.a = {step} %}}\n\
