@@ -131,8 +131,7 @@ impl Files {
 
     /// The files that were parsed on demand so far.
     pub fn parsed_on_demand(&self) -> Vec<File> {
-        let parsed = self.parsed_on_demand.lock().unwrap_or_else(PoisonError::into_inner);
-        parsed.values().map(|parsed| parsed.file.clone()).collect()
+        self.lock_parsed_on_demand().values().map(|parsed| parsed.file.clone()).collect()
     }
 
     /// The program that reads the files.
