@@ -165,7 +165,7 @@ impl Comparison {
     }
 
     fn add(&mut self, place: &Place, before: Option<&Node>, after: Option<&Node>) {
-        let Some(decisive) = after.or(before) else { return };
+        let Some(decisive) = after.or(before).filter(|_| self.changes.len() < MAX_FIELDS) else { return };
         self.changes.push(FieldChange {
             field: place.name.clone(),
             before: before.map(|_| place.before.clone()),
