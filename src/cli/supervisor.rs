@@ -2,11 +2,12 @@
 
 use std::env;
 use std::io::{self, Write as _};
-use std::process::{self, ExitCode};
+use std::process::ExitCode;
+use std::time::Duration;
 
 use super::error::Error;
 use super::streams::Streams;
-use crate::disk::{self, WorkerEnd};
+use crate::disk::{self, Worker, WorkerEnd};
 use crate::report::one_line;
 use crate::text::Span;
 
@@ -25,6 +26,12 @@ const DEFAULT_GIB: u64 = 4;
 /// The environment variable of a worker that searches for the line of a template: the number of a render, or zero.
 const SEARCH: &str = "FLEETWRIGHT_SEARCH";
 
+/// The maximum duration of such a worker, which may wait for something else than the processor.
+const SEARCH_TIME: Duration = Duration::from_secs(30);
+
+/// The start of a line with a reached position in the standard error of such a worker.
+const REACHED: &str = "reached ";
+
 /// The limits of such a worker: the address space in bytes, and the processor time in seconds.
 const SEARCH_LIMITS: (u64, u64) = (2 << 30, 5);
 
@@ -37,9 +44,10 @@ pub(super) fn supervise(program: impl FnOnce() -> ExitCode) -> ExitCode {
             None => (gib().saturating_mul(1 << 30), SECONDS.saturating_mul(gib())),
         };
         disk::limit_resources(memory, seconds);
+        let _deadline = searched_render().map(|_| disk::exit_after(SEARCH_TIME));
         return program();
     }
-    match worker().and_then(disk::run_worker) {
+    match worker().and_then(Worker::run) {
         Ok(WorkerEnd::Code(code)) => ExitCode::from(code),
         Ok(WorkerEnd::Aborted(how)) => {
             let error = line_of_template().unwrap_or_else(|| exhausted(&how));
@@ -61,23 +69,24 @@ fn exhausted(how: &str) -> Error {
 }
 
 /// This program with the same arguments, as a worker.
-fn worker() -> io::Result<process::Command> {
-    let mut command = process::Command::new(env::current_exe()?);
-    command.args(env::args_os().skip(1)).env(MARK, "1");
+fn worker() -> io::Result<Worker> {
+    let mut worker = Worker::new(env::args_os().skip(1))?;
+    worker.set(MARK, "1");
     // `git` reads programs and repositories from its variables. A hook sets them for another repository.
     let of_git = env::vars_os().map(|(name, _)| name).filter(|name| name.as_encoded_bytes().starts_with(b"GIT_"));
-    of_git.for_each(|variable| _ = command.env_remove(variable));
-    Ok(command)
+    of_git.for_each(|variable| worker.remove(&variable));
+    Ok(worker)
 }
 
 /// The error about the template that exhausts the memory or the time; `None` if it is something else.
 fn line_of_template() -> Option<Error> {
     let search = |of: &str| {
-        let mut command = worker().ok()?;
+        let mut worker = worker().ok()?;
+        worker.set(SEARCH, of);
         // The renders have the same order in each process.
-        command.env(SEARCH, of).env("RAYON_NUM_THREADS", "1");
-        let (end, text) = disk::read_worker(command).ok()?;
-        let (number, place) = text.lines().last()?.split_once(' ')?;
+        worker.set("RAYON_NUM_THREADS", "1");
+        let (end, text) = worker.read().ok()?;
+        let (number, place) = text.lines().rev().find_map(|line| line.strip_prefix(REACHED))?.split_once(' ')?;
         matches!(end, WorkerEnd::Aborted(_)).then(|| (number.to_owned(), place.to_owned()))
     };
     let (number, _) = search("0")?;
@@ -94,7 +103,8 @@ pub(super) fn searched_render() -> Option<usize> {
 
 /// Reports a line of a template to the process that waits for this process.
 pub(super) fn report_line(number: usize, path: &str, at: &Span) {
-    let _ = writeln!(io::stdout(), "{number} {}:{}", one_line(path), at.position().line);
+    // The main thread holds the lock of the standard output.
+    let _ = writeln!(io::stderr(), "{REACHED}{number} {}:{}", one_line(path), at.position().line);
 }
 
 fn gib() -> u64 {

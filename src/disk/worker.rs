@@ -4,6 +4,7 @@
 //! must not decide the exit code, so a second process does the work, and the first one reports how it ended. A bounded
 //! allocator in the same process covers allocations only, and its counter costs time in every allocation.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -19,27 +20,51 @@ pub enum WorkerEnd {
     Aborted(String),
 }
 
-/// Runs a command, and waits for its end. The program must call [`end_with_parent`].
-pub fn run_worker(mut command: Command) -> io::Result<WorkerEnd> {
-    Ok(wait(command.stdin(Stdio::piped()).spawn()?)?.0)
-}
+/// A worker process. The program must call [`end_with_parent`].
+#[derive(Debug)]
+pub struct Worker(Command);
 
-/// Runs a command without visible output, and returns its end with the text that it prints.
-pub fn read_worker(mut command: Command) -> io::Result<(WorkerEnd, String)> {
-    wait(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?)
+impl Worker {
+    /// Creates a process of this program with arguments.
+    pub fn new(arguments: impl Iterator<Item = OsString>) -> io::Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(arguments).stdin(Stdio::piped());
+        Ok(Self(command))
+    }
+
+    /// Sets an environment variable.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.0.env(name, value);
+    }
+
+    /// Removes an environment variable.
+    pub fn remove(&mut self, name: &OsStr) {
+        self.0.env_remove(name);
+    }
+
+    /// Runs the process, and waits for its end.
+    pub fn run(mut self) -> io::Result<WorkerEnd> {
+        Ok(wait(self.0.spawn()?)?.0)
+    }
+
+    /// Runs the process without visible output, and returns its end and the text of its standard error.
+    pub fn read(mut self) -> io::Result<(WorkerEnd, String)> {
+        wait(self.0.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?)
+    }
 }
 
 fn wait(mut worker: Child) -> io::Result<(WorkerEnd, String)> {
     // `wait` would close the standard input, which is open for as long as this process lives.
     let lifeline = worker.stdin.take();
-    let mut text = String::new();
-    if let Some(mut stdout) = worker.stdout.take() {
-        stdout.read_to_string(&mut text)?;
+    let mut text = Vec::new();
+    if let Some(mut stderr) = worker.stderr.take() {
+        stderr.read_to_end(&mut text)?;
     }
     let status = worker.wait()?;
     drop(lifeline);
     let code = status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| *code <= 2);
-    Ok((code.map_or_else(|| WorkerEnd::Aborted(status.to_string()), WorkerEnd::Code), text))
+    let end = code.map_or_else(|| WorkerEnd::Aborted(status.to_string()), WorkerEnd::Code);
+    Ok((end, String::from_utf8_lossy(&text).into_owned()))
 }
 
 /// Ends this process when its parent ends, so that a killed run does not continue in the background.

@@ -3,7 +3,7 @@
 use crate::base::finding::ObjectRef;
 use crate::flux::State;
 use crate::graph::{Graph, GraphNode};
-pub(super) use crate::report::printable::one_line;
+use crate::report::printable::one_line;
 
 /// Returns the kind, namespace and name of an object, escaped for terminals.
 pub(super) fn name(reference: &ObjectRef) -> String {

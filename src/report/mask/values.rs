@@ -133,24 +133,32 @@ fn of_file(file: &File, tree: &Tree) -> SecretValues {
     }
     if file.text().contains("secretGenerator") {
         for document in parse(file).documents {
+            let mut read = BTreeSet::new();
             for generator in document.node.get("secretGenerator").into_iter().flat_map(Node::items) {
-                generator_sources(generator, file, tree, &mut found);
+                generator_sources(generator, file, tree, &mut read, &mut found);
             }
         }
     }
     found
 }
 
-fn generator_sources(generator: &Node, file: &File, tree: &Tree, found: &mut SecretValues) {
+/// Collects the values that a generator reads. `read` has the paths that were read before.
+fn generator_sources(
+    generator: &Node,
+    file: &File,
+    tree: &Tree,
+    read: &mut BTreeSet<String>,
+    found: &mut SecretValues,
+) {
     for literal in generator.get("literals").into_iter().flat_map(Node::items).filter_map(Node::text) {
         found.add_text(literal.split_once('=').map_or(literal, |(_, value)| value));
     }
     let lists = ["envs", "files"].into_iter().filter_map(|field| generator.get(field)).flat_map(Node::items);
     for source in lists.chain(generator.get("env")).filter_map(Node::text) {
         let path = source.split_once('=').map_or(source, |(_, path)| path);
-        let read = join(folder_of(file.path()), path).and_then(|path| tree.file(&path).ok());
-        let Some(read) = read else { continue };
-        let text = read.text();
+        let path = join(folder_of(file.path()), path).filter(|path| read.insert(path.clone()));
+        let Some(source) = path.and_then(|path| tree.file(&path).ok()) else { continue };
+        let text = source.text();
         let end = (0..=MAX_SOURCE.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
         for line in text.get(..end).unwrap_or_default().lines() {
             let value = line.split_once(['=', ':']).map_or("", |(_, value)| value);
