@@ -116,6 +116,9 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         let repo = Repo::load(&tree, &options.settings);
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
+    if args.fixes.is_requested() {
+        streams.hide(&SecretValues::of(&tree, None));
+    }
     match args.fixes.apply(&tree, &options, (or_current(&folder), &prefix), streams)? {
         Applied::Unrequested => {}
         Applied::Printed(has_changes) => return Ok(if has_changes { Exit::Found } else { Exit::Clean }),

@@ -27,6 +27,7 @@ const PRINTERS: &[&[&str]] = &[
     &["lint", "--pedantic", "--color", "always"],
     &["lint", "--pedantic", "--only", "plaintext-secret"],
     &["lint", "clusters/a/lost.yaml"],
+    &["lint", "--pedantic", "--fix=all", "--diff"],
     &["upgrade", "--flux-version", "2.8", "--verbose"],
     &["upgrade", "--flux-version", "2.8", "--format", "json"],
     &["graph", "--format", "mermaid"],
