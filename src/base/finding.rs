@@ -309,8 +309,11 @@ impl Finding {
 /// The candidate that is most similar to `typed`, if a candidate is similar enough.
 pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let score = |candidate: &str| distance(typed, candidate);
+    if typed.len() > MAX_NAME {
+        return None;
+    }
     let allowed = (typed.chars().count() / 3).clamp(1, 4);
-    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let candidates: Vec<&str> = candidates.into_iter().filter(|candidate| candidate.len() <= MAX_NAME).collect();
     let near = candidates.iter().map(|candidate| (score(candidate), *candidate));
     let near = near.filter(|(distance, _)| *distance <= allowed).min().map(|(_, candidate)| candidate);
     // A short name may be an abbreviation, such as `prod` for `production`.
@@ -322,7 +325,9 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
 ///
 /// The names of programs are short and similar. For example, `web-info` is not a misspelling of `web-env`.
 pub fn is_almost(typed: &str, meant: &str) -> bool {
-    distance(typed, meant) * 3 < typed.len().max(MIN_WORD) && !has_other_word(typed, meant)
+    typed.len().max(meant.len()) <= MAX_NAME
+        && distance(typed, meant) * 3 < typed.len().max(MIN_WORD)
+        && !has_other_word(typed, meant)
 }
 
 /// Returns whether two names with the same number of words have different words at one position.
@@ -334,6 +339,9 @@ fn has_other_word(typed: &str, meant: &str) -> bool {
 
 /// The minimum length of a word that may contain a typing error. A shorter word is more likely a number or a stage.
 pub const MIN_WORD: usize = 4;
+
+/// The maximum length of a name that is compared. The time of a comparison is the product of both lengths.
+const MAX_NAME: usize = 260;
 
 /// The number of typing errors between two names. The case, hyphens and underscores are not significant.
 fn distance(one: &str, other: &str) -> usize {
@@ -351,5 +359,6 @@ mod tests {
         assert_eq!(did_you_mean("stagging", ["production", "staging"]), Some("staging"));
         assert_eq!(did_you_mean("prod", ["production", "staging"]), Some("production"));
         assert_eq!(did_you_mean("colour", ["path", "prune"]), None);
+        assert_eq!(did_you_mean(&"a".repeat(30_000), [&*"a".repeat(30_001)]), None);
     }
 }

@@ -21,6 +21,9 @@ const MAX_FIELDS: usize = 1_000;
 /// The longest list that is compared as a sequence. A longer one is one field.
 const MAX_ITEMS: usize = 5_000;
 
+/// The maximum number of comparisons of items in two states of an object. Further lists are one field each.
+const MAX_STEPS: usize = 30_000_000;
+
 /// Returns the changed fields, in the order of the later object.
 pub(super) fn compare(before: &Object, after: &Object) -> Vec<FieldChange> {
     let version = after.api_version().rsplit('/').next().unwrap_or_default();
@@ -34,6 +37,8 @@ pub(super) fn compare(before: &Object, after: &Object) -> Vec<FieldChange> {
 #[derive(Default)]
 struct Comparison {
     changes: Vec<FieldChange>,
+    /// The maximum number of comparisons of items so far.
+    steps: usize,
 }
 
 /// The same part of both states.
@@ -134,7 +139,8 @@ impl Comparison {
 
     fn sequences(&mut self, pair: Pair<'_>, place: &Place, items: Option<&Schema>) {
         let (before, after) = (pair.before.items(), pair.after.items());
-        if before.len().max(after.len()) > MAX_ITEMS {
+        self.steps = self.steps.saturating_add(before.len().saturating_mul(after.len()));
+        if before.len().max(after.len()) > MAX_ITEMS || self.steps > MAX_STEPS {
             if !is_equal(pair.before, pair.after) {
                 self.add(place, Some(pair.before), Some(pair.after));
             }
@@ -159,7 +165,7 @@ impl Comparison {
     }
 
     fn add(&mut self, place: &Place, before: Option<&Node>, after: Option<&Node>) {
-        let Some(decisive) = after.or(before) else { return };
+        let Some(decisive) = after.or(before).filter(|_| self.changes.len() < MAX_FIELDS) else { return };
         self.changes.push(FieldChange {
             field: place.name.clone(),
             before: before.map(|_| place.before.clone()),

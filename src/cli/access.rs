@@ -8,12 +8,13 @@ use super::exit::Exit;
 use super::linter;
 use super::repository::{Options, join_names};
 use super::source::governing_fleet;
-use super::streams::Streams;
+use super::streams::{Lines, Streams};
 use crate::base::finding::did_you_mean;
 use crate::disk;
 use crate::flux::{Receiver, Repo, Tenancy};
 use crate::rbac::{Account, Rbac, Tenant, Tenants};
 use crate::report::access::{AccessFormat, AccessReport, write};
+use crate::report::mask::SecretValues;
 use crate::text::Index;
 use crate::yaml::Name;
 
@@ -68,6 +69,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let source = source.filter(|source| source.loaded.fleet.is_some());
     let options = linter::options(repository.settings.clone(), source.as_ref(), &repository.tree, streams)?;
     let repo = Repo::load(&repository.tree, &options.settings);
+    streams.hide(&SecretValues::of(&repository.tree, Some(&repo)));
     let receivers = args.options.receivers(&repo.clusters)?;
     let receivers: Vec<&Receiver<'_>> = receivers.iter().collect();
     let tenancies = crate::lint::tenancies(&repo, &receivers, &options);
@@ -89,7 +91,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Format::Json => AccessFormat::Json,
     };
     let found = merge_equal(found, &repository.prefix);
-    streams.write(|out| write(&found, format, &repository.prefix, out))?;
+    let lines = if format == AccessFormat::Json { Lines::Json } else { Lines::Text };
+    streams.write_as(lines, |out| write(&found, format, &repository.prefix, out))?;
     Ok(Exit::Clean)
 }
 

@@ -5,6 +5,7 @@ use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::process::ExitCode;
 
 use super::exit::Exit;
+use crate::report::one_line;
 
 /// Runs the program. Reports a panic and returns [`Exit::Failed`].
 pub(super) fn guard(program: impl FnOnce() -> ExitCode) -> ExitCode {
@@ -23,7 +24,7 @@ fn message(info: &PanicHookInfo<'_>) -> String {
         "error: this is a bug in fleetwright, not in your files\n\
          help: please report the bug with the command, the files that it read, and this line:\n  \
          fleetwright {version}: {} at {place}",
-        what.unwrap_or("a panic without a message")
+        one_line(what.unwrap_or("a panic without a message"))
     )
 }
 

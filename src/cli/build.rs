@@ -7,14 +7,15 @@ use super::error::Error;
 use super::exit::Exit;
 use super::linter;
 use super::repository::{Options, join_names};
-use super::streams::Streams;
+use super::streams::{Lines, Streams};
 use crate::base::finding::{Finding, Severity, did_you_mean};
 use crate::flux::{
     Applied, ApplierKind, ApplyMode, NotBuiltReason, Receiver, Repo, SHELL_VARIABLE_SUBSTITUTED, State,
     UNDEFINED_VARIABLE,
 };
 use crate::report::build::{BuildFormat, Delivery, Secrets, write};
-use crate::report::{counted, printable};
+use crate::report::mask::SecretValues;
+use crate::report::{counted, one_line};
 use crate::yaml::{Node, Style, Value};
 
 /// Prints the objects that clusters receive, grouped by their applier.
@@ -79,7 +80,11 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Format::Json => BuildFormat::Json,
     };
     let secrets = if args.show_secrets { Secrets::Shown } else { Secrets::Masked };
-    streams.write(|out| write(&deliveries, format, secrets, out))?;
+    if secrets == Secrets::Masked {
+        streams.hide(&SecretValues::of(&repository.tree, Some(&repo)));
+    }
+    let lines = if format == BuildFormat::Json { Lines::Json } else { Lines::Data };
+    streams.write_as(lines, |out| write(&deliveries, format, secrets, out))?;
     let scope = if args.kustomization.is_some() { Scope::Kustomization } else { Scope::Cluster };
     let findings = failures(&repo, &deliveries, scope);
     let failed = !findings.is_empty();
@@ -176,7 +181,7 @@ fn print_notes(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Stre
         let message = format!(
             "the output contains the objects of {} clusters: {}",
             receivers.len(),
-            printable(&join_names(&receivers))
+            one_line(&join_names(&receivers))
         );
         streams.message(format_args!("{message}; pass `--cluster NAME` to print one cluster"));
     }
@@ -197,7 +202,7 @@ fn print_notes(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Stre
         };
         let help =
             if matches!(why, NotBuiltReason::NoCopy(_)) { "; pass a local copy with `--source URL=DIR`" } else { "" };
-        streams.message(printable(&format!("not built: {what}: {why}{help}")));
+        streams.message(one_line(&format!("not built: {what}: {why}{help}")));
     }
     if masked > 0 && secrets == Secrets::Masked {
         let what = counted(masked, "Secret");

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use super::error::Error;
 use super::exit::Exit;
 use super::repository::{Options, Repository};
-use super::streams::Streams;
+use super::streams::{Lines, Streams};
 use crate::changes::{Changes, Side, compare};
 use crate::disk;
 use crate::flux::{Receiver, Repo, Tenancy};
 use crate::report::changes::{ChangesFormat, Roots, write};
+use crate::report::mask::SecretValues;
 
 /// Shows what changes on which clusters: between two revisions, or between a revision and the working directory.
 ///
@@ -75,7 +76,7 @@ enum State {
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let (before, after) = states(&args.sides)?;
     let (before, after) = (open(&before, &args.options, streams)?, open(&after, &args.options, streams)?);
-    let changes = changes(&before, &after, &args.options)?;
+    let changes = changes(&before, &after, &args.options, streams)?;
     let format = match args.format {
         Format::Text => ChangesFormat::Text,
         Format::Json => ChangesFormat::Json,
@@ -83,7 +84,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Format::Html => ChangesFormat::Html,
     };
     let roots = Roots { before: &before.prefix, after: &after.prefix };
-    streams.write(|out| write(&changes, format, roots, out))?;
+    let lines = if format == ChangesFormat::Json { Lines::Json } else { Lines::Text };
+    streams.write_as(lines, |out| write(&changes, format, roots, out))?;
     if let Some(failed) = changes.unbuilt.iter().find(|unbuilt| unbuilt.failed) {
         let state = if failed.is_later { "later" } else { "earlier" };
         let message =
@@ -139,8 +141,16 @@ fn open(state: &State, options: &Options, streams: &mut Streams) -> Result<Repos
     }
 }
 
-fn changes(before: &Repository, after: &Repository, options: &Options) -> Result<Changes, Error> {
+fn changes(
+    before: &Repository,
+    after: &Repository,
+    options: &Options,
+    streams: &mut Streams,
+) -> Result<Changes, Error> {
     let (earlier, later) = (before.load(), after.load());
+    let mut secrets = SecretValues::of(&before.tree, Some(&earlier));
+    secrets.extend(SecretValues::of(&after.tree, Some(&later)));
+    streams.hide(&secrets);
     let (former, receivers) = (options.receivers(&earlier.clusters)?, options.receivers(&later.clusters)?);
     let (former_tenancies, tenancies) = (tenancies(&earlier, &former, before), tenancies(&later, &receivers, after));
     Ok(compare(

@@ -7,13 +7,14 @@ use super::error::Error;
 use super::exit::Exit;
 use super::repository::Options;
 use super::selection::{received, selector, unknown_object};
-use super::streams::Streams;
+use super::streams::{Lines, Streams};
 use crate::base::finding::ObjectRef;
 use crate::disk;
 use crate::flux::query::select::{Miss, Selector};
 use crate::flux::{Applied, Receiver};
 use crate::graph::{Graph, around, around_referenced, of_cluster};
 use crate::report::graph::{GraphFormat, exceeded_limits, write};
+use crate::report::mask::SecretValues;
 
 /// The maximum width of a line on a terminal, unless a name in it is longer.
 const WIDTH: usize = 100;
@@ -63,6 +64,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let Subject { dir, object } = subject(args)?;
     let repository = args.options.open(dir, streams)?;
     let repo = repository.load();
+    streams.hide(&SecretValues::of(&repository.tree, Some(&repo)));
     let receivers = args.options.receivers(&repo.clusters)?;
     let graphs: Vec<Graph> = match object {
         Some((typed, selector)) => surroundings(&selector, &receivers).map_err(|miss| match miss {
@@ -79,7 +81,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     };
     let mut text = Vec::new();
     write(&graphs, format, &mut text)?;
-    streams.write(|out| out.write_all(&text))?;
+    let lines = if format == GraphFormat::Json { Lines::Json } else { Lines::Text };
+    streams.write_as(lines, |out| out.write_all(&text))?;
     if format == GraphFormat::Mermaid {
         let characters = String::from_utf8_lossy(&text).chars().count();
         if let Some(message) = exceeded_limits(&graphs, characters) {

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use super::error::Error;
 use super::exit::Exit;
 use super::linter;
-use super::streams::Streams;
+use super::streams::{Lines, Streams};
 use crate::address::{Location, LocationError};
 use crate::disk;
 use crate::kustomize::{self, Builder, FILE_NAMES, Files, Reading, file_in};
+use crate::report::mask::SecretValues;
 use crate::yaml::go;
 
 /// Builds a kustomization and prints its objects, like `kustomize build`.
@@ -66,16 +67,22 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         let message = format!("there is no {} in `{}`", FILE_NAMES[0], args.dir.display());
         return Err(Error::with_help(message, "pass a directory that contains a kustomization file"));
     }
-    let build = Builder::new(files).build(&opened.folder);
+    let builder = Builder::new(files);
+    let build = builder.build(&opened.folder);
     let mut findings = build.findings;
     findings.extend(build.empty);
     findings.extend(build.left_out);
     findings.extend(build.charts);
     if !findings.is_empty() {
+        let mut tree = opened.tree.clone();
+        builder.files().parsed_on_demand().into_iter().for_each(|file| tree.insert(file));
+        let mut secrets = SecretValues::of(&tree, None);
+        secrets.extend(SecretValues::of_objects(build.objects.iter().map(|object| &object.node)));
+        streams.hide(&secrets);
         linter::print_findings(findings, "", streams)?;
         return Ok(Exit::Found);
     }
-    streams.write(|out| {
+    streams.write_as(Lines::Data, |out| {
         for (at, object) in build.objects.iter().enumerate() {
             let separator = if at > 0 { "---\n" } else { "" };
             write!(out, "{separator}{}", go::print(&object.node))?;

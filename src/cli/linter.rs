@@ -15,7 +15,7 @@ use crate::flux::source::Copy;
 use crate::flux::{FleetVersions, Governance, NotBuiltReason, Settings};
 use crate::lint::{Options, Outcome, unknown_rules};
 use crate::policy;
-use crate::report::{Coverage, FORMATS, Report, printable};
+use crate::report::{Coverage, FORMATS, Report, one_line};
 use crate::text::Tree;
 
 /// The reason why objects outside of all clusters are skipped.
@@ -163,7 +163,7 @@ pub(super) fn warn_not_built(not_built: &BTreeMap<NotBuiltReason, usize>, stream
         [(reason, count)] => streams.message(format_args!(
             "not linted: the objects of {}: {}; pass a local copy with `--source URL=DIR`",
             appliers(**count),
-            printable(&reason.to_string())
+            one_line(&reason.to_string())
         )),
         many => streams.message(format_args!(
             "not linted: the objects of {} from {} sources without a local copy; pass copies with `--source URL=DIR`, \
@@ -176,7 +176,7 @@ pub(super) fn warn_not_built(not_built: &BTreeMap<NotBuiltReason, usize>, stream
         streams.message(format_args!(
             "not linted: the objects of {}: {}",
             appliers(*count),
-            printable(&reason.to_string())
+            one_line(&reason.to_string())
         ));
     }
 }
@@ -188,7 +188,7 @@ pub(super) fn print_skipped(coverage: &Coverage, streams: &mut Streams) {
     }
     let mut say = |what: &str, counts: &BTreeMap<String, usize>| {
         for (reason, count) in counts {
-            streams.message(format_args!("{what}: {} ({count})", printable(reason)));
+            streams.message(format_args!("{what}: {} ({count})", one_line(reason)));
         }
     };
     say("skipped", &coverage.skipped);

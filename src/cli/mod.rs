@@ -4,6 +4,7 @@ mod exit;
 mod bug;
 mod streams;
 mod error;
+mod supervisor;
 mod install;
 mod layout;
 mod source;
@@ -87,24 +88,29 @@ enum Command {
 
 /// Parses the arguments of the process and runs the command.
 pub fn run() -> ExitCode {
-    bug::guard(|| {
-        let cli = match Cli::try_parse() {
-            Ok(cli) => cli,
-            Err(error) => return refuse(&error).into(),
-        };
-        let mut streams = Streams::standard(cli.color.into());
-        let result = dispatch(&cli.command, &mut streams).and_then(|exit| {
-            streams.write(|_| Ok(()))?;
-            Ok(exit)
-        });
-        match result {
-            Ok(exit) => exit.into(),
-            Err(error) => error.report(&mut streams).into(),
-        }
-    })
+    supervisor::supervise(|| bug::guard(run_here))
+}
+
+fn run_here() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error).into(),
+    };
+    let mut streams = Streams::standard(cli.color.into());
+    let result = dispatch(&cli.command, &mut streams).and_then(|exit| {
+        streams.write(|_| Ok(()))?;
+        Ok(exit)
+    });
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => error.report(&mut streams).into(),
+    }
 }
 
 fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
+    if supervisor::searched_render().is_some() && !matches!(command, Command::Render(_)) {
+        return Ok(Exit::Clean);
+    }
     match command {
         Command::Render(args) => render::run(args, streams),
         Command::Lint(args) => lint::run(args, streams),
@@ -133,7 +139,7 @@ fn refuse(error: &clap::Error) -> Exit {
         streams.message(text.trim_end());
         return Exit::Failed;
     }
-    let written = streams.out.write_all(text.as_bytes()).and_then(|()| streams.out.flush());
+    let written = streams.out().write_all(text.as_bytes()).and_then(|()| streams.out().flush());
     written.map_or_else(|error| Error::from(error).report(&mut streams), |()| Exit::Clean)
 }
 

@@ -1,9 +1,10 @@
 //! The outputs of `lint`: a format on standard output, and formats in files.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
-use super::streams::Streams;
+use super::streams::{Lines, Streams};
 use crate::base::finding::did_you_mean;
 use crate::disk;
 use crate::report::{FORMATS, Format, Report, SummaryLine, markdown_within};
@@ -61,32 +62,39 @@ pub(super) fn write(outputs: &[Output], report: &Report, streams: &mut Streams) 
             bytes.extend_from_slice(format!("{}\n", report.summary).as_bytes());
         }
         let text = anstream::adapter::strip_bytes(&bytes).into_vec();
-        disk::replace(file, &text)?;
+        let text = String::from_utf8_lossy(&text);
+        disk::replace(file, streams.masked(&text).as_bytes())?;
     }
     let Some(output) = outputs.iter().find(|output| output.file.is_none()) else {
         streams.message(&report.summary);
         return Ok(());
     };
-    let is_read = streams.write(|out| {
+    let write = |out: &mut dyn Write| {
         (output.format.write)(report, out)?;
         match output.format.summary {
             SummaryLine::Stdout => writeln!(out, "{}", report.summary),
             SummaryLine::Stderr => Ok(()),
         }
-    })?;
+    };
+    let lines = match output.format.name {
+        "github" => Lines::Data,
+        "json" | "gitlab" | "sarif" => Lines::Json,
+        _ => Lines::Text,
+    };
+    let is_read = streams.write_as(lines, write)?;
     if is_read && output.format.summary == SummaryLine::Stderr {
         streams.message(&report.summary);
     }
-    if output.format.name == "github" { add_job_summary(report) } else { Ok(()) }
+    if output.format.name == "github" { add_job_summary(report, streams) } else { Ok(()) }
 }
 
 /// Appends the findings to the job summary, if this is a step of GitHub Actions.
-fn add_job_summary(report: &Report) -> Result<(), Error> {
+fn add_job_summary(report: &Report, streams: &Streams) -> Result<(), Error> {
     let Some(file) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty()) else { return Ok(()) };
     let free = MAX_JOB_SUMMARY.saturating_sub(usize::try_from(disk::len(Path::new(&file))).unwrap_or(usize::MAX));
     let text = format!("{}\n", markdown_within(report, free.saturating_sub(1)));
     if text.len() <= free {
-        disk::append(Path::new(&file), &text)?;
+        disk::append(Path::new(&file), &streams.masked(&text))?;
     }
     Ok(())
 }

@@ -59,7 +59,7 @@ impl From<&Rule> for JsonRule {
 }
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
-    let out = &mut streams.out;
+    let out = streams.out();
     match &args.id {
         None => match args.format {
             Format::Text => {

@@ -6,13 +6,14 @@ use super::error::Error;
 use super::exit::Exit;
 use super::repository::Options;
 use super::selection::{received, selector, unknown_object};
-use super::streams::Streams;
+use super::streams::{Lines, Streams};
 use crate::api::catalog::{Catalog, Lookup};
 use crate::base::finding::did_you_mean;
 use crate::flux::query::field::{self, NoField};
 use crate::flux::query::trace::{trace, written_field};
 use crate::flux::{Applied, Cluster, catalog_of};
 use crate::kube::Object;
+use crate::report::mask::SecretValues;
 use crate::report::{printable, trace as report};
 use crate::yaml::{Key, Path};
 
@@ -58,6 +59,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let selector = selector(&args.object)?;
     let repository = args.options.open(&args.dir, streams)?;
     let repo = repository.load();
+    streams.hide(&SecretValues::of(&repository.tree, Some(&repo)));
     let receivers = args.options.receivers(&repo.clusters)?;
     let found = received(&selector, &receivers).map_err(|miss| unknown_object(&args.object, miss, &receivers))?;
     let catalog = |cluster: &Cluster| catalog_of(cluster, &repo, &repository.settings);
@@ -66,7 +68,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     for path in paths {
         traces.extend(trace(&found, &path));
     }
-    streams.write(|out| match args.format {
+    let lines = if matches!(args.format, Format::Json) { Lines::Json } else { Lines::Text };
+    streams.write_as(lines, |out| match args.format {
         Format::Text => report::text(&traces, &repository.prefix, out),
         Format::Json => report::json(&traces, out),
     })?;

@@ -1,24 +1,37 @@
 //! Queries to `git` about a directory. The repository may be hostile: `git` runs without any setting that starts a
 //! program.
 
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use super::error::DiskError;
 
 /// Returns whether a directory belongs to a Git repository.
 pub(super) fn is_repository(root: &Path) -> bool {
     root.ancestors().any(|folder| folder.join(".git").exists())
 }
 
+/// The maximum duration of a query. `git` reads files of `.git`, and waits for ever if one of them is a pipe.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Variables that reference another repository, as in a hook. The supervisor removes all variables of `git`.
+const REMOVED: [&str; 6] =
+    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY"];
+
 /// Returns the files that Git tracks although a .gitignore matches them, or nothing if `git` fails.
-pub(super) fn tracked_but_ignored(root: &Path) -> Vec<String> {
+pub(super) fn tracked_but_ignored(root: &Path) -> Result<Vec<String>, DiskError> {
     if !is_repository(root) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut git = command(root);
     git.args(["ls-files", "-z", "-c", "-i", "--exclude-standard"]);
-    let Some(output) = git.output().ok().filter(|output| output.status.success()) else { return Vec::new() };
-    let names = output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect()
+    let names = output(git, root)?.unwrap_or_default();
+    let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    Ok(names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect())
 }
 
 /// Returns `git` in a directory, without arguments. It starts no other program.
@@ -30,14 +43,35 @@ pub(super) fn command(root: &Path) -> Command {
         .args(["-c", "safe.bareRepository=explicit"])
         .args(["-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "-c", "core.hooksPath=/dev/null"])
         .arg("--no-pager")
+        .env("GIT_ALLOW_PROTOCOL", "none")
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_TERMINAL_PROMPT", "0")
         .stdin(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    // In a hook, the environment references the repository of the commit, which may not be the repository that is read.
-    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
+    for variable in REMOVED {
         git.env_remove(variable);
     }
     git
+}
+
+/// Runs `git`, and returns its output; `None` if it fails.
+pub(super) fn output(mut git: Command, root: &Path) -> Result<Option<Vec<u8>>, DiskError> {
+    let Ok(mut running) = git.spawn() else { return Ok(None) };
+    let (sender, receiver) = mpsc::channel();
+    let stdout = running.stdout.take();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let is_read = stdout.is_some_and(|mut stdout| stdout.read_to_end(&mut bytes).is_ok());
+        let _ = sender.send(is_read.then_some(bytes));
+    });
+    let Ok(bytes) = receiver.recv_timeout(TIMEOUT) else {
+        let _ = running.kill();
+        let _ = running.wait();
+        let why = format!("`git` did not end in {} s; is a file of `.git` a pipe?", TIMEOUT.as_secs());
+        return Err(DiskError::refused("read", root)(io::Error::other(why)));
+    };
+    let succeeded = running.wait().is_ok_and(|status| status.success());
+    Ok(bytes.filter(|_| succeeded))
 }

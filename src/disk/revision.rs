@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use super::error::{DiskError, display};
 use super::git;
@@ -14,6 +14,9 @@ use crate::text::{DecodeError, Entry, File, LoadError, Loader, Tree, folder_of, 
 /// The modes of links and of other repositories in a tree of Git.
 const LINK: &str = "120000";
 const SUBMODULE: &str = "160000";
+
+/// The maximum number of files that links to directories add. Links to directories with links double them.
+const MAX_LINKED: usize = 100_000;
 
 /// Reads a directory in a revision, such as `main` or `HEAD~1`.
 ///
@@ -97,6 +100,7 @@ fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<String, Vec
             Some((path.clone(), join(folder_of(path), target)?))
         })
         .collect();
+    let mut rest = MAX_LINKED;
     for (path, target) in links {
         if let Some(blob) = blobs.get(&target).filter(|blob| blob.mode != LINK).cloned() {
             blobs.insert(path, blob);
@@ -109,8 +113,10 @@ fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<String, Vec
         let below = blobs.range(folder.clone()..).take_while(|(below, _)| below.starts_with(&folder));
         let copies: Vec<(String, Blob)> = below
             .filter(|(_, blob)| blob.mode != LINK)
+            .take(rest)
             .map(|(below, blob)| (format!("{path}{}", below.trim_start_matches(target.as_str())), blob.clone()))
             .collect();
+        rest -= copies.len();
         if !copies.is_empty() {
             blobs.remove(&path);
             blobs.extend(copies);
@@ -131,13 +137,10 @@ impl Repository {
 
     /// Runs a query of `git`, and returns its output.
     fn query(&self, arguments: &[&str]) -> Result<String, DiskError> {
-        let output = git::command(&self.folder).args(arguments).stderr(Stdio::piped()).output();
-        let output = output.map_err(|error| self.error(format!("`git` does not run: {error}")))?;
-        if !output.status.success() {
-            let why = String::from_utf8_lossy(&output.stderr);
-            return Err(self.error(why.lines().next().unwrap_or("`git` failed").to_owned()));
-        }
-        String::from_utf8(output.stdout).map_err(|_| self.error("a path is not valid UTF-8"))
+        let mut git = git::command(&self.folder);
+        git.args(arguments);
+        let output = git::output(git, &self.folder)?.ok_or_else(|| self.error("`git` failed, or does not run"))?;
+        String::from_utf8(output).map_err(|_| self.error("a path is not valid UTF-8"))
     }
 
     /// Returns the contents of files, by their ids.
@@ -155,16 +158,28 @@ impl Repository {
         let request = ids.join("\n") + "\n";
         // `git` answers while it reads, so a single thread could block both programs.
         let writer = std::thread::spawn(move || stdin.write_all(request.as_bytes()));
-        let mut reader = BufReader::new(stdout);
+        let (sender, receiver) = mpsc::sync_channel(16);
+        std::thread::spawn(move || {
+            let mut reader = BufReader::new(stdout);
+            while sender.send(next(&mut reader)).is_ok() {}
+        });
         let mut contents = BTreeMap::new();
+        let mut outcome = Ok(());
         for id in ids {
-            let bytes = next(&mut reader).map_err(failed)?;
-            contents.insert(id, bytes);
+            // `git` waits for ever if an object of the repository is a pipe.
+            let answer = receiver.recv_timeout(git::TIMEOUT).map_err(|_| self.error("`git` did not answer in time"));
+            match answer.and_then(|bytes| bytes.map_err(failed)) {
+                Ok(bytes) => _ = contents.insert(id, bytes),
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            }
         }
-        drop(reader);
-        let _ = writer.join();
+        let _ = running.kill();
         let _ = running.wait();
-        Ok(contents)
+        let _ = writer.join();
+        outcome.map(|()| contents)
     }
 }
 

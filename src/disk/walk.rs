@@ -82,7 +82,7 @@ pub(super) fn files(root: &Root) -> Result<Vec<(String, FoundFile)>, DiskError> 
         return Err(refuse_ignore_file(&path));
     }
     if ignores {
-        let tracked = git::tracked_but_ignored(root);
+        let tracked = git::tracked_but_ignored(root)?;
         found.extend(tracked.into_iter().filter_map(|path| match opened.find(&path) {
             Place::File(real) if real == Path::new(&path) => Some((path, FoundFile::File)),
             Place::File(_) => Some((path, FoundFile::Linked)),
@@ -95,15 +95,28 @@ pub(super) fn files(root: &Root) -> Result<Vec<(String, FoundFile)>, DiskError> 
     Ok(found)
 }
 
-/// Returns the path of the directory's .gitignore if the file is a link, a pipe or a device.
+/// The maximum number of wildcards in a .gitignore. The time is the product of the wildcards and the paths.
+const MAX_WILDCARDS: usize = 2_000;
+
+/// Returns the path of the directory's .gitignore if the file is a link, a pipe or a device, or has too many wildcards.
 fn special_ignore_file(folder: &Path) -> Option<PathBuf> {
     let path = folder.join(".gitignore");
-    let kind = fs::symlink_metadata(&path).ok()?.file_type();
-    (!kind.is_file() && !kind.is_dir()).then_some(path)
+    let metadata = fs::symlink_metadata(&path).ok()?;
+    let has_many = || {
+        let text = fs::read(&path).unwrap_or_default();
+        text.iter().filter(|byte| matches!(byte, b'*' | b'?' | b'[')).count() > MAX_WILDCARDS
+    };
+    let is_usual = metadata.is_dir() || (metadata.is_file() && !(metadata.len() > MAX_WILDCARDS as u64 && has_many()));
+    (!is_usual).then_some(path)
 }
 
 fn refuse_ignore_file(path: &Path) -> DiskError {
-    let why = "it is a link or a special file, which Git does not follow either; replace it with a regular file";
+    let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let why = if is_file {
+        format!("it has more than {MAX_WILDCARDS} wildcards; list directories instead")
+    } else {
+        "it is a link or a special file, which Git does not follow either; replace it with a regular file".to_owned()
+    };
     DiskError::refused("read", path)(std::io::Error::other(why))
 }
 

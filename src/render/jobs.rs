@@ -12,7 +12,7 @@ use super::rendered_file::{Fault, RenderedFile, copy, make};
 use super::rule_ids::{INVALID_TEMPLATE, PATH_OUTSIDE_REPOSITORY};
 use super::sharing::{self, Names, Request};
 use super::splice;
-use super::template::{Templates, line};
+use super::template::{Probe, Templates, line};
 use super::value::Values;
 use crate::base::finding::Finding;
 use crate::fleet::{EXAMPLE, Fleet, Layout, MANIFEST};
@@ -34,9 +34,16 @@ pub(super) struct Job {
 }
 
 /// Renders a layout; the jobs are sorted by path.
-pub(super) fn render(fleet: &Fleet, layout: &Layout, manifest: &Manifest, findings: &mut Vec<Finding>) -> Vec<Job> {
+pub(super) fn render(
+    fleet: &Fleet,
+    layout: &Layout,
+    manifest: &Manifest,
+    probe: Option<Probe>,
+    findings: &mut Vec<Finding>,
+) -> Vec<Job> {
     let values = Values::new(fleet, layout);
     let mut templates = Templates::compile(layout, &manifest.verbatim, values.fleet.clone(), findings);
+    templates.probe = probe;
     for (index, folder) in manifest.folders().iter().enumerate() {
         if let Err(error) = templates.add(&folder_template(index), &folder.output) {
             findings.push(templates.finding(&error, MANIFEST, Some(&folder.span)));

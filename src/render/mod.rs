@@ -35,6 +35,7 @@ pub use plan::{Plan, plan};
 pub use removed::Removed;
 pub use rendered_file::HEADER;
 pub use rule_ids::{DUPLICATE_OBJECT, DUPLICATE_PATH, INVALID_TEMPLATE, LAYOUT_REFUSES, PATH_OUTSIDE_REPOSITORY};
+pub use template::Probe;
 
 /// The output of rendering a fleet.
 #[derive(Debug)]
@@ -61,11 +62,18 @@ pub fn conflicts(draft: &Fleet, layout: &Layout, known: &[Finding]) -> Vec<Findi
     findings
 }
 
+/// Renders a fleet with a layout, only to report the lines that its templates reach.
+pub fn search(fleet: &Fleet, layout: &Layout, probe: Probe) {
+    let mut findings = Vec::new();
+    let manifest = manifest::Manifest::read(layout, &mut findings);
+    jobs::render(fleet, layout, &manifest, Some(probe), &mut findings);
+}
+
 /// Renders a fleet with a layout.
 pub fn render(fleet: &Fleet, layout: &Layout) -> Rendered {
     let mut findings = Vec::new();
     let manifest = manifest::Manifest::read(layout, &mut findings);
-    let all = jobs::render(fleet, layout, &manifest, &mut findings);
+    let all = jobs::render(fleet, layout, &manifest, None, &mut findings);
     conflict::paths(&all, fleet, &mut findings);
     conflict::objects(&all, fleet, &mut findings);
     crate::base::group_findings::sort(&mut findings);

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::one_line::one_line;
+use super::printable::one_line;
 use super::result::Report;
 
 /// Writes one line per finding.

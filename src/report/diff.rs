@@ -10,6 +10,12 @@ use super::mask::Mask;
 use super::printable::printable;
 use crate::text::File;
 
+/// The maximum number of lines of both versions. The time of a diff grows with the square of the changed lines.
+const MAX_LINES: usize = 200_000;
+
+/// The maximum product of the lines of both versions between the first and the last changed line.
+const MAX_PRODUCT: usize = 400_000_000;
+
 /// The number of context lines around a change.
 const CONTEXT: usize = 3;
 
@@ -30,12 +36,33 @@ pub fn write(out: &mut dyn Write, old: Option<&File>, new: Option<&File>) -> io:
     };
     writeln!(out, "{HEADER}--- {}{HEADER:#}", name('a', old))?;
     writeln!(out, "{HEADER}+++ {}{HEADER:#}", name('b', new))?;
+    if let Some(summary) = summary_of_large(&old_text, &new_text) {
+        return writeln!(out, "{HUNK}@@ {summary} @@{HUNK:#}");
+    }
     let sides = Sides { old: Side::new(old), new: Side::new(new) };
     let diff = TextDiff::from_lines(&old_text, &new_text);
     for hunk in diff.grouped_ops(CONTEXT) {
         sides.write_hunk(out, &hunk)?;
     }
     Ok(())
+}
+
+/// Describes the change of a file that is too large for a diff.
+fn summary_of_large(old: &str, new: &str) -> Option<String> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let before = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let after = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let changed = |all: usize| all.saturating_sub(before + after);
+    let is_small =
+        old.len() + new.len() <= MAX_LINES && changed(old.len()).saturating_mul(changed(new.len())) <= MAX_PRODUCT;
+    (!is_small).then(|| {
+        format!(
+            "from line {}: {} lines become {} lines, too many to show",
+            before + 1,
+            changed(old.len()),
+            changed(new.len())
+        )
+    })
 }
 
 struct Sides<'a> {
@@ -114,6 +141,13 @@ mod tests {
         let old = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
         let expected = "--- a/a.yaml\n+++ b/a.yaml\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n";
         assert_eq!(diff(Some(old), Some(&old.replace('5', "five"))), expected);
+    }
+
+    #[test]
+    fn a_large_change_is_described() {
+        let (old, new) = ("a\n".to_owned() + &"b\n".repeat(30_000), "a\n".to_owned() + &"c\n".repeat(40_000));
+        let shown = diff(Some(&old), Some(&new));
+        assert!(shown.ends_with("@@ from line 2: 30000 lines become 40000 lines, too many to show @@\n"), "{shown}");
     }
 
     #[test]

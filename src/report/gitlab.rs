@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::one_line::one_line;
+use super::printable::one_line;
 use super::result::Report;
 use crate::base::finding::{Finding, Severity};
 use crate::base::fingerprint::fingerprints;

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::one_line::one_line;
-use super::printable::printable;
+use super::printable::{one_line, printable};
 use super::result::Report;
 use crate::base::finding::{Finding, Severity};
 

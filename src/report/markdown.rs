@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::one_line::one_line;
 use super::places::Shown;
+use super::printable::one_line;
 use super::result::Report;
 use super::summary::counted;
 use crate::base::finding::{Finding, Severity};

@@ -2,7 +2,6 @@
 
 mod places;
 mod printable;
-mod one_line;
 pub mod mask;
 pub mod diff;
 mod provenance;
@@ -25,7 +24,7 @@ pub mod changes;
 use std::io::{self, Write};
 
 pub use markdown::within as markdown_within;
-pub use printable::printable;
+pub use printable::{json_line, log_line, one_line, printable};
 pub use result::{Report, display_path};
 pub use summary::{Coverage, Summary, counted};
 

@@ -21,6 +21,7 @@ impl Report {
     pub fn new(mut findings: Vec<Finding>, coverage: Coverage, root: impl Into<String>) -> Self {
         crate::base::group_findings::sort(&mut findings);
         let summary = Summary::new(&findings, coverage);
+        bound(&mut findings);
         Self { findings, summary, root: root.into() }
     }
 
@@ -32,6 +33,35 @@ impl Report {
     /// Returns a path of the linted tree relative to the current directory.
     pub fn display_tree_path(&self, path: &str) -> String {
         join_root(&self.root, path)
+    }
+}
+
+/// The maximum number of findings of a report. The summary counts all of them.
+const MAX_FINDINGS: usize = 20_000;
+
+/// The maximum length of a message in bytes. A message may quote names of any length.
+const MAX_MESSAGE: usize = 4_000;
+
+/// Removes the least severe findings above the maximum, and shortens long messages.
+fn bound(findings: &mut Vec<Finding>) {
+    if findings.len() > MAX_FINDINGS {
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        findings.truncate(MAX_FINDINGS);
+        crate::base::group_findings::sort(findings);
+    }
+    for finding in findings {
+        let labels = finding.related.iter_mut().chain(finding.others.iter_mut().flat_map(|others| &mut others.places));
+        labels.for_each(|label| shorten(&mut label.message));
+        shorten(&mut finding.message);
+        shorten(&mut finding.at.message);
+        finding.help.iter_mut().for_each(shorten);
+    }
+}
+
+fn shorten(text: &mut String) {
+    if text.len() > MAX_MESSAGE {
+        text.truncate(text.floor_char_boundary(MAX_MESSAGE));
+        text.push('…');
     }
 }
 

@@ -10,6 +10,7 @@ use super::mask::Masks;
 use super::places::Shown;
 use super::printable::printable;
 use super::result::Report;
+use super::summary::counted;
 use crate::base::finding::{Finding, Label, Severity};
 use crate::lint::PLAINTEXT_SECRET;
 use crate::text::{File, Position};
@@ -19,6 +20,13 @@ const CLUSTERS_SHOWN: usize = 5;
 /// The maximum distance in lines between labels of one snippet.
 const NEAR: u32 = 12;
 
+/// The maximum number of shown findings. The other formats list all of them.
+const MAX_SHOWN: usize = 1_000;
+/// The maximum length of the output in bytes.
+const MAX_BYTES: usize = 8 << 20;
+/// The maximum length of a line in bytes. A longer line is not shown, but its position is.
+const MAX_LINE: usize = 4_000;
+
 /// Writes one block per finding, followed by an empty line.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut masks = Masks::default();
@@ -27,8 +35,15 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         masks.hide(&finding.at.span);
         finding.all_related().for_each(|label| masks.hide(&label.span));
     }
-    for finding in &report.findings {
-        writeln!(out, "{}\n", block(report, finding, &mut masks))?;
+    let mut written = 0;
+    for (at, finding) in report.findings.iter().enumerate() {
+        if at >= MAX_SHOWN || written > MAX_BYTES {
+            let others = counted(report.findings.len() - at, "further finding");
+            return writeln!(out, "{others} not shown; use `--format json` for all of them\n");
+        }
+        let block = block(report, finding, &mut masks);
+        written += block.len();
+        writeln!(out, "{block}\n")?;
     }
     Ok(())
 }
@@ -98,6 +113,12 @@ fn element<'a>(report: &Report, piece: &Piece<'_>, masks: &mut Masks) -> Element
     let path = report.display_path(piece.file).replace('\n', "\u{FFFD}");
     if piece.file.text().is_empty() {
         return Origin::path(path).into();
+    }
+    let is_long = |line| piece.file.line(line).is_some_and(|range| range.len() > MAX_LINE);
+    if (piece.first..=piece.last).any(is_long) {
+        let start = piece.marks.first().map(|(_, label)| label.span.position());
+        let (line, column) = start.map_or((1, 1), |start| (start.line as usize, start.column as usize));
+        return Origin::path(path).line(line).char_column(column).into();
     }
     let mask = masks.get(piece.file);
     let mut source = String::new();

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::mask::{Masks, mask_object};
-use super::printable::printable;
+use super::printable::one_line;
 use super::provenance::{JsonField, JsonReference, schema_of};
 use super::result::display_path;
 use crate::base::finding::ObjectRef;
@@ -39,7 +39,7 @@ pub fn text(traces: &[Trace], root: &str, out: &mut dyn Write) -> io::Result<()>
         let masked = mask_object(&trace.node, &mut masks);
         for field in &trace.fields {
             let value = field.path.find(&masked).unwrap_or(&field.node);
-            let path = printable(&shown(&field.path)).replace('\n', " ");
+            let path = one_line(&shown(&field.path));
             writeln!(out, "\n{HEADING}{path}{HEADING:#}: {}", value_in_a_line(value, field))?;
             chain(&field.causes, root, &mut masks, out)?;
         }
@@ -48,7 +48,7 @@ pub fn text(traces: &[Trace], root: &str, out: &mut dyn Write) -> io::Result<()>
 }
 
 fn head(trace: &Trace, root: &str, out: &mut dyn Write) -> io::Result<()> {
-    let one_line = |text: String| printable(&text).replace('\n', " ");
+    let one_line = |text: String| one_line(&text);
     writeln!(out, "{HEADING}{}{HEADING:#}", one_line(trace.object.to_string()))?;
     writeln!(out, "  defined in {}", place(&trace.place, root))?;
     let shown: Vec<String> = trace.clusters.iter().take(CLUSTERS_SHOWN).map(|name| format!("`{name}`")).collect();
@@ -95,7 +95,7 @@ fn agent(by: &Agent) -> String {
         Agent::Patch => "patch".to_owned(),
         Agent::FluxPatch => "Flux patch".to_owned(),
         Agent::FluxField => "Flux field".to_owned(),
-        Agent::Variable { name, .. } => printable(&format!("variable {name}")).replace('\n', " "),
+        Agent::Variable { name, .. } => one_line(&format!("variable {name}")),
     }
 }
 
@@ -128,7 +128,7 @@ fn value_in_a_line(value: &Node, field: &Field) -> String {
     };
     let unknown = matches!(field.node.value, Value::Scalar(_, Written::Unknown));
     let unknown = if unknown { "  (unknown: from a Secret or another program)" } else { "" };
-    format!("{}{unknown}", printable(&text).replace('\n', " "))
+    format!("{}{unknown}", one_line(&text))
 }
 
 fn plain(text: &str, at: &Node) -> Node {

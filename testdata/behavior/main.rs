@@ -15,6 +15,7 @@ mod faults;
 mod fleet;
 mod handling;
 mod helm;
+mod hostile;
 mod kustomize;
 mod lint;
 mod live;

@@ -13,12 +13,22 @@ use std::borrow::Cow;
 
 pub use refused::Refused;
 
-/// The maximum size of a compiled pattern in bytes.
-const MAX_SIZE: usize = 4 << 20;
+/// The sizes of compiled patterns in bytes that are tried in turn. The last one is the maximum.
+const SIZES: [usize; 6] = [1 << 10, 4 << 10, 16 << 10, 128 << 10, 1 << 20, 4 << 20];
+
+/// The approximate size of a state of a compiled pattern in bytes.
+const STATE: usize = 32;
+
+/// The maximum length of a matched name. The time of a match is the product of the lengths of the pattern and the name.
+const MAX_NAME: usize = 1024;
 
 /// A compiled pattern.
 #[derive(Debug, Clone)]
-pub struct Regexp(regex_lite::Regex);
+pub struct Regexp {
+    regex: regex_lite::Regex,
+    /// The maximum number of states.
+    states: usize,
+}
 
 impl Regexp {
     /// Compiles a pattern as `regexp.Compile` does.
@@ -27,33 +37,44 @@ impl Regexp {
         let mut builder = regex_lite::RegexBuilder::new(&translated);
         // The translation of a group adds at most three nested groups.
         let nesting = 4 * translate::MAX_NESTING;
-        let compiled = builder.size_limit(MAX_SIZE).nest_limit(u32::try_from(nesting).unwrap_or(u32::MAX)).build();
-        compiled.map(Self).map_err(|_| Refused::Size)
+        builder.nest_limit(u32::try_from(nesting).unwrap_or(u32::MAX));
+        let sized = SIZES.iter().find_map(|size| Some((builder.size_limit(*size).build().ok()?, size / STATE)));
+        sized.map(|(regex, states)| Self { regex, states }).ok_or(Refused::Size)
+    }
+
+    /// The maximum number of steps of a match in a text.
+    pub fn steps(&self, text: &str) -> usize {
+        self.states.saturating_mul(text.len() + 1)
     }
 
     /// Returns whether the pattern matches a part of a text.
     pub fn is_match(&self, text: &str) -> bool {
-        self.0.is_match(text)
+        self.regex.is_match(text)
+    }
+
+    /// Returns whether the pattern matches the name of an object. No pattern matches a name that the API server rejects.
+    pub fn is_match_of_name(&self, name: &str) -> bool {
+        name.len() <= MAX_NAME && self.regex.is_match(name)
     }
 
     /// The first match.
     pub fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
-        self.0.find(text).map(|found| found.as_str())
+        self.regex.find(text).map(|found| found.as_str())
     }
 
     /// All matches that do not overlap.
     pub fn find_all<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
-        self.0.find_iter(text).map(|found| found.as_str())
+        self.regex.find_iter(text).map(|found| found.as_str())
     }
 
     /// Replaces all matches. `$1` and `${name}` in the replacement are the groups of the match.
     pub fn replace_all<'t>(&self, text: &'t str, by: &str) -> Cow<'t, str> {
-        self.0.replace_all(text, by)
+        self.regex.replace_all(text, by)
     }
 
     /// Replaces all matches by a literal text.
     pub fn replace_all_literal<'t>(&self, text: &'t str, by: &str) -> Cow<'t, str> {
-        self.0.replace_all(text, regex_lite::NoExpand(by))
+        self.regex.replace_all(text, regex_lite::NoExpand(by))
     }
 
     /// Splits a text at the matches into at most `limit` parts.
@@ -63,11 +84,11 @@ impl Regexp {
         if limit == 0 {
             return Vec::new();
         }
-        if text.is_empty() && !self.0.as_str().is_empty() {
+        if text.is_empty() && !self.regex.as_str().is_empty() {
             return vec![text];
         }
         let (mut parts, mut begin, mut end) = (Vec::new(), 0, 0);
-        for found in self.0.find_iter(text) {
+        for found in self.regex.find_iter(text) {
             if parts.len() == limit - 1 {
                 break;
             }

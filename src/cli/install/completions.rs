@@ -4,7 +4,7 @@ use clap_complete::Shell;
 
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::streams::Streams;
+use crate::cli::streams::{Lines, Streams};
 
 /// Prints completions for a shell.
 #[derive(Debug, clap::Args)]
@@ -25,6 +25,6 @@ pub(in crate::cli) fn run(args: &Args, command: &mut clap::Command, streams: &mu
     // The generator panics on a write error, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "fleetwright", &mut script);
-    streams.out.write_all(&script)?;
+    streams.write_as(Lines::Data, |out| out.write_all(&script))?;
     Ok(Exit::Clean)
 }

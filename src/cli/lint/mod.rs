@@ -23,6 +23,7 @@ use crate::flux::{MISSING_PATH, Receiver, Repo};
 use crate::kustomize::is_yaml;
 use crate::lint::{self, RULES};
 use crate::report::Report;
+use crate::report::mask::SecretValues;
 use crate::text::{Entry, LoadError, Tree};
 
 /// Lints a Flux repository and the objects that its clusters receive.
@@ -115,6 +116,9 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         let repo = Repo::load(&tree, &options.settings);
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
+    if args.fixes.is_requested() {
+        streams.hide(&SecretValues::of(&tree, None));
+    }
     match args.fixes.apply(&tree, &options, (or_current(&folder), &prefix), streams)? {
         Applied::Unrequested => {}
         Applied::Printed(has_changes) => return Ok(if has_changes { Exit::Found } else { Exit::Clean }),
@@ -126,6 +130,9 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
     let outcome = lint::judge(&repo, &options);
+    if !outcome.findings.is_empty() || !outcome.not_built.is_empty() || args.verbose {
+        streams.hide(&SecretValues::of(&tree, Some(&repo)));
+    }
     let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::all).map(|one| one.to_string()).collect();
     // The process ends soon, so freeing a million nodes would only cost time.
     std::mem::forget(repo);

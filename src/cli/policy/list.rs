@@ -12,7 +12,7 @@ pub(super) fn run(streams: &mut Streams) -> Result<Exit, Error> {
             policy.parameters().iter().map(|(name, value)| format!("{name}: {value}")).collect();
         let parameters =
             if parameters.is_empty() { String::new() } else { format!(" (parameters: {})", parameters.join("; ")) };
-        writeln!(streams.out, "{:width$}  {}{parameters}", policy.name, policy.description)?;
+        writeln!(streams.out(), "{:width$}  {}{parameters}", policy.name, policy.description)?;
     }
     Ok(Exit::Clean)
 }

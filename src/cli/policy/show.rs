@@ -19,11 +19,11 @@ pub(super) fn run(name: &str, parameters: &[String], streams: &mut Streams) -> R
     })?;
     let values = values(policy, parameters)?;
     if values.is_empty() {
-        write!(streams.out, "{}", policy.file.text())?;
+        write!(streams.out(), "{}", policy.file.text())?;
         return Ok(Exit::Clean);
     }
     let nodes: Vec<Node> = policy.objects_with(&values).into_iter().map(|object| object.node).collect();
-    write!(streams.out, "{}", print(&nodes))?;
+    write!(streams.out(), "{}", print(&nodes))?;
     Ok(Exit::Clean)
 }
 

@@ -44,7 +44,7 @@ pub(super) fn run(path: &Path, streams: &mut Streams) -> Result<Exit, Error> {
                     failed += 1;
                     let place = display_path(&prefix, outcome.at.file());
                     let line = outcome.at.position().line;
-                    writeln!(streams.out, "{place}:{line}: {name}: {}", printable(&failure).replace('\n', " "))?;
+                    writeln!(streams.out(), "{place}:{line}: {name}: {}", printable(&failure).replace('\n', " "))?;
                 }
             }
         }
@@ -56,6 +56,6 @@ pub(super) fn run(path: &Path, streams: &mut Streams) -> Result<Exit, Error> {
         let message = format!("`{}` contains no policy test", path.display());
         return Err(Error::with_help(message, "write a file with `kind: PolicyTest`; docs/policies.md has an example"));
     }
-    writeln!(streams.out, "{}, {failed} failed", counted(passed + failed, "test"))?;
+    writeln!(streams.out(), "{}, {failed} failed", counted(passed + failed, "test"))?;
     Ok(if failed == 0 { Exit::Clean } else { Exit::Found })
 }

@@ -19,15 +19,15 @@ pub(super) fn write(source: &Source, streams: &mut Streams) -> io::Result<()> {
     for (index, group) in values.chunk_by(|a, b| a.subject == b.subject).enumerate() {
         let Some(first) = group.first() else { continue };
         if index > 0 {
-            writeln!(streams.out)?;
+            writeln!(streams.out())?;
         }
-        writeln!(streams.out, "{}", printable(&first.subject))?;
+        writeln!(streams.out(), "{}", printable(&first.subject))?;
         let rows: Vec<[String; 3]> = group.iter().map(|value| row(value, source, &mut masks)).collect();
         let width =
             |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
         let [field_width, value_width] = [0, 1].map(|column| width(column).unwrap_or_default().min(WIDEST));
         for [field, value, from] in &rows {
-            writeln!(streams.out, "  {field:field_width$}  {value:value_width$}  {from}")?;
+            writeln!(streams.out(), "  {field:field_width$}  {value:value_width$}  {from}")?;
         }
     }
     Ok(())

@@ -9,9 +9,11 @@ use crate::cli::linter;
 use crate::cli::source::{Source, or_current};
 use crate::cli::streams::Streams;
 use crate::disk;
+use crate::flux::Repo;
 use crate::kustomize::is_yaml;
 use crate::lint::{self, ABOUT_EXCEPTIONS, Options};
 use crate::render::{LOCK, Plan, Rendered};
+use crate::report::mask::SecretValues;
 use crate::report::{Coverage, Report, counted};
 use crate::text::Tree;
 
@@ -73,7 +75,11 @@ impl Outlook {
         show_warnings: bool,
         streams: &mut Streams,
     ) -> Result<bool, Error> {
-        let mut outcome = lint::run(&self.tree, options);
+        let repo = Repo::load(&self.tree, &options.settings);
+        let mut outcome = lint::judge(&repo, options);
+        if !outcome.findings.is_empty() {
+            streams.hide(&SecretValues::of(&self.tree, Some(&repo)));
+        }
         let is_about_exception = |finding: &mut Finding| ABOUT_EXCEPTIONS.contains(&finding.rule);
         linter::print_findings(outcome.findings.extract_if(.., is_about_exception).collect(), folder, streams)?;
         let is_rendered = |finding: &Finding| rendered.tree.has_file(finding.at.span.file().path());

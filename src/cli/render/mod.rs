@@ -6,6 +6,7 @@ mod summary;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use judge::Outlook;
 
@@ -15,10 +16,12 @@ use super::linter;
 use super::repository::{Options, Trust};
 use super::source::{self, FLEET, Source, or_current};
 use super::streams::Streams;
+use super::supervisor;
 use crate::disk;
-use crate::render::{self, Change, LOCK, Lock, Plan, Rendered};
-use crate::report::{diff, printable};
-use crate::text::{Entry, File, LoadError, Tree};
+use crate::render::{self, Change, LOCK, Lock, Plan, Probe, Rendered};
+use crate::report::mask::SecretValues;
+use crate::report::{diff, display_path, printable};
+use crate::text::{Entry, File, LoadError, Span, Tree};
 
 /// Renders fleet.yaml into the repository that Flux reads.
 ///
@@ -101,11 +104,23 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     write(&plan, &target, streams)
 }
 
+/// The maximum duration of a render. A thousand clusters need a few seconds.
+const RENDER_TIME: Duration = Duration::from_mins(1);
+
 /// Renders a valid fleet, and prints the findings of an invalid fleet.
 fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Option<Rendered>, Error> {
     let loaded = &source.loaded;
-    let rendered =
-        loaded.fleet.as_ref().zip(loaded.layout.as_ref()).map(|(fleet, layout)| render::render(fleet, layout));
+    let both = loaded.fleet.as_ref().zip(loaded.layout.as_ref());
+    if let Some(of) = supervisor::searched_render() {
+        let root = source.folder.clone();
+        let report =
+            move |number: usize, at: &Span| supervisor::report_line(number, &display_path(&root, at.file()), at);
+        both.inspect(|(fleet, layout)| render::search(fleet, layout, Probe::new(of, Box::new(report))));
+        return Ok(None);
+    }
+    let deadline = disk::exit_after(RENDER_TIME);
+    let rendered = both.map(|(fleet, layout)| render::render(fleet, layout));
+    drop(deadline);
     let mut findings = loaded.findings.clone();
     findings.extend(rendered.iter().flat_map(|rendered| rendered.findings.iter().cloned()));
     // Inputs outside of the output directory can be neither synced nor overwritten.
@@ -195,6 +210,7 @@ fn refuse_unreadable(existing: &Tree, force: bool) -> Result<(), Error> {
 fn check(plan: &Plan, target: &Target, is_summary: bool, streams: &mut Streams) -> Result<Exit, Error> {
     let changes: BTreeMap<&str, &Change> = plan.changes().map(|change| (change.path.as_str(), change)).collect();
     let is_lock_stale = !plan.is_lock_current();
+    hide_secrets(changes.values().copied(), streams);
     streams.write(|out| {
         if is_summary {
             return summary::write(changes.values().copied(), out);
@@ -225,9 +241,22 @@ fn check(plan: &Plan, target: &Target, is_summary: bool, streams: &mut Streams) 
     Ok(Exit::Found)
 }
 
+/// Masks the secret values of both versions of changed files.
+fn hide_secrets<'a>(changes: impl Iterator<Item = &'a Change>, streams: &mut Streams) {
+    let versions = changes.flat_map(|change| [change.old.clone(), change.new.clone()]).flatten();
+    let (mut old, mut new) = (Tree::default(), Tree::default());
+    for file in versions {
+        if old.has_file(file.path()) { new.insert(file) } else { old.insert(file) }
+    }
+    let mut values = SecretValues::of(&old, None);
+    values.extend(SecretValues::of(&new, None));
+    streams.hide(&values);
+}
+
 /// Prints the files that need a decision by the user.
 fn print_conflicts(plan: &Plan, streams: &mut Streams) -> Result<Exit, Error> {
     let mut changes = plan.edited.iter().chain(&plan.in_the_way);
+    hide_secrets(changes.clone(), streams);
     streams.write(|out| changes.try_for_each(|change| diff::write(out, change.old.as_ref(), change.new.as_ref())))?;
     print_notes(plan, streams);
     streams.message("nothing was written: the diff above shows what a render would change in these files");

@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
             let files = Name::value_variants().iter().filter_map(ValueEnum::to_possible_value);
             let files: Vec<String> = files.map(|file| file.get_name().to_string()).collect();
             let schema = known.schema(&args.name, &files)?;
-            writeln!(streams.out, "{schema:#}")?;
+            writeln!(streams.out(), "{schema:#}")?;
         }
         return Ok(Exit::Clean);
     };
@@ -123,6 +123,6 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Some(layout) => crate::fleet::with_values(schema, &layout::find(layout)?),
         None => schema,
     };
-    writeln!(streams.out, "{schema:#}")?;
+    writeln!(streams.out(), "{schema:#}")?;
     Ok(Exit::Clean)
 }

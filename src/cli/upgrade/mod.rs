@@ -17,6 +17,7 @@ use crate::disk;
 use crate::flux::{FluxVersion, Receiver, Repo};
 use crate::lint::{self, Upgrade};
 use crate::report::counted;
+use crate::report::mask::SecretValues;
 use crate::text::{Edit, Tree, edited};
 
 /// Reports the changes that a move to other versions of Flux and Kubernetes causes, for each cluster.
@@ -96,6 +97,7 @@ fn compare(args: &Args, streams: &mut Streams) -> Result<(Tree, String, Upgrade)
         let receivers: Vec<Receiver<'_>> = args.options.receivers(&repo.clusters)?;
         then.clusters = receivers.iter().map(ToString::to_string).collect();
     }
+    streams.hide(&SecretValues::of(&repository.tree, None));
     let mut now = then.clone();
     (now.settings.flux_version, now.settings.kubernetes_version) = (None, None);
     let upgrade = lint::upgrade(&repository.tree, &now, &then);

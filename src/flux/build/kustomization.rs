@@ -21,8 +21,8 @@ use crate::flux::variables::substitute::undefined::UndefinedVariable;
 use crate::flux::variables::substitution::Substitution;
 use crate::kube::{Object, ObjectId};
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
-use crate::text::{Index, folder_of};
-use crate::yaml::{Node, Value};
+use crate::text::{Index, Span, folder_of};
+use crate::yaml::Node;
 
 /// The id of the rule for paths that the source does not contain.
 pub const MISSING_PATH: &str = "missing-path";
@@ -143,7 +143,7 @@ fn substituted(
     shared: &SubstitutionCache,
     entries: &ChangedObjects,
 ) -> Output {
-    let AllSubstituted { changed, findings: mut found, undefined, fails, grown } =
+    let AllSubstituted { changed, findings: mut found, undefined, fails, grown, .. } =
         substitute(spec, built, substitution, shared);
     let mut output = Output { grown, undefined: undefined.into(), ..built.replaced(changed, entries) };
     if fails {
@@ -158,6 +158,9 @@ fn substituted(
     output.found(found)
 }
 
+/// The maximum number of steps of the patterns of an applier.
+const MAX_STEPS: usize = 50_000_000;
+
 /// The result of the substitution in all objects.
 #[derive(Default)]
 struct AllSubstituted {
@@ -170,11 +173,13 @@ struct AllSubstituted {
     fails: bool,
     /// The memory that substitution added to the objects, in bytes.
     grown: usize,
+    /// The number of steps of patterns.
+    steps: usize,
 }
 
 impl AllSubstituted {
     fn add(&mut self, at: usize, old: &Object, new: Object) {
-        self.grown += weight(&new.node).saturating_sub(weight(&old.node));
+        self.grown += new.node.weight().saturating_sub(old.node.weight());
         self.changed.push((at, new));
     }
 }
@@ -208,7 +213,8 @@ fn substitute(
     for (at, names) in &built.facts.reads {
         let object = &built.objects[*at];
         let result = shared.substitute(object, names, substitution);
-        let Substituted { object: new, findings, undefined, .. } = &*result;
+        let Substituted { object: new, findings, undefined, steps, .. } = &*result;
+        values.steps += steps;
         values.add(*at, object, new.clone());
         // The engine reports undefined variables for each cluster, with their owner and with definitions for other
         // appliers.
@@ -220,6 +226,13 @@ fn substitute(
             values.findings.push(too_much(spec));
             break;
         }
+        if values.steps > MAX_STEPS {
+            let message =
+                format!("the patterns of the variables of {} take more than {MAX_STEPS} steps", spec.reference);
+            let help = "use fewer `*`, or shorter values; the linter does not substitute the rest";
+            values.findings.push(Finding::error(FAILED_BUILD, place_of_variables(spec).clone(), message).help(help));
+            break;
+        }
     }
     values
 }
@@ -228,18 +241,11 @@ fn substitute(
 pub(super) fn too_much(spec: &ApplierSpec) -> Finding {
     let message = format!("the variables of {} exceed the memory limit", spec.reference);
     let help = "shorten the values: the API server refuses objects of more than 3 MiB";
-    let place = spec.object.node.at_keys(&["spec", "postBuild"]).map_or(spec.object.span(), Node::span);
-    Finding::error(FAILED_BUILD, place.clone(), message).help(help).about(spec.reference.clone())
+    Finding::error(FAILED_BUILD, place_of_variables(spec).clone(), message).help(help).about(spec.reference.clone())
 }
 
-/// The approximate memory of a node, in bytes.
-fn weight(node: &Node) -> usize {
-    const NODE: usize = 64;
-    NODE + match &node.value {
-        Value::Scalar(text, _) => text.len(),
-        Value::Seq(items) => items.iter().map(weight).sum(),
-        Value::Map(entries) => entries.iter().map(|entry| entry.key.len() + weight(&entry.node)).sum(),
-    }
+fn place_of_variables(spec: &ApplierSpec) -> &Span {
+    spec.object.node.at_keys(&["spec", "postBuild"]).map_or(spec.object.span(), Node::span)
 }
 
 /// The findings of objects that have the same identity after substitution. Flux refuses to build them.

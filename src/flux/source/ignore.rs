@@ -101,6 +101,12 @@ impl Ignore {
         Self { patterns }
     }
 
+    /// The number of patterns that need a search for each path.
+    pub(super) fn wildcards(&self) -> usize {
+        let is_wild = |segment: &Segment| matches!(segment, Segment::Wild(pattern) if &**pattern != "**");
+        self.patterns.iter().filter(|pattern| pattern.segments.iter().any(is_wild)).count()
+    }
+
     /// Returns whether a file is ignored.
     pub(super) fn leaves_out(&self, path: &str) -> bool {
         let segments: Vec<&str> = path.split('/').collect();

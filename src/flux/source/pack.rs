@@ -8,8 +8,11 @@ use crate::base::finding::Finding;
 use crate::flux::object::kustomization_path::clamp;
 use crate::kube::Object;
 use crate::kustomize::Files;
-use crate::text::is_inside;
+use crate::text::{Span, is_inside};
 use crate::yaml::Node;
+
+/// The maximum product of the wildcard patterns and the length of all paths.
+const MAX_STEPS: usize = 400_000_000;
 
 /// The fields of a source that determine how source-controller packs the artifact.
 #[derive(Debug)]
@@ -17,6 +20,8 @@ pub(super) struct Recipe<'a> {
     kind: Kind<'a>,
     /// `spec.ignore`.
     ignore: Option<&'a str>,
+    /// The position of the source.
+    at: &'a Span,
 }
 
 #[derive(Debug)]
@@ -56,7 +61,7 @@ impl<'a> Recipe<'a> {
             "Bucket" => Kind::Bucket { prefix: spec(&["spec", "prefix"]).map_or(Some(""), known)? },
             _ => return None,
         };
-        Some(Self { kind, ignore })
+        Some(Self { kind, ignore, at: source.span() })
     }
 
     /// A key that is equal for sources that pack the same files in the same way.
@@ -76,19 +81,32 @@ impl<'a> Recipe<'a> {
                 let cloned = if *submodules { fetched.clone() } else { without_submodules(fetched) };
                 let checked_out = check_out(&cloned, sparse)?;
                 let complete = include::add(&checked_out, includes)?;
-                let ignore = Ignore::of_tree(complete.tree(), self.ignore);
+                let ignore = self.affordable(Ignore::of_tree(complete.tree(), self.ignore), &complete)?;
                 Ok(select(&complete, |path| !ignore.leaves_out(path)))
             }
             Kind::Oci { copied: true } => Ok(select(fetched, |_| true)),
             Kind::Oci { copied: false } => {
-                let ignore = Ignore::of_tree(fetched.tree(), self.ignore);
+                let ignore = self.affordable(Ignore::of_tree(fetched.tree(), self.ignore), fetched)?;
                 Ok(select(fetched, |path| !ignore.leaves_out(path)))
             }
             Kind::Bucket { prefix } => {
-                let ignore = Ignore::of_bucket(fetched.tree(), self.ignore);
+                let ignore = self.affordable(Ignore::of_bucket(fetched.tree(), self.ignore), fetched)?;
                 Ok(select(fetched, |path| path.starts_with(prefix) && !ignore.leaves_out(path)))
             }
         }
+    }
+}
+
+impl Recipe<'_> {
+    /// Returns the patterns, or an error if matching them against all paths takes too many steps.
+    fn affordable(&self, ignore: Ignore, files: &Files) -> Result<Ignore, Vec<Finding>> {
+        let length: usize = files.tree().entries().map(|(path, _)| path.len()).sum();
+        if ignore.wildcards().saturating_mul(length) <= MAX_STEPS {
+            return Ok(ignore);
+        }
+        let message = format!("the {} ignore patterns with wildcards are too many for the files", ignore.wildcards());
+        let help = "use fewer patterns in `spec.ignore` and `.sourceignore`; the linter does not pack the artifact";
+        Err(vec![Finding::error(crate::kustomize::FAILED_BUILD, self.at.clone(), message).help(help)])
     }
 }
 

@@ -40,6 +40,8 @@ pub(crate) struct Substituted {
     pub(crate) findings: Vec<Finding>,
     /// The undefined variables that the object reads.
     pub(crate) undefined: Vec<UndefinedVariable>,
+    /// The number of steps of its patterns.
+    pub(crate) steps: usize,
 }
 
 impl SubstitutionCache {
@@ -59,11 +61,12 @@ impl SubstitutionCache {
             return known.clone();
         }
         let undefined = undefined_variables(object, names, variables);
-        let (new, findings) = match substitute_shared(object, variables, strict, &self.scalars) {
+        let (result, steps) = substitute_shared(object, variables, strict, &self.scalars);
+        let (new, findings) = match result {
             Ok(new) => (new, Vec::new()),
             Err(findings) => (substitute_known(object, variables, strict), findings),
         };
-        let made = Arc::new(Substituted { object: new, findings, undefined });
+        let made = Arc::new(Substituted { object: new, findings, undefined, steps });
         let mut known = lock();
         let results = &mut known.entry_or(address, first).results;
         // Another thread may have inserted the entry. The cache keeps the first entry.

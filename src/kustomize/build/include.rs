@@ -26,6 +26,9 @@ impl Walk<'_> {
     pub(super) fn include_all(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
         let mut listed: BTreeMap<String, &Node> = BTreeMap::new();
         for item in ["resources", "bases"].into_iter().flat_map(|field| definition.items(field)) {
+            if accumulator.is_too_large {
+                break;
+            }
             let before = accumulator.findings.len();
             self.include(definition, item, accumulator);
             let Some(path) = item.text().and_then(|text| join(&definition.folder, text)) else { continue };

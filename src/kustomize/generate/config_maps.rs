@@ -23,6 +23,9 @@ pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accu
     for (field, kind) in [("configMapGenerator", GeneratorKind::ConfigMap), ("secretGenerator", GeneratorKind::Secret)]
     {
         for entry in definition.items(field) {
+            if accumulator.is_too_large {
+                return;
+            }
             let mut object = generate(files, &definition.folder, kind, entry, global.as_ref(), accumulator);
             if let (Some((resource, _)), Some(file)) = (&mut object, &accumulator.traced_file) {
                 resource.set_generator(PluginRef::from_field(file, kind.generator()));

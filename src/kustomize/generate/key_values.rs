@@ -131,8 +131,10 @@ fn load(files: &Files, folder: &str, source: &Node, path: &str, accumulator: &mu
         }
     };
     match (files.tree().file(&joined), files.tree().bytes(&joined)) {
-        (Ok(file), _) => Some(Loaded::Text(file)),
-        (Err(_), Ok(bytes)) => Some(Loaded::Bytes(File::new(joined, ""), bytes)),
+        (Ok(file), _) => accumulator.take_bytes(2 * file.text().len(), source.span()).then_some(Loaded::Text(file)),
+        (Err(_), Ok(bytes)) => {
+            accumulator.take_bytes(2 * bytes.len(), source.span()).then(|| Loaded::Bytes(File::new(joined, ""), bytes))
+        }
         (Err(_), Err(error)) => {
             let message = format!("`{path}` is not readable: {error}");
             accumulator.fail(Finding::error(FAILED_BUILD, source.span().clone(), message));

@@ -1,10 +1,18 @@
 //! Selectors of patches and replacements.
 
+use std::cell::Cell;
+
 use super::resources::{Resource, ResourceId, ResourceIndex, Resources};
 use crate::base::finding::did_you_mean;
 use crate::base::go_regexp::Regexp;
 use crate::kube::selector::Selector as LabelSelector;
 use crate::yaml::Node;
+
+/// The maximum number of steps of the regular expressions of a selector. A further text does not match.
+const MAX_STEPS: usize = 200_000_000;
+
+/// The number of steps of a regular expression that take as much time as the visit of a node.
+const STEPS_OF_VISIT: usize = 10;
 
 /// A selector. Every field is an anchored regular expression; an empty field matches anything.
 pub(crate) struct Selector {
@@ -15,6 +23,8 @@ pub(crate) struct Selector {
     namespace: Pattern,
     labels: LabelSelector,
     annotations: LabelSelector,
+    /// The number of steps of the regular expressions.
+    steps: Cell<usize>,
 }
 
 /// An invalid field of a selector, and the reason.
@@ -53,11 +63,14 @@ impl Pattern {
         }
     }
 
-    fn matches(&self, text: &str) -> bool {
+    fn matches(&self, text: &str, steps: &Cell<usize>) -> bool {
         match self {
             Self::Any => true,
             Self::Literal(literal) => literal == text,
-            Self::Regexp(regexp) => regexp.is_match(text),
+            Self::Regexp(regexp) => {
+                steps.set(steps.get().saturating_add(regexp.steps(text)));
+                steps.get() <= MAX_STEPS && regexp.is_match_of_name(text)
+            }
         }
     }
 }
@@ -80,7 +93,17 @@ impl Selector {
             namespace: Pattern::read(node.get("namespace"))?,
             labels: selector("labelSelector")?,
             annotations: selector("annotationSelector")?,
+            steps: Cell::default(),
         })
+    }
+
+    /// The number of steps of the regular expressions since the last call.
+    pub(crate) fn take_steps(&self) -> usize {
+        self.steps.take() / STEPS_OF_VISIT
+    }
+
+    fn field(&self, pattern: &Pattern, text: &str) -> bool {
+        pattern.matches(text, &self.steps)
     }
 
     /// The positions of the selected objects, in order.
@@ -108,11 +131,11 @@ impl Selector {
 
     /// Returns whether the selector selects an id in the given namespace.
     pub(crate) fn selects_id(&self, id: &ResourceId, namespace: &str) -> bool {
-        self.kind.matches(&id.kind)
-            && self.name.matches(&id.name)
-            && self.namespace.matches(namespace)
-            && self.version.matches(&id.version)
-            && self.group.matches(&id.group)
+        self.field(&self.kind, &id.kind)
+            && self.field(&self.name, &id.name)
+            && self.field(&self.namespace, namespace)
+            && self.field(&self.version, &id.version)
+            && self.field(&self.group, &id.group)
     }
 
     /// Returns whether the selector selects the labels and annotations of an object.
@@ -143,13 +166,13 @@ impl Selector {
         let (first, current) = (resource.original(), &resource.id);
         let any = |name: &str| name == field;
         !resource.node.is_null()
-            && (any("kind") || self.kind.matches(&current.kind))
-            && (any("name") || self.name.matches(&first.name) || self.name.matches(&current.name))
+            && (any("kind") || self.field(&self.kind, &current.kind))
+            && (any("name") || self.field(&self.name, &first.name) || self.field(&self.name, &current.name))
             && (any("namespace")
-                || self.namespace.matches(&first.namespace)
-                || self.namespace.matches(&current.namespace))
-            && (any("version") || self.version.matches(&current.version))
-            && (any("group") || self.group.matches(&current.group))
+                || self.field(&self.namespace, &first.namespace)
+                || self.field(&self.namespace, &current.namespace))
+            && (any("version") || self.field(&self.version, &current.version))
+            && (any("group") || self.field(&self.group, &current.group))
             && self.selects_metadata(&resource.node)
     }
 
@@ -161,7 +184,7 @@ impl Selector {
     /// Returns whether the selector selects all objects of one of the kinds.
     pub(crate) fn selects_all_of(&self, kinds: &[&str]) -> bool {
         let selects_all = matches!((&self.name, &self.namespace), (Pattern::Any, Pattern::Any)) && !self.has_metadata();
-        selects_all && !matches!(self.kind, Pattern::Any) && kinds.iter().any(|kind| self.kind.matches(kind))
+        selects_all && !matches!(self.kind, Pattern::Any) && kinds.iter().any(|kind| self.field(&self.kind, kind))
     }
 
     /// The objects with a variable in their name that differ from the selector in the name only.

@@ -1,5 +1,7 @@
 //! The application of a patch to the objects that it selects.
 
+use std::cell::Cell;
+
 use super::json_patch;
 use super::merge_step::MergeError;
 use super::strategic_merge::merge;
@@ -10,6 +12,7 @@ use crate::kustomize::objects::selector::Selector;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::schema::merge_keys::SchemaType;
 use crate::kustomize::schema::user_schema::UserSchema;
+use crate::kustomize::text::size_limits::MAX_STEPS;
 use crate::text::Span;
 use crate::yaml::{Node, Style, Value};
 
@@ -24,6 +27,8 @@ pub(crate) struct Patch {
     pub(crate) keeps_previous_id: bool,
     /// The position of the patch as a whole.
     pub(crate) span: Span,
+    /// The number of visited values.
+    pub(crate) steps: Cell<usize>,
 }
 
 /// The parts of the id that a strategic merge patch may change.
@@ -40,6 +45,11 @@ impl Patch {
         let is_unknown = |node: &Node| matches!(node.value, Value::Scalar(_, Style::Unknown));
         let is_encrypted = |node: &Node| names.iter().any(|keys| node.at_keys(keys).is_some_and(is_unknown));
         self.target.is_none() && self.documents.iter().any(is_encrypted)
+    }
+
+    /// The number of values that the patch has visited since the last call.
+    pub(crate) fn take_steps(&self) -> usize {
+        self.steps.take().saturating_add(self.target.as_ref().map_or(0, Selector::take_steps))
     }
 
     /// Applies the patch to the objects that it selects, and returns the number of objects that its target selected.
@@ -138,12 +148,14 @@ impl Patch {
             if self.keeps_previous_id {
                 resource.store_previous_id();
             }
-            match json_patch::apply(&resource.with_history_annotation(), &operations) {
+            match json_patch::apply(&resource.with_history_annotation(), &operations, &self.steps) {
                 Ok(node) => {
                     // A JSON patch that deletes all annotations keeps the history.
                     resource.set_patched(&node);
                     positions.add(position, resource);
                 }
+                // The accumulator reports the limit.
+                Err(_) if self.steps.get() > MAX_STEPS => break,
                 // An unsupported feature may create the field that the patch changes.
                 Err(_) if !complete => {}
                 Err((span, message)) => {
@@ -212,6 +224,10 @@ impl Patch {
         let (api_version, kind) = (resource.node.get("apiVersion").cloned(), resource.id.kind.clone());
         let schema_type =
             SchemaType::for_object(schema, api_version.as_ref().and_then(Node::text).unwrap_or_default(), &kind);
+        self.steps.set(self.steps.get().saturating_add(patch.size() + resource.node.size()));
+        if self.steps.get() > MAX_STEPS {
+            return;
+        }
         match merge(&resource.with_history_annotation(), patch, schema_type) {
             Ok(Some(merged)) => {
                 let node = self.keep_identity(&resource.node, merged);

@@ -1,7 +1,9 @@
 //! JSON patches (RFC 6902), with the behavior of evanphx/json-patch, which kustomize uses.
 
+use std::cell::Cell;
+
 use crate::kustomize::text::reprint::with_times;
-use crate::kustomize::text::size_limits;
+use crate::kustomize::text::size_limits::{self, MAX_STEPS};
 use crate::text::Span;
 use crate::yaml::{ChangedBy, Entry, Node, Reader, Scalar, Style, Value, plain_time, to_json};
 
@@ -73,9 +75,18 @@ fn pointer(node: &Node) -> Result<Vec<String>, PatchError> {
 }
 
 /// Applies all operations, or returns the first error.
-pub(crate) fn apply(object: &Node, operations: &[Operation]) -> Result<Node, PatchError> {
+///
+/// Adds the number of visited values to `steps`.
+pub(crate) fn apply(object: &Node, operations: &[Operation], steps: &Cell<usize>) -> Result<Node, PatchError> {
+    steps.set(steps.get().saturating_add(object.size()));
     // kustomize converts the object to JSON before it applies the operations.
-    let patched = operations.iter().try_fold(with_times(object), |node, operation| operation.apply(&node))?;
+    let patched = operations.iter().try_fold(with_times(object), |node, operation| {
+        steps.set(steps.get().saturating_add(operation.steps(&node)));
+        if steps.get() > MAX_STEPS {
+            return Err((operation.span.clone(), format!("the patch visits more than {MAX_STEPS} values")));
+        }
+        operation.apply(&node)
+    })?;
     if let Some(missing_field) = missing_field(&patched) {
         let span = operations.last().map_or_else(|| patched.span().clone(), |operation| operation.span.clone());
         return Err((span, format!("the patched object has no {missing_field}")));
@@ -101,6 +112,15 @@ fn missing_field(object: &Node) -> Option<&'static str> {
 }
 
 impl Operation {
+    /// The number of values that the operation copies or compares.
+    fn steps(&self, object: &Node) -> usize {
+        match &self.action {
+            Action::Test(_) | Action::Copy(_) => object.size(),
+            Action::Move(from) => width(object, from) + width(object, &self.path),
+            Action::Add(_) | Action::Replace(_) | Action::Remove => width(object, &self.path),
+        }
+    }
+
     fn apply(&self, object: &Node) -> Result<Node, PatchError> {
         let error = |message: String| (self.span.clone(), message);
         let change = |change: Change<'_>, path: &[String]| edit(object, path, &change, &self.span).map_err(error);
@@ -169,6 +189,19 @@ fn find<'a>(object: &'a Node, path: &[String]) -> Option<&'a Node> {
         Value::Seq(items) => items.get(index_in(segment, items.len())?),
         Value::Scalar(..) => None,
     })
+}
+
+/// The number of values next to the path. A change copies the lists and mappings on its path.
+fn width(object: &Node, path: &[String]) -> usize {
+    let (mut node, mut width) = (object, 1);
+    for segment in path {
+        width += node.entries().len() + node.items().len();
+        match find(node, std::slice::from_ref(segment)) {
+            Some(next) => node = next,
+            None => break,
+        }
+    }
+    width
 }
 
 /// The index of a segment; a negative index counts from the end.

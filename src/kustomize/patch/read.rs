@@ -1,5 +1,7 @@
 //! Reading of `patches`, `patchesStrategicMerge` and `patchesJson6902`.
 
+use std::cell::Cell;
+
 use super::apply::{Patch, PatchOptions};
 use crate::base::finding::{Finding, Severity};
 use crate::kustomize::file::files::Files;
@@ -167,7 +169,15 @@ fn finish(
         PatchOptions { allow_name_change: option("allowNameChange"), allow_kind_change: option("allowKindChange") };
     let is_selected = target.is_some() || format == PatchFormat::Merge;
     let documents = if is_selected { documents.iter().map(with_string_metadata).collect() } else { documents };
-    Some(Patch { documents, target, selector_node, options, keeps_previous_id: format != PatchFormat::Json, span })
+    Some(Patch {
+        documents,
+        target,
+        selector_node,
+        options,
+        keeps_previous_id: format != PatchFormat::Json,
+        span,
+        steps: Cell::default(),
+    })
 }
 
 /// The finding for a duplicate key in a strategic merge patch.

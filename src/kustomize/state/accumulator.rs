@@ -14,11 +14,15 @@ use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};
 use crate::kustomize::omission::{Omission, Omissions};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::schema::user_schema::UserSchema;
+use crate::kustomize::text::size_limits::MAX_STEPS;
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
 
 /// The maximum number of objects in a build.
 const MAX_OBJECTS: usize = 100_000;
+
+/// The maximum size of all objects of a build and of the files that its generators read, in bytes.
+const MAX_BYTES: usize = 256 << 20;
 
 /// The number of findings above which duplicates are removed early.
 const MANY_FINDINGS: usize = 1_000;
@@ -61,8 +65,12 @@ pub(crate) struct Accumulator {
     pub(crate) is_incomplete: bool,
     /// Whether all objects are known, but some of their fields are not.
     pub(crate) is_outlined: bool,
-    /// Whether the build exceeds the maximum number of objects.
+    /// Whether the build exceeds a limit of objects, bytes or steps.
     pub(crate) is_too_large: bool,
+    /// The size of all objects in bytes.
+    pub(crate) bytes: usize,
+    /// The number of nodes that transformers visited.
+    pub(crate) steps: usize,
 }
 
 /// A variable that `vars` declares.
@@ -85,6 +93,41 @@ impl Accumulator {
     pub(crate) fn skip(&mut self, omission: Omission) {
         self.is_incomplete = true;
         self.count(omission);
+    }
+
+    /// Counts bytes of an object or a file, and returns whether the build is still within its limit.
+    pub(crate) fn take_bytes(&mut self, bytes: usize, at: &Span) -> bool {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > MAX_BYTES {
+            self.stop(at, format!("the objects of this build are larger than {} MiB", MAX_BYTES >> 20));
+        }
+        !self.is_too_large
+    }
+
+    /// Counts the visit of all objects by a transformer, and returns whether the build is still within its limit.
+    ///
+    /// The transformer adds `added` entries to each object, one after the other.
+    pub(crate) fn take_visit(&mut self, added: usize, at: &Span) -> bool {
+        let nodes: usize = self.resources.list.iter().map(|resource| resource.node.size().saturating_add(added)).sum();
+        self.take_steps(nodes.saturating_mul(added.max(1)), at)
+    }
+
+    /// Counts values that a transformer visits, and returns whether the build is still within its limit.
+    pub(crate) fn take_steps(&mut self, steps: usize, at: &Span) -> bool {
+        self.steps = self.steps.saturating_add(steps);
+        if self.steps > MAX_STEPS {
+            self.stop(at, format!("the transformers of this build visit more than {MAX_STEPS} values"));
+        }
+        !self.is_too_large
+    }
+
+    /// Ends the build at a limit, which is reported once.
+    fn stop(&mut self, at: &Span, message: String) {
+        if !self.is_too_large {
+            let help = "split the kustomization; the linter does not build a larger one";
+            self.fail(Finding::error(FAILED_BUILD, at.clone(), message).help(help));
+        }
+        self.is_too_large = true;
     }
 
     /// Reports and counts an input that the build omits because it is remote or needs another program.
@@ -177,12 +220,11 @@ impl Accumulator {
         if let Some(schema) = &self.schema {
             resource.set_schema(schema);
         }
-        if self.is_too_large || self.resources.list.len() >= MAX_OBJECTS {
-            if !self.is_too_large {
-                let message = format!("this build has more than {MAX_OBJECTS} objects");
-                self.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
-            }
-            self.is_too_large = true;
+        if self.resources.list.len() >= MAX_OBJECTS {
+            self.stop(item.span(), format!("this build has more than {MAX_OBJECTS} objects"));
+        }
+        // The length of the text, since the size of the nodes takes time. Generators count what they read.
+        if !self.take_bytes(resource.node.span().range().len(), item.span()) {
             return;
         }
         let position = self.resources.list.len();

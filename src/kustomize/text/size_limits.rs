@@ -2,6 +2,8 @@
 
 use crate::yaml::{Node, Value};
 
+/// The maximum number of values that the transformers of a build visit.
+pub(crate) const MAX_STEPS: usize = 40_000_000;
 /// The maximum number of nodes of an object after a copy, far above the limits of Kubernetes.
 const MAX_NODES: usize = 1_000_000;
 /// The maximum size in bytes of a composed text. Kubernetes accepts objects of up to three million bytes.

@@ -1,5 +1,7 @@
 //! `images`: new names, tags and digests of container images.
 
+use std::cell::Cell;
+
 use crate::base::finding::Finding;
 use crate::base::go_regexp::Regexp;
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, each_item};
@@ -13,6 +15,9 @@ use crate::yaml::{ChangedBy, Node, Reader, Scalar, Style, Value};
 /// specs. As in kustomize, a suffix is appended twice if the image matches again.
 pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Accumulator) {
     for entry in entries {
+        if !accumulator.take_visit(1, entry.span()) {
+            return;
+        }
         let image = match Image::read(entry) {
             Ok(image) => image,
             Err(finding) => {
@@ -43,6 +48,9 @@ pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Acc
                 }
             }
             resource.node = node;
+            if !accumulator.take_bytes(image.grown.take(), entry.span()) {
+                return;
+            }
             if let Some(error) = failure {
                 accumulator.fail(Finding::error(FAILED_BUILD, error.span, error.message));
             }
@@ -57,6 +65,8 @@ struct Image {
     tag: Option<Node>,
     digest: Option<Node>,
     suffix: Option<Node>,
+    /// The bytes that were added to images.
+    grown: Cell<usize>,
 }
 
 impl Image {
@@ -85,7 +95,7 @@ impl Image {
                 .help("escape special characters, such as `[`, `(`, `*` and `+`, with a backslash")
         })?;
         let (name, tag) = (field("newName")?, field("newTag")?);
-        Ok(Self { pattern, name, tag, digest: field("digest")?, suffix: field("tagSuffix")? })
+        Ok(Self { pattern, name, tag, digest: field("digest")?, suffix: field("tagSuffix")?, grown: Cell::default() })
     }
 
     /// The node with updated images of all its containers; `None` if no image changes.
@@ -130,7 +140,7 @@ impl Image {
             let message = "an image must be a string".to_string();
             return Err(FieldError { span: image.span().clone(), message });
         };
-        if !self.pattern.is_match(text) {
+        if !self.pattern.is_match_of_name(text) {
             return Ok(None);
         }
         let new = |field: &Option<Node>| field.as_ref().and_then(Node::text).map(str::to_string);
@@ -147,6 +157,7 @@ impl Image {
         if whole == text {
             return Ok(None);
         }
+        self.grown.set(self.grown.get().saturating_add(whole.len().saturating_sub(text.len())));
         // kustomize drops the type, so the type of a plain image depends on its text.
         let style = match image.value {
             Value::Scalar(_, style) => style,

@@ -7,12 +7,15 @@ use crate::kustomize::fieldspec::transformer_config::{ConfigField, TransformerCo
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::objects::resources::Resource;
 use crate::kustomize::text::string_value::set_text_entry;
+use crate::text::Span;
 use crate::yaml::{Entry, Node};
 
 /// An entry of `labels`, or `commonLabels`.
 pub(crate) struct LabelSet {
     pairs: Vec<Entry>,
     specs: Vec<FieldSpec>,
+    /// The position of the entry.
+    at: Option<Span>,
 }
 
 /// The labels of a kustomization, in the order in which kustomize adds them.
@@ -21,7 +24,8 @@ pub(crate) fn read(definition: &Definition, config: &TransformerConfig, findings
     let mut sets: Vec<LabelSet> = items.map(|item| read_one(item, config, findings)).collect();
     if let Some(common) = definition.entry("commonLabels") {
         let pairs = common.node.entries().to_vec();
-        sets.push(LabelSet { pairs, specs: config.specs(ConfigField::CommonLabels).to_vec() });
+        let at = Some(common.key_span());
+        sets.push(LabelSet { at, pairs, specs: config.specs(ConfigField::CommonLabels).to_vec() });
     }
     sets
 }
@@ -47,13 +51,23 @@ fn read_one(node: &Node, config: &TransformerConfig, findings: &mut Vec<Finding>
         }
     }
     let pairs = node.get("pairs").map_or(&[][..], Node::entries).to_vec();
-    LabelSet { pairs, specs: all.specs(ConfigField::Labels).to_vec() }
+    LabelSet { at: Some(node.span().clone()), pairs, specs: all.specs(ConfigField::Labels).to_vec() }
 }
 
 impl LabelSet {
     /// Creates a set of labels with its field specs.
     pub(crate) fn new(pairs: Vec<Entry>, specs: Vec<FieldSpec>) -> Self {
-        Self { pairs, specs }
+        Self { pairs, specs, at: None }
+    }
+
+    /// The number of labels.
+    pub(crate) fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// The position of the entry; `None` for the labels of a plugin.
+    pub(crate) fn at(&self) -> Option<&Span> {
+        self.at.as_ref()
     }
 
     /// Adds the labels to an object.

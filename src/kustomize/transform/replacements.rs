@@ -36,6 +36,9 @@ pub(crate) fn apply(files: &Files, folder: &str, entries: &[Node], accumulator: 
     }
     let mut candidate_index = CandidateIndex::new(&accumulator.resources);
     for replacement in &all {
+        if accumulator.is_too_large {
+            return;
+        }
         if let Err(error) = apply_one(replacement, &mut candidate_index, accumulator) {
             match error {
                 // An unsupported feature may create the object or field.
@@ -127,14 +130,27 @@ fn write_to(
             continue;
         }
         let changed = fields.apply(resource)?;
+        let (before, after) = (resource.node.weight(), changed.weight());
         let id = resource.id.clone();
         resource.replace(changed);
         if resource.id != id {
             candidate_index.add(position, resource);
         }
+        let steps = before.max(after) / BYTES_OF_STEP * fields.paths.len();
+        if !accumulator.take_steps(steps, target.span())
+            || !accumulator.take_bytes(after.saturating_sub(before), target.span())
+        {
+            return Ok(());
+        }
     }
+    let steps = std::iter::once(&selector).chain(&rejects).map(Selector::take_steps).sum();
+    accumulator.take_steps(steps, target.span());
     Ok(())
 }
+
+/// The number of bytes of an object that take as much time as the visit of a value. A field may contain YAML or JSON,
+/// which is parsed.
+const BYTES_OF_STEP: usize = 32;
 
 fn selects(selector: &Selector, rejects: &[Selector], resource: &Resource) -> bool {
     let namespace = resource.node.at_keys(&["metadata", "namespace"]).and_then(Node::text).unwrap_or_default();

@@ -26,7 +26,9 @@ pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accu
     add_affix(definition, "nameSuffix", Affix::Suffix, accumulator);
     add_labels(definition, accumulator);
     let config = accumulator.config.clone();
-    if let Some(pairs) = definition.entry("commonAnnotations") {
+    if let Some(pairs) = definition.entry("commonAnnotations")
+        && accumulator.take_visit(pairs.node.entries().len(), &pairs.key_span())
+    {
         annotations::apply(pairs.node.entries(), config.specs(ConfigField::CommonAnnotations), accumulator);
         accumulator.record_transformers("AnnotationsTransformer", pairs.node.entries().len().min(1));
     }
@@ -66,6 +68,11 @@ fn add_affix(definition: &Definition, field: &str, affix: Affix, accumulator: &m
         Affix::Prefix => ConfigField::NamePrefix,
         Affix::Suffix => ConfigField::NameSuffix,
     };
+    // The name and its previous value.
+    let grown = 2 * entry.node.text().unwrap_or_default().len() * accumulator.resources.list.len();
+    if !accumulator.take_bytes(grown, entry.node.span()) {
+        return;
+    }
     let result = names::apply(affix, &entry.node, accumulator.config.specs(config_field), &mut accumulator.resources);
     accumulator.record_error(result);
     let kind = if affix == Affix::Prefix { "PrefixTransformer" } else { "SuffixTransformer" };
@@ -74,6 +81,9 @@ fn add_affix(definition: &Definition, field: &str, affix: Affix, accumulator: &m
 
 fn add_labels(definition: &Definition, accumulator: &mut Accumulator) {
     for set in labels::read(definition, &accumulator.config, &mut accumulator.findings) {
+        if set.at().is_some_and(|at| !accumulator.take_visit(set.len(), at)) {
+            return;
+        }
         let result = accumulator.resources.list.iter_mut().try_for_each(|resource| set.apply(resource));
         accumulator.record_error(result);
     }
@@ -106,9 +116,12 @@ pub(crate) fn apply_patches(
             continue;
         }
         let resources = &mut accumulator.resources;
-        let Some(selected) = patch.apply(resources, &mut positions, complete, schema.as_deref(), &mut findings) else {
-            continue;
-        };
+        let selected = patch.apply(resources, &mut positions, complete, schema.as_deref(), &mut findings);
+        if !accumulator.take_steps(patch.take_steps(), &patch.span) {
+            break;
+        }
+        let Some(selected) = selected else { continue };
+        let resources = &accumulator.resources;
         let is_known = (complete || accumulator.is_outlined) && !accumulator.awaits_bootstrap;
         targets.extend(patch.target_outcome(selected, is_known, resources, targets.len()));
     }

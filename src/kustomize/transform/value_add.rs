@@ -35,6 +35,10 @@ pub(crate) fn apply(files: &Files, folder: &str, transformer: &Node, accumulator
         accumulator.fail(Finding::error(FAILED_BUILD, transformer.span().clone(), message));
     }
     for target in targets {
+        let grown = value.text().unwrap_or_default().len() * accumulator.resources.list.len();
+        if !accumulator.take_visit(1, target.span()) || !accumulator.take_bytes(grown, target.span()) {
+            return;
+        }
         if let Err(finding) = apply_one(&value, &target, &mut accumulator.resources) {
             accumulator.fail(finding);
         }

@@ -7,7 +7,7 @@ use anstyle::Style;
 
 use super::description::{AccessReport, describe_means, describe_reach};
 use crate::rbac::{Access, Actor, DefinedIn, Escape, Grant, GrantedRole, Impersonation, PermissionRow};
-use crate::report::printable::printable;
+use crate::report::printable::one_line;
 use crate::report::result::display_path;
 use crate::yaml::Name;
 
@@ -241,5 +241,5 @@ fn place(place: &DefinedIn, root: &str) -> String {
 }
 
 fn line(text: &str) -> String {
-    printable(text).replace('\n', " ")
+    one_line(text)
 }

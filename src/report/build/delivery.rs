@@ -2,7 +2,7 @@
 
 use crate::flux::{ApplierFields, ApplierKind, Group, Receiver, State};
 use crate::report::mask::{Masks, mask_object};
-use crate::report::printable::printable;
+use crate::report::printable::one_line;
 use crate::yaml::Node;
 use std::fmt::Write as _;
 
@@ -59,5 +59,5 @@ pub(super) fn describe(group: &Group<'_>) -> String {
         State::Built if group.objects.is_empty() && *kind != ApplierKind::Bootstrap => line.push_str(" (no objects)"),
         State::Built => {}
     }
-    printable(&line).replace(['\n', '\t'], " ")
+    one_line(&line)
 }

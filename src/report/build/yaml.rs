@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::delivery::{Delivery, Secrets, describe, for_display};
 use crate::report::mask::Masks;
-use crate::report::printable::printable;
+use crate::report::printable::{log_line, one_line};
 use crate::yaml::go;
 
 pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn Write) -> io::Result<()> {
@@ -14,7 +14,7 @@ pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn
     for Delivery { receiver, groups } in deliveries {
         let name = receiver.to_string();
         if !name.is_empty() {
-            comments.push(format!("cluster {}", printable(&name).replace(['\n', '\t'], " ")));
+            comments.push(format!("cluster {name}"));
         }
         for group in groups {
             comments.push(describe(group));
@@ -30,5 +30,5 @@ pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn
 }
 
 fn flush(comments: &mut Vec<String>, out: &mut dyn Write) -> io::Result<()> {
-    comments.drain(..).try_for_each(|comment| writeln!(out, "# {comment}"))
+    comments.drain(..).try_for_each(|comment| writeln!(out, "{}", log_line(&one_line(&format!("# {comment}")))))
 }

@@ -9,7 +9,7 @@ use crate::base::finding::ObjectRef;
 use crate::changes::{Change, Changes, FieldChange, RightsChange, Unbuilt, What};
 use crate::kube::Object;
 use crate::report::mask::{Masks, mask_object};
-use crate::report::one_line::one_line;
+use crate::report::printable::one_line;
 use crate::report::result::display_path;
 use crate::text::Span;
 use crate::yaml::{Node, Path, Reader, Value, to_json};

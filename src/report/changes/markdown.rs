@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::document::{Document, FieldRow, ObjectChange, followers, on_clusters, values};
 use crate::base::finding::ObjectRef;
 use crate::report::markdown::{MAX_LEN, code, escape};
-use crate::report::one_line::one_line;
+use crate::report::printable::one_line;
 
 /// The maximum number of lines of each sort below a change, so that one change does not fill the comment.
 const MAX_LINES: usize = 20;

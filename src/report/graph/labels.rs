@@ -3,7 +3,7 @@
 use crate::base::finding::ObjectRef;
 use crate::flux::State;
 use crate::graph::{Graph, GraphNode};
-use crate::report::printable::printable;
+use crate::report::printable::one_line;
 
 /// Returns the kind, namespace and name of an object, escaped for terminals.
 pub(super) fn name(reference: &ObjectRef) -> String {
@@ -12,10 +12,6 @@ pub(super) fn name(reference: &ObjectRef) -> String {
         None => format!("{} {}", reference.kind, reference.name),
     };
     one_line(&name)
-}
-
-pub(super) fn one_line(text: &str) -> String {
-    printable(text).replace(['\n', '\t'], " ")
 }
 
 /// Returns the name of a cluster, or a placeholder if it is empty.

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::labels::{name, one_line, state_notes};
+use super::labels::{name, state_notes};
 use super::tree::{Branch, Labels, draw};
 use crate::graph::{Edge, EdgeKind, Graph, Role};
+use crate::report::printable::one_line;
 
 pub(super) fn write(graph: &Graph, center: usize, out: &mut dyn Write) -> io::Result<()> {
     let Some(node) = graph.nodes.get(center) else { return Ok(()) };

@@ -5,12 +5,13 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::labels::{cluster, name, one_line, state_note, target_note};
+use super::labels::{cluster, name, state_note, target_note};
 use super::object;
 use super::tree::{Branch, Labels, draw};
 use crate::base::finding::ObjectRef;
 use crate::flux::{NotBuiltReason, State};
 use crate::graph::{EdgeKind, Graph, GraphNode, Role};
+use crate::report::printable::one_line;
 
 /// The minimum width of a shortened path.
 const SHORTEST: usize = 12;

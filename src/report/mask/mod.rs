@@ -4,8 +4,12 @@ mod quick_check;
 mod scan;
 mod nodes;
 mod object;
+mod redactor;
+mod values;
 
 pub use object::mask_object;
+pub use redactor::Redactor;
+pub use values::SecretValues;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

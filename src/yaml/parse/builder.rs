@@ -19,12 +19,16 @@ use crate::yaml::tree::origin::Name;
 /// The maximum number of nodes that the aliases of a file may expand to.
 const MAX_ALIASED_NODES: usize = 100_000;
 
+/// The maximum number of nodes of a file. A node needs some sixty bytes of memory, and a flow list two bytes of text.
+const MAX_NODES: usize = 1_000_000;
+
 /// Builds the nodes of a file, document by document.
 pub(super) struct Builder<'a> {
     pub(super) file: &'a File,
     pub(super) findings: Vec<Finding>,
     names: Index<Name, Name>,
     aliased_nodes: usize,
+    nodes: usize,
     anchors: Index<usize, MeasuredNode>,
     stack: Vec<OpenCollection>,
     root: Option<Node>,
@@ -41,6 +45,7 @@ impl<'a> Builder<'a> {
             findings: Vec::new(),
             names: Index::default(),
             aliased_nodes: 0,
+            nodes: 0,
             anchors: Index::default(),
             stack: Vec::new(),
             root: None,
@@ -63,6 +68,18 @@ impl<'a> Builder<'a> {
         self.aliased_nodes = aliased_nodes;
         self.stack.clear();
         self.root = None;
+    }
+
+    /// Returns whether the file has more nodes than are read.
+    pub(super) fn is_full(&self) -> bool {
+        self.nodes > MAX_NODES
+    }
+
+    /// Reports that the rest of the file is not read.
+    pub(super) fn reject_rest(&mut self, at: usize) {
+        let message = format!("the file has more than {MAX_NODES} values; the rest is not read");
+        let finding = Finding::error(INVALID_YAML, self.file.span(at..at), message).help("split the file");
+        self.findings.push(finding);
     }
 
     /// Ends the document and returns its root node; `None` if the document is empty.
@@ -233,6 +250,7 @@ impl<'a> Builder<'a> {
 
     /// Adds a finished node to the open collection. Without an open collection, the node becomes the root.
     fn add_node(&mut self, built: MeasuredNode, plain: bool) {
+        self.nodes += 1;
         if self.wants_key() {
             return self.add_key(&built.node, plain);
         }

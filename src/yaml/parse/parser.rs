@@ -96,6 +96,8 @@ enum Obstacle {
     ByteOrderMark(usize),
     /// An alias whose name ends in a colon. The alias ends at this offset.
     Alias(usize),
+    /// The file has too many nodes; reading stops at this offset.
+    Full(usize),
     /// An error at this offset.
     Error(usize, ScanError),
 }
@@ -116,6 +118,11 @@ fn parse_from(
             repaired.repair_alias(end);
             builder.restart_document();
             return Some(Stop { document, at: end, resume: Some(document) });
+        }
+        Obstacle::Full(at) => {
+            builder.reject_rest(at);
+            documents.extend(builder.abandon().map(|node| Document { node, complete: false }));
+            return None;
         }
         Obstacle::Error(at, error) => (at, error),
     };
@@ -162,6 +169,9 @@ fn parse_events(
             }
         };
         let range = offset(&span.start)..offset(&span.end);
+        if builder.is_full() {
+            return Some((document, Obstacle::Full(range.start)));
+        }
         match event {
             Event::DocumentStart(..) => {
                 document = range.start;

@@ -203,6 +203,16 @@ impl Node {
             Value::Map(entries) => 1 + entries.iter().map(|entry| entry.node.size()).sum::<usize>(),
         }
     }
+
+    /// The approximate size of this tree in memory, in bytes.
+    pub fn weight(&self) -> usize {
+        const NODE: usize = 64;
+        NODE + match &self.value {
+            Value::Scalar(text, _) => text.len(),
+            Value::Seq(items) => items.iter().map(Self::weight).sum(),
+            Value::Map(entries) => entries.iter().map(|entry| entry.key.len() + entry.node.weight()).sum(),
+        }
+    }
 }
 
 /// Compares values: scalars by text and by whether they are plain, mappings in any order. Ignores origins.

@@ -1,6 +1,10 @@
 //! Limits of the cost of templates.
 
 use super::fault::Fault;
+use super::value::{Kind, Value};
+
+/// The maximum depth of a value. A printed, compared or freed value needs the stack for its depth.
+const MAX_DEPTH: usize = 90;
 
 /// The cost limit for the templates of one ResourceSet.
 #[derive(Debug)]
@@ -15,13 +19,29 @@ impl Budget {
     }
 
     pub(super) fn step(&mut self, at: usize) -> Result<(), Fault> {
-        self.steps = self.steps.checked_sub(1).ok_or_else(|| Fault::limit(at, "the template takes too many steps"))?;
+        self.steps = self.steps.checked_sub(1).ok_or_else(|| Fault::bound(at, "the template takes too many steps"))?;
         Ok(())
     }
 
     pub(super) fn bytes(&mut self, count: usize) -> Result<(), Fault> {
         self.bytes =
-            self.bytes.checked_sub(count).ok_or_else(|| Fault::limit(0, "the output of the templates is too large"))?;
+            self.bytes.checked_sub(count).ok_or_else(|| Fault::bound(0, "the output of the templates is too large"))?;
         Ok(())
+    }
+
+    /// Pays for a value with everything in it. A list that contains a list twice is small, but its text is not.
+    pub(super) fn value(&mut self, value: &Value, depth: usize) -> Result<(), Fault> {
+        if depth > MAX_DEPTH {
+            return Err(Fault::bound(0, "a value is nested too deeply"));
+        }
+        self.bytes(1)?;
+        match &value.kind {
+            Kind::List(items, _) => items.iter().try_for_each(|item| self.value(item, depth + 1)),
+            Kind::Map(entries) | Kind::Texts(entries) => {
+                entries.borrow().values().try_for_each(|entry| self.value(entry, depth + 1))
+            }
+            Kind::Text(text) if depth > 0 => self.bytes(text.len()),
+            _ => Ok(()),
+        }
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn to_node(value: &Value) -> Result<Node, Fault> {
 
 fn node(value: &Value, at: &Span, depth: usize) -> Result<Node, Fault> {
     if depth > MAX_DEPTH {
-        return Err(Fault::limit(0, "a value is nested too deeply"));
+        return Err(Fault::bound(0, "a value is nested too deeply"));
     }
     let plain = |text: String| Yaml::Scalar(text.into(), Style::Plain);
     let yaml = match &value.kind {

@@ -17,7 +17,12 @@ impl Fault {
         Self { at, message: message.into(), ours: false }
     }
 
-    /// Creates an error for an unsupported feature or an exceeded limit.
+    /// Creates an error for an exceeded limit. Silence would hide the objects from every rule.
+    pub(super) fn bound(at: usize, message: impl Into<String>) -> Self {
+        Self { at, message: message.into(), ours: false }
+    }
+
+    /// Creates an error for an unsupported feature.
     pub(super) fn limit(at: usize, message: impl Into<String>) -> Self {
         Self { at, message: message.into(), ours: true }
     }

@@ -26,7 +26,7 @@ pub(super) fn sprint(value: &Value) -> Result<String, Fault> {
 }
 
 fn too_deep() -> Fault {
-    Fault::limit(0, "a value is nested too deeply")
+    Fault::bound(0, "a value is nested too deeply")
 }
 
 /// The mark of an unknown value in a text.

@@ -3,15 +3,15 @@
 //! Steps, bytes and depth are limited, since a template may be untrusted.
 
 pub(super) mod fault;
+pub(super) mod value;
 pub(super) mod budget;
-mod lex;
 mod literal;
 pub(super) mod output;
-mod slug;
-pub(super) mod value;
 mod go;
 pub(super) mod convert;
+mod slug;
 pub(super) mod functions;
+mod lex;
 mod parse;
 mod run;
 

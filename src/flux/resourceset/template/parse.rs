@@ -133,7 +133,7 @@ impl Parser<'_> {
 
     fn nested<T>(&mut self, at: usize, inner: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.depth == MAX_DEPTH {
-            return Err(Fault::limit(at, format!("the template is nested more than {MAX_DEPTH} levels deep")));
+            return Err(Fault::bound(at, format!("the template is nested more than {MAX_DEPTH} levels deep")));
         }
         self.depth += 1;
         let result = inner(self);

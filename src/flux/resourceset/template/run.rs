@@ -43,7 +43,7 @@ enum Flow {
 impl<'a> Run<'a> {
     fn deeper<T>(&mut self, at: usize, inner: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.depth == MAX_DEPTH {
-            return Err(Fault::limit(at, format!("the execution is nested more than {MAX_DEPTH} levels deep")));
+            return Err(Fault::bound(at, format!("the execution is nested more than {MAX_DEPTH} levels deep")));
         }
         self.depth += 1;
         let result = inner(self);
@@ -340,6 +340,7 @@ impl<'a> Run<'a> {
             let message = format!("`{name}`: {}", fault.message);
             Fault { at, message, ..fault }
         })?;
+        self.budget.value(&value, 0).map_err(|fault| fault.moved(at))?;
         value.place = value.place.or(place);
         Ok(value)
     }

@@ -22,6 +22,8 @@ const MAX_LOOKED_AT: usize = 1_000_000;
 /// The number of bytes of a merged file that cost as much as one copied file.
 const BYTES_PER_FILE: usize = 1_000;
 
+const TOO_LARGE: &str = "copy fewer files; the linter does not build a larger artifact";
+
 /// The cost limit of one generator. If each artifact of a chain copies the previous artifact twice, the sizes double.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
@@ -29,11 +31,11 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    fn take(&mut self, files: usize) -> Result<(), Stop> {
+    fn take(&mut self, files: usize, copy: &Copy) -> Result<(), Stop> {
         self.looked_at += files;
         if self.looked_at > MAX_LOOKED_AT {
-            let why = format!("its ArtifactGenerator copies from more than {MAX_LOOKED_AT} files");
-            return Err(Stop::Unknown(why.into()));
+            let message = format!("the copies of this ArtifactGenerator read more than {MAX_LOOKED_AT} files");
+            return Err(Stop::failed(copy.node.span(), message, TOO_LARGE));
         }
         Ok(())
     }
@@ -122,7 +124,7 @@ impl<'a> Stage<'a> {
                     "close its brackets and braces",
                 )
             }
-            Refused::TooMany => Stop::Unknown("its ArtifactGenerator has too many `exclude` globs".into()),
+            Refused::TooMany => Stop::failed(copy.node.span(), "the copy has too many `exclude` globs", TOO_LARGE),
         })?;
         let strategy = copy.node.get("strategy").and_then(Node::text).unwrap_or_default();
         if !matches!(strategy, "" | "Overwrite" | "Merge" | "Extract") {
@@ -139,7 +141,7 @@ impl<'a> Stage<'a> {
             return Err(extracts());
         }
         let (place, alias) = (field(operation.copy, "from"), operation.alias);
-        self.budget.take(operation.files.tree().len())?;
+        self.budget.take(operation.files.tree().len(), operation.copy)?;
         let found = globs::find(operation.files.tree(), from).map_err(|_| {
             Stop::failed(
                 place.span(),
@@ -223,7 +225,7 @@ impl<'a> Stage<'a> {
         let start = if from.is_empty() { 0 } else { from.len() + 1 };
         let mut excluded: BTreeMap<&str, bool> = BTreeMap::new();
         for path in tree.under(from) {
-            self.budget.take(1)?;
+            self.budget.take(1, operation.copy)?;
             let Some(below) = path.get(start..) else { continue };
             let mut is_out = operation.exclude.has(path, copied);
             let mut folder = folder_of(path);
@@ -240,7 +242,7 @@ impl<'a> Stage<'a> {
 
     fn copy_file(&mut self, operation: &Operation<'a, '_>, from: &str, to: String) -> Result<(), Stop> {
         refuse_outside(operation, &to)?;
-        self.budget.take(1)?;
+        self.budget.take(1, operation.copy)?;
         if operation.merges && self.files.contains_key(&to) {
             return self.merge(operation, from, to);
         }
@@ -260,7 +262,7 @@ impl<'a> Stage<'a> {
         };
         let base = base.ok_or_else(|| unreadable(&to))?;
         let parsed = operation.files.get(from).ok_or_else(|| unreadable(from))?;
-        self.budget.take(parsed.file.text().len() / BYTES_PER_FILE)?;
+        self.budget.take(parsed.file.text().len() / BYTES_PER_FILE, operation.copy)?;
         let merged = base.with(&Merged::of(&parsed).ok_or_else(|| unreadable(from))?);
         self.files.insert(to, Placed::Merged(Arc::new(merged)));
         Ok(())
@@ -280,7 +282,8 @@ impl<'a> Stage<'a> {
         self.make_folder(operation, folder_of(to))?;
         self.files.insert(to.to_owned(), Placed::Of(operation.files, from.to_owned()));
         if self.files.len() > MAX_FILES {
-            return Err(Stop::Unknown(format!("its artifact has more than {MAX_FILES} files").into()));
+            let message = format!("the artifact has more than {MAX_FILES} files");
+            return Err(Stop::failed(operation.copy.node.span(), message, TOO_LARGE));
         }
         Ok(())
     }

@@ -59,9 +59,8 @@ pub(super) fn outputs<'a>(
                 return Err(Stop::failed(output.place.span(), message, help));
             }
             if outputs.len() >= MAX_OUTPUTS {
-                return Err(Stop::Unknown(
-                    format!("its ArtifactGenerator defines more than {MAX_OUTPUTS} artifacts").into(),
-                ));
+                let message = format!("this ArtifactGenerator defines more than {MAX_OUTPUTS} artifacts");
+                return Err(Stop::failed(node.span(), message, "use a pattern that matches fewer directories"));
             }
             outputs.push(output);
         }

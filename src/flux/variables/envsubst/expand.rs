@@ -10,6 +10,9 @@ use super::parse::{Call, Part};
 use super::pattern::{self, Trim};
 use super::template::Template;
 
+/// The maximum number of steps for all patterns of an object.
+pub(crate) const MAX_STEPS: usize = 2_000_000;
+
 /// The maximum size of an expanded object, in bytes.
 const MAX_LEN: usize = 4 << 20;
 
@@ -58,18 +61,31 @@ struct Expander<'a, 'v> {
     template: &'a Template<'a>,
     lookup: &'a dyn Fn(&str) -> Lookup<'v>,
     /// The remaining number of steps for pattern matching.
-    steps: Cell<usize>,
+    steps: &'a Cell<usize>,
 }
 
 impl Template<'_> {
     /// Expands the variables.
     pub fn expand<'v>(&self, lookup: impl Fn(&str) -> Lookup<'v>) -> Result<Expansion, Fault> {
-        expand(self, &lookup)
+        self.expand_within(lookup, &Cell::new(MAX_STEPS))
+    }
+
+    /// Expands the variables with a remaining number of steps for patterns.
+    pub fn expand_within<'v>(
+        &self,
+        lookup: impl Fn(&str) -> Lookup<'v>,
+        steps: &Cell<usize>,
+    ) -> Result<Expansion, Fault> {
+        expand(self, &lookup, steps)
     }
 }
 
-fn expand<'v>(template: &Template<'_>, lookup: &dyn Fn(&str) -> Lookup<'v>) -> Result<Expansion, Fault> {
-    let expander = Expander { template, lookup, steps: Cell::new(pattern::MAX_STEPS) };
+fn expand<'v>(
+    template: &Template<'_>,
+    lookup: &dyn Fn(&str) -> Lookup<'v>,
+    steps: &Cell<usize>,
+) -> Result<Expansion, Fault> {
+    let expander = Expander { template, lookup, steps };
     let mut expansion = Expansion { text: String::with_capacity(template.text.len()), pieces: Vec::new() };
     for part in &template.parts {
         match part {
@@ -143,7 +159,7 @@ impl<'a, 'v: 'a> Expander<'a, 'v> {
 
     fn apply(&self, call: &Call<'_>, value: &'v str, arguments: &[&str]) -> Result<Cow<'v, str>, FaultKind> {
         let (first, second) = (arguments.first().copied().unwrap_or_default(), arguments.get(1).copied());
-        let trim = |trim: Trim| pattern::trim(value, first, trim, &self.steps);
+        let trim = |trim: Trim| pattern::trim(value, first, trim, self.steps);
         Ok(match call.operator {
             Operator::Value | Operator::Default => Cow::Borrowed(value),
             Operator::Length => Cow::Owned(value.len().to_string()),

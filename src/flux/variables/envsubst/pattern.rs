@@ -5,9 +5,6 @@ use std::cell::Cell;
 
 use super::fault::FaultKind;
 
-/// The maximum number of comparisons for all patterns of an object.
-pub(super) const MAX_STEPS: usize = 50_000_000;
-
 /// The end to trim, and whether to remove the longest match.
 #[derive(Clone, Copy)]
 pub(super) struct Trim {

@@ -34,26 +34,30 @@ use values::Values;
 /// [`Style::Unknown`](crate::yaml::Style::Unknown). Changed nodes record the variable and the place of the original
 /// text.
 pub fn substitute(object: &Object, variables: &Variables, strict: bool) -> Result<Object, Vec<Finding>> {
-    substitute_shared(object, variables, strict, &SharedScalars::default())
+    substitute_shared(object, variables, strict, &SharedScalars::default()).0
 }
 
-/// Substitutes variables in an object. `shared` has the scalars of objects that are in memory as long as `shared`.
+/// Substitutes variables in an object, and returns the number of steps of its patterns too. `shared` has the scalars of
+/// objects that are in memory as long as `shared`.
 pub(super) fn substitute_shared(
     object: &Object,
     variables: &Variables,
     strict: bool,
     shared: &SharedScalars,
-) -> Result<Object, Vec<Finding>> {
-    let values = Values { variables, strict };
+) -> (Result<Object, Vec<Finding>>, usize) {
+    let values = Values::new(variables, strict);
     if let Some(node) = scalars::substitute(&object.node, &values, shared) {
-        return Ok(Object { node: node.unwrap_or_else(|| object.node.clone()) });
+        return (Ok(Object { node: node.unwrap_or_else(|| object.node.clone()) }), values.steps_taken());
     }
-    whole::substitute(object, &values).map(|node| Object { node })
+    let of_scalars = values.steps_taken();
+    let values = Values::new(variables, strict);
+    let whole = whole::substitute(object, &values).map(|node| Object { node });
+    (whole, of_scalars + values.steps_taken())
 }
 
 /// Substitutes the known variables in an object for which [`substitute`] fails.
 pub(crate) fn substitute_known(object: &Object, variables: &Variables, strict: bool) -> Object {
-    Object { node: partial::substitute(&object.node, &Values { variables, strict }) }
+    Object { node: partial::substitute(&object.node, &Values::new(variables, strict)) }
 }
 
 /// The sorted names of the variables that an object depends on; empty if substitution changes nothing.
@@ -201,7 +205,7 @@ mod tests {
             };
             let values = [("A".into(), variable(a, known != 0)), ("B".into(), variable(b, known != 1))];
             let variables = Variables { values: values.into_iter().collect(), ..Variables::default() };
-            let values = Values { variables: &variables, strict: true };
+            let values = Values::new(&variables, true);
             let shared = SharedScalars::default();
             let again = scalars::substitute(&object, &values, &shared);
             if let Some(alone) = scalars::substitute(&object, &values, &shared) {

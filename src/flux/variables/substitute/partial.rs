@@ -11,6 +11,9 @@ use crate::flux::variables::envsubst::fault::FaultKind;
 use crate::flux::variables::envsubst::template::Template;
 use crate::yaml::{Node, Style, Value};
 
+/// The maximum number of undefined variables in a text. Each is found by another expansion.
+const MAX_UNDEFINED: usize = 100;
+
 /// The node with the values of the known variables. Scalars with other variables, and scalars that cannot be expanded,
 /// are unknown.
 pub(super) fn substitute(node: &Node, values: &Values<'_>) -> Node {
@@ -45,10 +48,10 @@ fn expand(text: &str, values: &Values<'_>) -> Option<Expansion> {
     loop {
         let is_undefined = |name: &str| undefined.iter().any(|other| other == name);
         let lookup = |name: &str| if is_undefined(name) { Lookup::Unknown } else { values.lookup(name) };
-        match template.expand(lookup) {
+        match template.expand_within(lookup, &values.steps) {
             Ok(expansion) => return Some(expansion),
             // Each iteration finds another name, so the loop ends.
-            Err(fault) if fault.kind == FaultKind::NotSet => {
+            Err(fault) if fault.kind == FaultKind::NotSet && undefined.len() < MAX_UNDEFINED => {
                 let name = template.name_at(fault.range.start).filter(|name| !is_undefined(name))?.to_string();
                 undefined.push(name);
             }

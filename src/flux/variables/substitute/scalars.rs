@@ -58,7 +58,7 @@ fn changed(node: &Node, column: usize, values: &Values<'_>, shared: &SharedScala
                 Ok(None)
             }
         }
-        Value::Scalar(..) => shared.find_or(node, values, || scalar(node, column, values)),
+        Value::Scalar(..) => shared.find_or(node, values, || scalar(node, column, values), Tangled),
         Value::Seq(items) => {
             let mut new: Option<Vec<Node>> = None;
             for (at, item) in items.iter().enumerate() {
@@ -108,7 +108,7 @@ fn scalar(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node
     let Some(text) = string(node) else { return Ok(None) };
     let (template, form) = alone(&text, column).ok_or(Tangled)?;
     // Faults are reported for the whole text.
-    let expansion = template.expand(|name| values.lookup(name)).map_err(|_| Tangled)?;
+    let expansion = template.expand_within(|name| values.lookup(name), &values.steps).map_err(|_| Tangled)?;
     if !is_safe(&text, form, column, &expansion) {
         return Err(Tangled);
     }

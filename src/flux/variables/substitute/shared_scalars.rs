@@ -25,7 +25,8 @@ struct SharedScalar {
     names: Arc<[Name]>,
     /// The origin of the first result. Results with values of the same length have equal origins.
     origin: Origin,
-    results: Index<ReadValues, Node>,
+    /// The results with the numbers of their steps.
+    results: Index<ReadValues, (Node, usize)>,
 }
 
 impl SharedScalars {
@@ -35,6 +36,7 @@ impl SharedScalars {
         node: &Node,
         values: &Values<'_>,
         make: impl FnOnce() -> Result<Option<Node>, E>,
+        too_slow: E,
     ) -> Result<Option<Node>, E> {
         let address = std::ptr::from_ref(node).addr();
         // A panic in another thread leaves complete entries, since each entry is inserted in one step.
@@ -42,10 +44,14 @@ impl SharedScalars {
         let names = lock().get(&address).map(|known| known.names.clone());
         let names = names.unwrap_or_else(|| names_of(node));
         let read = ReadValues::new(&names, values.variables, values.strict);
-        if let Some(known) = lock().get(&address).and_then(|known| known.results.get(&read)) {
-            return Ok(Some(known.clone()));
+        let known = lock().get(&address).and_then(|known| known.results.get(&read).cloned());
+        if let Some((node, steps)) = known {
+            // The result must not depend on the order of the appliers.
+            return if values.take_steps(steps) { Ok(Some(node)) } else { Err(too_slow) };
         }
+        let before = values.steps_taken();
         let Some(mut node) = make()? else { return Ok(None) };
+        let steps = values.steps_taken() - before;
         let mut known = lock();
         let first = || SharedScalar { names, origin: node.origin.clone(), results: Index::default() };
         let known = known.entry_or(address, first);
@@ -53,7 +59,7 @@ impl SharedScalars {
             node.origin = known.origin.clone();
         }
         if known.results.len() < MAX_RESULTS {
-            known.results.insert(read, node.clone());
+            known.results.insert(read, (node.clone(), steps));
         }
         Ok(Some(node))
     }

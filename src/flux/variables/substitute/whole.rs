@@ -29,7 +29,7 @@ pub(super) fn substitute(object: &Object, values: &Values<'_>) -> Result<Node, V
     let map = PrintedMap { segments: &segments, object: &object.node };
     let fail = |fault: &Fault| fault::finding(fault, &printed, map.place(fault.range.start), values);
     let template = Template::parse(&printed).map_err(|fault| vec![fail(&fault)])?;
-    let expansion = match template.expand(|name| values.lookup(name)) {
+    let expansion = match template.expand_within(|name| values.lookup(name), &values.steps) {
         Ok(expansion) => expansion,
         Err(first) => return Err(all_faults(&template, first, values).iter().map(fail).collect()),
     };
@@ -67,7 +67,7 @@ fn all_faults(template: &Template<'_>, first: Fault, values: &Values<'_>) -> Vec
             Lookup::NotSet if reported.iter().any(|other| other == name) => Lookup::Known(""),
             known => known,
         };
-        match template.expand(lookup) {
+        match template.expand_within(lookup, &values.steps) {
             Err(next) if next.kind == FaultKind::NotSet && faults.len() < MAX_FAULTS => faults.push(next),
             _ => break,
         }

@@ -1,6 +1,9 @@
 //! The compiled templates of a layout, and their errors.
 
+mod probe;
+
 use std::borrow::Cow;
+use std::thread;
 
 use globset::GlobSet;
 use minijinja::syntax::SyntaxConfig;
@@ -15,14 +18,30 @@ use crate::fleet::{EXAMPLE, Layout, MANIFEST};
 use crate::text::{Entry, File, Span, Tree};
 use crate::yaml::{Reader, from_json, parse, print, to_json};
 
+pub use probe::Probe;
+
 /// The maximum number of instructions of a template. The largest built-in template needs a hundredth of this number.
 const FUEL: u64 = 10_000_000;
+
+/// The maximum length of a template in bytes.
+const MAX_LEN: usize = 128 << 10;
+
+/// The length in bytes up to which the stack of any thread is sufficient for the parser, which is recursive.
+const SHALLOW: usize = 512;
+
+/// The size in bytes of the stack for a longer template: four KiB for each operator, of one or two bytes.
+const STACK: usize = 512 << 20;
+
+/// The maximum number of items of a value that a filter compares with each other.
+const MAX_ITEMS: usize = 5_000;
 
 /// The compiled templates of a layout.
 #[derive(Debug)]
 pub(super) struct Templates {
     environment: Environment<'static>,
     files: Tree,
+    /// The search for a line; `None` for a normal render.
+    pub probe: Option<Probe>,
 }
 
 /// The error of a template that calls `fail(…)`: the layout does not support a setting of fleet.yaml.
@@ -66,7 +85,7 @@ impl Templates {
         environment.add_filter("selectattr", selectattr);
         environment.add_filter("rejectattr", rejectattr);
         environment.add_filter("map", map);
-        let mut templates = Self { environment, files: layout.files.clone() };
+        let mut templates = Self { environment, files: layout.files.clone(), probe: None };
         for (path, entry) in layout.files.entries() {
             match entry {
                 Entry::Text(_) if path == MANIFEST || path == EXAMPLE || verbatim.is_match(path) => {}
@@ -87,7 +106,18 @@ impl Templates {
 
     /// Adds a template that is not a file of the layout, such as an expression in `layout.yaml`.
     pub(super) fn add(&mut self, name: &str, text: &str) -> Result<(), Error> {
-        self.environment.add_template_owned(name.to_owned(), text.to_owned())
+        if text.len() > MAX_LEN {
+            return Err(invalid(format!("the template is longer than {} KiB", MAX_LEN >> 10)));
+        }
+        let environment = &mut self.environment;
+        let mut add = || environment.add_template_owned(name.to_owned(), text.to_owned());
+        if text.len() <= SHALLOW {
+            return add();
+        }
+        thread::scope(|scope| match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, add) {
+            Ok(parsing) => parsing.join().unwrap_or_else(|_| Err(invalid("the template cannot be parsed"))),
+            Err(error) => Err(invalid(format!("no thread can parse the template: {error}"))),
+        })
     }
 
     /// Returns whether a compiled template exists.
@@ -97,7 +127,26 @@ impl Templates {
 
     /// Renders a template. Values are marks in the result.
     pub(super) fn render(&self, name: &str, context: Value) -> Result<String, Error> {
+        if let Some(probe) = &self.probe {
+            self.search(probe, name, &context);
+        }
         self.environment.get_template(name)?.render(context)
+    }
+
+    /// Renders with a growing number of steps, and reports the line that each number reaches.
+    fn search(&self, probe: &Probe, name: &str, context: &Value) {
+        let number = probe.next();
+        let first = self.file(name).unwrap_or_else(|| File::new(name, "")).first_line();
+        (probe.report)(number, &first);
+        let mut environment = self.environment.clone();
+        let mut steps = 0;
+        while probe.of == number && steps < FUEL {
+            steps += steps / 64 + 1;
+            environment.set_fuel(Some(steps));
+            let rendered = environment.get_template(name).and_then(|template| template.render(context.clone()));
+            let Err(error) = rendered else { return };
+            (probe.report)(number, &self.place(innermost(&error), name, None));
+        }
     }
 
     /// Returns the file of a template.
@@ -163,6 +212,17 @@ impl Templates {
     }
 }
 
+/// The error of an included template, which the errors of the including templates wrap.
+fn innermost(error: &Error) -> &Error {
+    let mut innermost = error;
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        innermost = inner.downcast_ref::<Error>().unwrap_or(innermost);
+        source = inner.source();
+    }
+    innermost
+}
+
 /// Returns the span of a line without its indentation.
 pub(super) fn line(file: &File, number: usize) -> Span {
     let range = u32::try_from(number).ok().and_then(|number| file.line(number));
@@ -215,6 +275,9 @@ fn merge(base: &Value, over: &Value) -> Result<Value, Error> {
                 Some((_, old)) => *old = value,
                 None => entries.push((key, value)),
             }
+            if entries.len() > MAX_ITEMS {
+                return Err(invalid(format!("the merged mapping has more than {MAX_ITEMS} entries")));
+            }
         }
     }
     Ok(Value::from_pairs(entries))
@@ -222,7 +285,10 @@ fn merge(base: &Value, over: &Value) -> Result<Value, Error> {
 
 /// Implements `names | in_order([…])`: the names in the list, in the order of the list, then the other names, sorted.
 fn in_order(names: &Value, first: &Value) -> Result<Value, Error> {
-    let mut rest: Vec<Value> = names.try_iter()?.collect();
+    let mut rest: Vec<Value> = names.try_iter()?.take(MAX_ITEMS + 1).collect();
+    if rest.len() > MAX_ITEMS {
+        return Err(invalid(format!("a list with more than {MAX_ITEMS} names cannot be ordered")));
+    }
     rest.sort();
     let mut sorted = Vec::with_capacity(rest.len());
     for name in first.try_iter()? {

@@ -1,0 +1,72 @@
+//! A stream that no text of a repository can abuse: it masks secret values and escapes control characters.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use crate::report::mask::Redactor;
+use crate::report::{json_line, log_line};
+
+/// The treatment of lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum Lines {
+    /// Text for users: control characters and commands of workflows are escaped.
+    Text,
+    /// JSON: control characters and commands of workflows are escaped in texts.
+    Json,
+    /// Data that programs read, as it is.
+    Data,
+}
+
+/// A writer that changes whole lines.
+pub(super) struct Guard {
+    inner: Box<dyn Write>,
+    /// The start of a line without its end.
+    line: Vec<u8>,
+    /// The treatment of lines.
+    pub lines: Lines,
+    /// The secret values of the repository.
+    pub redactor: Option<Arc<Redactor>>,
+}
+
+impl Guard {
+    pub(super) fn new(inner: Box<dyn Write>) -> Self {
+        Self { inner, line: Vec::new(), lines: Lines::Text, redactor: None }
+    }
+
+    fn write_line(&mut self) -> io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        let Ok(text) = std::str::from_utf8(&line) else { return self.inner.write_all(&line) };
+        let masked = self.redactor.as_ref().map_or(Cow::Borrowed(text), |redactor| redactor.redact(text));
+        let (content, end) = match masked.strip_suffix('\n') {
+            Some(content) => (content, "\n"),
+            None => (&*masked, ""),
+        };
+        let content = match self.lines {
+            Lines::Text => log_line(content),
+            Lines::Json => json_line(content),
+            Lines::Data => Cow::Borrowed(content),
+        };
+        self.inner.write_all(content.as_bytes())?;
+        self.inner.write_all(end.as_bytes())
+    }
+}
+
+impl Write for Guard {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                self.write_line()?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.line.is_empty() {
+            self.write_line()?;
+        }
+        self.inner.flush()
+    }
+}

@@ -1,0 +1,286 @@
+//! The values of secrets, which are masked in all output.
+//!
+//! A mask by position is not sufficient: a replacement, a template or a generator may copy a secret into a name, a path
+//! or a message, and a message may quote a line of a file that is secret only because a generator reads the file.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use data_encoding::BASE64;
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use super::redactor::Redactor;
+use super::{merged, nodes};
+use crate::flux::Repo;
+use crate::kube::is_encrypted_value;
+use crate::kustomize::is_yaml;
+use crate::text::{File, Tree, folder_of, join};
+use crate::yaml::{Node, Value, parse};
+
+/// The minimum length of a masked value in bytes. A shorter value occurs in unrelated texts.
+const MIN_LEN: usize = 6;
+
+/// The length in bytes of a part of a long value. Each part is masked.
+const PART: usize = 256;
+
+/// The maximum total length of all values in bytes.
+const MAX_TOTAL: usize = 512 * 1024;
+
+/// The part of a file that a generator reads, in bytes, in which values are searched.
+const MAX_SOURCE: usize = 256 * 1024;
+
+/// Words that say nothing about a secret.
+const PUBLIC: [&str; 4] = ["Opaque", "default", "enabled", "disabled"];
+
+/// The secret values of a repository.
+#[derive(Debug, Default)]
+pub struct SecretValues(BTreeSet<Arc<str>>);
+
+impl SecretValues {
+    /// Collects the values of the files and, if the repository was built, of the Secrets that its clusters receive.
+    pub fn of(tree: &Tree, repo: Option<&Repo>) -> Self {
+        let files: Vec<&File> = tree.files().filter(|file| is_yaml(file.path()) && may_define(file.text())).collect();
+        let mut found: BTreeSet<Arc<str>> = files.into_par_iter().flat_map_iter(|file| of_file(file, tree).0).collect();
+        for cluster in repo.into_iter().flat_map(|repo| &repo.clusters) {
+            cluster.objects().for_each(|applied| collect_object(&applied.object.node, &mut found));
+        }
+        for built in repo.into_iter().flat_map(|repo| &repo.objects) {
+            collect_object(&built.object.node, &mut found);
+        }
+        Self::limited(found).without_names(tree)
+    }
+
+    /// Collects the values of the Secrets in objects.
+    pub fn of_objects<'a>(objects: impl Iterator<Item = &'a Node>) -> Self {
+        let mut found = BTreeSet::new();
+        objects.for_each(|object| collect_object(object, &mut found));
+        Self::limited(found)
+    }
+
+    /// Adds the values of another tree.
+    pub fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
+    /// The redactor of the values; `None` without values.
+    pub fn redactor(&self) -> Option<Arc<Redactor>> {
+        Redactor::new(self.0.iter().map(|value| &**value)).map(Arc::new)
+    }
+
+    fn limited(found: BTreeSet<Arc<str>>) -> Self {
+        let mut total = 0;
+        let fits = |value: &Arc<str>| {
+            total += value.len();
+            total <= MAX_TOTAL
+        };
+        Self(found.into_iter().take_while(fits).collect())
+    }
+
+    /// Removes values that are also names, keys or parts of paths. For example, the name of a user of a database is often
+    /// the name of the database.
+    fn without_names(mut self, tree: &Tree) -> Self {
+        if self.0.is_empty() {
+            return self;
+        }
+        let parts = tree.entries().flat_map(|(path, _)| path.split(['/', '.']));
+        let mut names: BTreeSet<Arc<str>> = parts.filter_map(|part| self.0.get(part).cloned()).collect();
+        let values: Vec<&Arc<str>> = self.0.iter().filter(|value| is_name(value)).collect();
+        if let Ok(search) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(values.iter().map(|it| &***it))
+        {
+            let files: Vec<&File> = tree.files().filter(|file| is_yaml(file.path())).collect();
+            let found = files.par_iter().flat_map_iter(|file| {
+                let matches = search.find_overlapping_iter(file.text());
+                let names = matches.filter(|found| is_public(file.text(), found.start(), found.end()));
+                names.filter_map(|found| values.get(found.pattern().as_usize()).map(|value| (*value).clone()))
+            });
+            names.extend(found.collect::<BTreeSet<_>>());
+        }
+        self.0.retain(|value| !names.contains(value));
+        self
+    }
+
+    fn add_text(&mut self, text: &str) {
+        collect(text, &mut self.0);
+    }
+}
+
+/// Returns whether a file may define a Secret. Most files do not.
+fn may_define(text: &str) -> bool {
+    ["Secret", "secretGenerator", "assword", "oken"].iter().any(|word| text.contains(word))
+}
+
+/// Returns whether a value may be the name of an object.
+fn is_name(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'_'))
+}
+
+/// Returns whether a place in a file is a key, or the value of a name.
+fn is_public(text: &str, start: usize, end: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default().trim_end_matches(['"', '\'']);
+    let after = text.get(end..).unwrap_or_default().trim_start_matches(['"', '\'']);
+    let is_end = after.is_empty() || after.starts_with(['\n', '\r', ',', '}', ' ']);
+    let is_named = ["name: ", "namespace: ", "kind: "].iter().any(|key| before.ends_with(key));
+    let is_key = after.starts_with(':') && (before.is_empty() || before.ends_with(['\n', ' ', '{', ',']));
+    (is_named && is_end) || is_key
+}
+
+/// The values of a file: the texts that are masked by position, and those of the files that its generators read.
+fn of_file(file: &File, tree: &Tree) -> SecretValues {
+    let mut found = SecretValues::default();
+    for range in merged(nodes::secrets(file, 0)) {
+        found.add_text(file.text().get(range).unwrap_or_default());
+    }
+    if file.text().contains("secretGenerator") {
+        for document in parse(file).documents {
+            let mut read = BTreeSet::new();
+            for generator in document.node.get("secretGenerator").into_iter().flat_map(Node::items) {
+                generator_sources(generator, file, tree, &mut read, &mut found);
+            }
+        }
+    }
+    found
+}
+
+/// Collects the values that a generator reads. `read` has the paths that were read before.
+fn generator_sources(
+    generator: &Node,
+    file: &File,
+    tree: &Tree,
+    read: &mut BTreeSet<String>,
+    found: &mut SecretValues,
+) {
+    for literal in generator.get("literals").into_iter().flat_map(Node::items).filter_map(Node::text) {
+        found.add_text(literal.split_once('=').map_or(literal, |(_, value)| value));
+    }
+    let lists = ["envs", "files"].into_iter().filter_map(|field| generator.get(field)).flat_map(Node::items);
+    for source in lists.chain(generator.get("env")).filter_map(Node::text) {
+        let path = source.split_once('=').map_or(source, |(_, path)| path);
+        let path = join(folder_of(file.path()), path).filter(|path| read.insert(path.clone()));
+        let Some(source) = path.and_then(|path| tree.file(&path).ok()) else { continue };
+        let text = source.text();
+        let end = (0..=MAX_SOURCE.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+        for line in text.get(..end).unwrap_or_default().lines() {
+            let value = line.split_once(['=', ':']).map_or("", |(_, value)| value);
+            found.add_text(value);
+            // A short value is secret together with its key, and a line without a value may be a value.
+            if value.trim().len() < MIN_LEN {
+                found.add_text(line);
+            }
+        }
+    }
+}
+
+/// Collects the values of a Secret as a cluster receives it.
+fn collect_object(object: &Node, found: &mut BTreeSet<Arc<str>>) {
+    if object.get("kind").and_then(Node::text) != Some("Secret") {
+        return;
+    }
+    for field in ["data", "stringData"].into_iter().filter_map(|field| object.get(field)) {
+        collect_scalars(field, found);
+    }
+}
+
+fn collect_scalars(node: &Node, found: &mut BTreeSet<Arc<str>>) {
+    match &node.value {
+        Value::Scalar(text, _) => collect(text, found),
+        Value::Seq(items) => items.iter().for_each(|item| collect_scalars(item, found)),
+        Value::Map(entries) => entries.iter().for_each(|entry| collect_scalars(&entry.node, found)),
+    }
+}
+
+/// Collects the lines of a value, and the lines of its decoded text.
+fn collect(value: &str, found: &mut BTreeSet<Arc<str>>) {
+    collect_lines(value, found);
+    let encoded: String = value.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'')).collect();
+    if let Some(decoded) = BASE64.decode(encoded.as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok())
+        && !decoded.chars().any(|c| c.is_control() && !c.is_whitespace())
+    {
+        collect_lines(&decoded, found);
+    }
+}
+
+/// Returns whether a line consists of variables and templates, except for a text that is too short for a mask.
+fn is_placeholder(line: &str) -> bool {
+    let (mut rest, mut written) = (line, 0);
+    while let Some((at, end)) =
+        [("${", "}"), ("<<", ">>")].iter().filter_map(|(start, end)| Some((rest.find(start)?, end))).min()
+    {
+        let Some((_, after)) = rest.get(at..).and_then(|from| from.split_once(end)) else { break };
+        (written, rest) = (written + at, after);
+    }
+    written + rest.len() < MIN_LEN
+}
+
+fn collect_lines(value: &str, found: &mut BTreeSet<Arc<str>>) {
+    let quotes = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',');
+    for line in value.lines().map(|line| line.trim_matches(quotes)) {
+        if is_placeholder(line) || is_encrypted_value(line) || PUBLIC.contains(&line) {
+            continue;
+        }
+        let mut rest = line;
+        while rest.len() >= MIN_LEN {
+            let end = (1..=PART.min(rest.len())).rev().find(|at| rest.is_char_boundary(*at)).unwrap_or(rest.len());
+            let (part, more) = rest.split_at(end);
+            if part.bytes().any(|byte| byte != b'*' && byte != b'-' && byte != b'.') {
+                found.insert(part.into());
+            }
+            rest = more;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn masked(files: &[(&str, &str)], text: &str) -> String {
+        let tree: Tree = files.iter().map(|(path, text)| File::new(*path, *text)).collect();
+        let redactor = SecretValues::of(&tree, None).redactor();
+        redactor.map_or(text.to_owned(), |redactor| redactor.redact(text).into_owned())
+    }
+
+    #[test]
+    fn a_value_is_masked_in_each_notation() {
+        let secret = ("a.yaml", "kind: Secret\nstringData:\n  a: 'hunter \"2\"'\n");
+        assert_eq!(masked(&[secret], "hunter \"2\""), "**********");
+        assert_eq!(masked(&[secret], r#"{"a": "hunter \"2\""}"#), r#"{"a": "************"}"#);
+        assert_eq!(masked(&[secret], "aHVudGVyICIyIg=="), "****************");
+        assert_eq!(masked(&[secret], "hunter"), "hunter");
+    }
+
+    #[test]
+    fn encoded_data_is_masked_as_text() {
+        assert_eq!(masked(&[("a.yaml", "kind: Secret\ndata: {a: aHVudGVyMg==}\n")], "is hunter2"), "is *******");
+    }
+
+    #[test]
+    fn the_sources_of_a_generator_are_masked() {
+        let files = [
+            ("kustomization.yaml", "secretGenerator:\n- {name: a, envs: [a.env], literals: [hunter3]}\n"),
+            ("a.env", "A=hunter1\nhunter2\nPIN=1234\n"),
+        ];
+        assert_eq!(masked(&files, "hunter1 hunter2 hunter3 PIN=1234"), "******* ******* ******* ********");
+    }
+
+    #[test]
+    fn a_placeholder_is_not_masked() {
+        let masked =
+            |value: &str| masked(&[("a.yaml", &format!("kind: Secret\nstringData: {{a: '{value}'}}\n"))], value);
+        for placeholder in ["${PASSWORD}", "<< inputs.password >>", "<< a >>-${B}"] {
+            assert_eq!(masked(placeholder), placeholder);
+        }
+        for secret in ["Hunter<<2", "Hunter${2", "${USER}:Hunter2"] {
+            assert!(!masked(secret).contains("unter"), "{secret}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_not_masked() {
+        let files = [
+            ("a.yaml", "kind: Secret\nstringData: {user: postgres, b: clusters}\n"),
+            ("clusters/b.yaml", "kind: Pod\nmetadata: {name: postgres}\n"),
+        ];
+        assert_eq!(masked(&files, "Pod `postgres` of clusters/b.yaml"), "Pod `postgres` of clusters/b.yaml");
+    }
+}

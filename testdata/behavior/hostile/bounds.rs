@@ -1,0 +1,277 @@
+//! Small repositories that would need unbounded memory, time or stack: each bound that is met is an error at its line.
+
+use std::time::{Duration, Instant};
+
+use super::{Answer, Repository, applier, config_map, many};
+
+/// Runs a command and fails if it takes long. The bounds allow some seconds of a build without optimization.
+fn bounded(repository: &Repository, arguments: &[&str]) -> Answer {
+    let start = Instant::now();
+    let answer = repository.run(arguments);
+    assert!(start.elapsed() < Duration::from_mins(2), "`{}` takes {:?}", answer.command, start.elapsed());
+    assert!((0..=2).contains(&answer.code), "`{}` ends with {}", answer.command, answer.code);
+    answer
+}
+
+/// Fails unless `lint` reports an error with these words.
+fn assert_refused(repository: &Repository, words: &str) {
+    let answer = bounded(repository, &["lint", "--format", "concise"]);
+    assert!(answer.code == 1 && answer.out.contains(words), "expected `{words}`:\n{}", answer.text());
+}
+
+#[test]
+fn a_large_file_in_many_generators() {
+    let entries: String = many(500, |at| format!("- {{name: g{at}, files: [big.txt]}}\n"));
+    let repository = Repository::with_apps(&format!("configMapGenerator:\n{entries}"));
+    repository.write("apps/big.txt", &"x".repeat(1 << 20));
+    assert_refused(&repository, "the objects of this build are larger than 256 MiB");
+}
+
+#[test]
+fn a_list_of_a_million_values() {
+    let repository = Repository::new();
+    let map = config_map("x", "{}");
+    repository.write("clusters/a/x.yaml", &format!("{map}list: [{}]\n", "a,".repeat(1_000_100)));
+    assert_refused(&repository, "the file has more than 1000000 values");
+}
+
+#[test]
+fn values_of_all_files() {
+    let repository = Repository::new();
+    let text = format!("a: &a [{}]\nb: [{}]\n", "x,".repeat(958), "*a,".repeat(100));
+    for at in 0..300 {
+        repository.write(&format!("a/{at}.yaml"), &text);
+    }
+    assert_refused(&repository, "have more than 20000000 values; this file is not read");
+}
+
+fn resource_set(template: &str) -> Repository {
+    let repository = Repository::new();
+    let lines = format!("    {}\n", template.trim_end().replace('\n', "\n    "));
+    repository.write(
+        "clusters/a/set.yaml",
+        &format!(
+            "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {{name: set, namespace: flux-system}}\n\
+             spec:\n  inputs:\n  - name: x\n  resourcesTemplate: |\n{lines}"
+        ),
+    );
+    repository
+}
+
+#[test]
+fn values_of_a_resource_set_that_double() {
+    for (start, step) in [("list \"x\"", "list $a $a"), ("dict \"x\" \"y\"", "dict \"a\" $a \"b\" $a")] {
+        let template = format!("<<- $a := {start} >>\n{}", format!("<<- $a = {step} >>\n").repeat(40));
+        for end in ["<< $a >>", "<< $a | toYaml >>", "<< deepEqual $a $a >>"] {
+            assert_refused(&resource_set(&format!("{template}{end}\n")), "the output of the templates is too large");
+        }
+    }
+    let nested = format!("<<- $a := list \"x\" >>\n{}<< $a >>\n", "<<- $a = list $a >>\n".repeat(200));
+    assert_refused(&resource_set(&nested), "a value is nested too deeply");
+}
+
+#[test]
+fn a_resource_set_that_is_nested_too_deeply_is_an_error() {
+    let template = format!("{}{}{}", "<<if true>>".repeat(61), "x", "<<end>>".repeat(61));
+    assert_refused(&resource_set(&template), "the template is nested more than 60 levels deep");
+}
+
+#[test]
+fn an_artifact_with_too_many_files_is_an_error() {
+    let repository = Repository::new();
+    for at in 0..1_000 {
+        repository.write(&format!("src/{at}.yaml"), "a: 1\n");
+    }
+    let copies: String = many(201, |at| format!("    - {{from: \"@f/src/**\", to: \"@artifact/{at}/\"}}\n"));
+    repository.write(
+        "clusters/a/generator.yaml",
+        &format!(
+            "apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {{name: g, namespace: \
+             flux-system}}\nspec:\n  sources: [{{alias: f, kind: GitRepository, name: flux-system}}]\n  artifacts:\n  \
+             - name: a\n    copy:\n{copies}"
+        ),
+    );
+    repository.write(
+        "clusters/a/of.yaml",
+        &applier("of", "./0", "").replace("kind: GitRepository, name: flux-system", "kind: ExternalArtifact, name: a"),
+    );
+    assert_refused(&repository, "the artifact has more than 200000 files");
+}
+
+#[test]
+fn long_names_get_no_suggestions() {
+    let repository = Repository::with_apps("resources: []\n");
+    for at in 0..40 {
+        let name = |prefix: &str| format!("{prefix}{at}{}", "x".repeat(30_000));
+        let rest = format!("  dependsOn: [{{name: {}}}]\n", name("b"));
+        repository.write(&format!("clusters/a/k{at}.yaml"), &applier(&name("a"), "./apps", &rest));
+    }
+    let answer = bounded(&repository, &["lint"]);
+    assert!(answer.code == 1 && answer.out.len() < 8 << 20, "{} bytes", answer.out.len());
+}
+
+#[test]
+fn labels_of_many_objects() {
+    let labels: String = many(400, |at| format!("- {{pairs: {{k{at}: v}}}}\n"));
+    let repository = Repository::with_apps(&format!("resources: [o.yaml]\nlabels:\n{labels}"));
+    let objects: String = many(2_500, |at| format!("---\n{}", config_map(&format!("x{at}"), "{}")));
+    repository.write("apps/o.yaml", &objects);
+    assert_refused(&repository, "the transformers of this build visit more than");
+}
+
+/// A repository of one build, with many small ConfigMaps.
+fn many_objects(count: usize, name: impl Fn(usize) -> String, kustomization: &str) -> Repository {
+    let repository = Repository::with_apps(&format!("resources: [o.yaml]\n{kustomization}"));
+    repository.write("apps/o.yaml", &many(count, |at| format!("---\n{}", config_map(&name(at), "{a: x}"))));
+    repository
+}
+
+#[test]
+fn regular_expressions_of_long_names() {
+    let patches: String = many(40, |at| format!("- {{target: {{name: \"{at}.*(a?){{1000}}b\"}}, patch: \"[]\"}}\n"));
+    let repository =
+        many_objects(200, |at| format!("{}{}", at % 10, "a".repeat(1_000)), &format!("patches:\n{patches}"));
+    assert_refused(&repository, "the transformers of this build visit more than");
+}
+
+#[test]
+fn operations_of_a_json_patch() {
+    let operations: String = many(10_000, |_| "- {op: add, path: /list/0, value: x}\n".to_owned());
+    let repository = Repository::with_apps("resources: [o.yaml]\npatches: [{path: p.yaml, target: {name: x}}]\n");
+    repository.write("apps/o.yaml", &format!("{}list: []\n", config_map("x", "{}")));
+    repository.write("apps/p.yaml", &operations);
+    assert_refused(&repository, "values");
+}
+
+#[test]
+fn texts_that_grow_with_each_object() {
+    let long = "x".repeat(1 << 20);
+    for transformer in [format!("namePrefix: {long}\n"), format!("nameSuffix: {long}\n")] {
+        let repository = many_objects(200, |at| format!("o{at}"), &transformer);
+        assert_refused(&repository, "the objects of this build are larger than 256 MiB");
+    }
+    let repository = Repository::with_apps(&format!("resources: [o.yaml]\nimages: [{{name: i, tagSuffix: {long}}}]\n"));
+    let containers: String = many(400, |at| format!("{{name: c{at}, image: \"i:1\"}},"));
+    repository.write(
+        "apps/o.yaml",
+        &format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: p, namespace: default}}\nspec: {{containers: [{containers}]}}\n"),
+    );
+    assert_refused(&repository, "the objects of this build are larger than 256 MiB");
+}
+
+#[test]
+fn replacements_that_double() {
+    let target = |from: &str, at: usize| {
+        format!(
+            "- source: {{kind: ConfigMap, name: o0, fieldPath: {from}}}\n  targets: [{{select: {{kind: ConfigMap}}, \
+             fieldPaths: [data.k{at}], options: {{create: true}}}}]\n"
+        )
+    };
+    let replacements: String = many(100, |at| target("data", at));
+    let repository = many_objects(20, |at| format!("o{at}"), &format!("replacements:\n{replacements}"));
+    let answer = bounded(&repository, &["lint", "--format", "concise"]);
+    assert!(answer.code == 1 && answer.out.contains("failed-build"), "{}", answer.text());
+}
+
+#[test]
+fn many_labels_of_one_entry() {
+    for field in ["commonLabels", "commonAnnotations"] {
+        let pairs: String = many(2_000, |at| format!("  k{at}: v\n"));
+        let repository = many_objects(500, |at| format!("o{at}"), &format!("{field}:\n{pairs}"));
+        assert_refused(&repository, "the transformers of this build visit more than");
+    }
+}
+
+#[test]
+fn patterns_of_variables() {
+    let repository = Repository::new();
+    let values: String = many(200, |at| format!("      V{at}: {}\n", "a".repeat(1_000)));
+    repository
+        .write("clusters/a/apps.yaml", &applier("apps", "./apps", &format!("  postBuild:\n    substitute:\n{values}")));
+    let objects: String =
+        many(200, |at| format!("---\n{}", config_map(&format!("o{at}"), &format!("{{a: \"${{V{at}##*a*b}}\"}}"))));
+    repository.write("apps/o.yaml", &objects);
+    assert_refused(&repository, "steps");
+}
+
+#[test]
+fn wildcards_of_many_files() {
+    let repository = Repository::with_apps("resources: []\n");
+    let patterns: String = many(5_000, |at| format!("*a*b*c*{at}*\n"));
+    repository.write(".sourceignore", &patterns);
+    for at in 0..1_000 {
+        repository.write(&format!("files/{}{at}.yaml", "abc".repeat(40)), "a: 1\n");
+    }
+    assert_refused(&repository, "ignore patterns with wildcards are too many for the files");
+}
+
+/// A fleet with a layout of one template.
+fn layout(template: &str) -> Repository {
+    let repository = Repository { folder: tempfile::tempdir().unwrap() };
+    repository.write(
+        "fleet.yaml",
+        "apiVersion: fleetwright.dev/v1alpha1\nkind: Fleet\nname: acme\nlayout: ./layout\n\
+         repository: {url: https://github.com/acme/fleet.git}\nenvironments: {production: {}}\n\
+         clusters: [{name: prod, environment: production}]\n\
+         tenants: [{name: apps, role: tenant, source: {url: https://github.com/acme/apps.git}, components: [{name: web}]}]\n",
+    );
+    repository.write("layout/layout.yaml", "description: x\n");
+    repository.write("layout/clusters/x.yaml", template);
+    repository
+}
+
+#[test]
+fn a_template_that_doubles_a_value_ends_with_its_line() {
+    let steps = ["ns.a ~ ns.a", "ns.a | replace('', ns.a)", "[ns.a, ns.a] | join"];
+    for step in steps {
+        let template = format!(
+            "a: 1\n{{% set ns = namespace(a='xxxxxxxx') %}}\n{{% for i in range(60) %}}\n{{% set ns.a = {step} %}}\n\
+             {{% endfor %}}\nb: {{{{ ns.a }}}}\n"
+        );
+        let repository = layout(&template);
+        // A template before it, which is not at fault.
+        repository.write("layout/clusters/a.yaml", "{% for i in range(300) %}\na{{ i }}: {{ i ~ i }}\n{% endfor %}\n");
+        let mut command = repository.command(&["render", "--check"]);
+        // Less memory than by default, so that the test is fast.
+        let answer = super::answer(&["render", "--check"], &command.env("FLEETWRIGHT_MEMORY", "2").output().unwrap());
+        assert_eq!(answer.code, 2, "`{step}`: {}", answer.text());
+        let words = "layout/clusters/x.yaml:4: this line of a template exhausts the memory";
+        assert!(answer.err.contains(words), "`{step}`: {}", answer.text());
+    }
+}
+
+#[test]
+fn templates_with_many_operators_do_not_overflow_the_stack() {
+    for (many, count) in [("-", 18_000), ("not ", 18_000), ("(", 18_000)] {
+        bounded(&layout(&format!("a: {{{{ {}1 }}}}\n", many.repeat(count))), &["render", "--check"]);
+    }
+    bounded(&layout(&format!("a: {{{{ a{} }}}}\n", "[0]".repeat(40_000))), &["render", "--check"]);
+    bounded(
+        &layout(&format!("{{% if 0 %}}{}{{% endif %}}a: 1\n", "{% elif 0 %}".repeat(7_600))),
+        &["render", "--check"],
+    );
+    let answer = bounded(&layout(&"x".repeat(300 << 10)), &["render", "--check"]);
+    assert!(answer.err.contains("the template is longer than 128 KiB"), "{}", answer.text());
+}
+
+#[test]
+fn many_findings_are_counted() {
+    let repository = Repository::new();
+    let documents: String = many(3_000, |at| {
+        format!(
+            "---\napiVersion: v1\nkind: Service\nmetadata: {{name: s{at}, namespace: n{at}}}\nspec: {{nope{at}: {at}}}\n"
+        )
+    });
+    repository.write("clusters/a/services.yaml", &documents);
+    let answer = bounded(&repository, &["lint"]);
+    assert!(answer.out.contains("further findings not shown; use `--format json`"), "{}", answer.err);
+}
+
+#[test]
+fn a_line_with_many_findings() {
+    let repository = Repository::new();
+    let items: String =
+        many(2_000, |at| format!("{{apiVersion: v1, kind: Service, metadata: {{name: x{at}}}, spec: {{nope: 1}}}},"));
+    repository.write("clusters/a/list.yaml", &format!("{{apiVersion: v1, kind: List, items: [{items}]}}\n"));
+    bounded(&repository, &["lint"]);
+}

@@ -1,0 +1,191 @@
+//! No secret value is printed: not as it is, not in Base64, and not in a message that quotes it.
+
+use data_encoding::BASE64;
+use proptest::prelude::*;
+
+use super::{Repository, applier, config_map};
+
+/// Every command that prints parts of a repository, in every format.
+const PRINTERS: &[&[&str]] = &[
+    &["lint", "--pedantic", "--verbose"],
+    &["lint", "--pedantic", "--format", "json"],
+    &["lint", "--pedantic", "--format", "concise"],
+    &["lint", "--pedantic", "--format", "github"],
+    &["lint", "--pedantic", "--format", "gitlab"],
+    &["lint", "--pedantic", "--format", "junit"],
+    &["lint", "--pedantic", "--format", "markdown"],
+    &["lint", "--pedantic", "--format", "sarif"],
+    &["build"],
+    &["build", "--format", "json"],
+    &["graph"],
+    &["graph", "--format", "json"],
+    &["trace", "Secret/default/of-file"],
+    &["trace", "Secret/default/of-file", "--format", "json"],
+    &["trace", "ConfigMap/default/target"],
+    &["access", "default"],
+    &["access", "default", "--format", "json"],
+    &["lint", "--pedantic", "--color", "always"],
+    &["lint", "--pedantic", "--only", "plaintext-secret"],
+    &["lint", "clusters/a/lost.yaml"],
+    &["lint", "--pedantic", "--fix=all", "--diff"],
+    &["upgrade", "--flux-version", "2.8", "--verbose"],
+    &["upgrade", "--flux-version", "2.8", "--format", "json"],
+    &["graph", "--format", "mermaid"],
+    &["graph", "--format", "dot"],
+    &["graph", "Secret/default/of-file"],
+    &["build", "--kustomization", "flux-system/apps"],
+    &["kustomize", "broken"],
+    &["schema", "list"],
+    &["diff", "../empty", "."],
+    &["diff", "../empty", ".", "--format", "json"],
+    &["diff", "../empty", ".", "--format", "markdown"],
+    &["diff", "../empty", ".", "--format", "html"],
+    &["diff", ".", "../empty"],
+    &["trace", "Secret/default/nothing"],
+    &["trace", "Secret/default/of-file", "stringData.nothing"],
+];
+
+/// Plants each canary in another place, together with a fault that could quote it.
+fn plant(canaries: &[String; 10]) -> Repository {
+    let [file, literal, env, line, input, applied, replaced, provider, values, lost] = canaries;
+    let repository = Repository::with_apps(
+        "namespace: default\nresources: [secret.yaml, target.yaml, applied.yaml]\n\
+         replacements:\n- source: {kind: Secret, name: of-file, fieldPath: stringData.key}\n  targets:\n  \
+         - {select: {kind: ConfigMap, name: target}, fieldPaths: [data.copy]}\n  \
+         - {select: {kind: ConfigMap, name: target}, fieldPaths: ['metadata.labels.copy'], options: {create: true}}\n",
+    );
+    let quoted = |text: &str| serde_json::to_string(text).unwrap();
+    let secret = |name: &str, data: &str| {
+        format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: {name}, namespace: default}}\n{data}")
+    };
+    repository.write(
+        "apps/secret.yaml",
+        &secret("of-file", &format!("stringData: {{key: {}, more: {}}}\n", quoted(file), quoted(replaced))),
+    );
+    repository.write("apps/target.yaml", &config_map("target", "{copy: x}"));
+    let json = format!("{{\"kind\":\"Secret\",\"data\":{{\"a\":\"{}\"}}}}", BASE64.encode(applied.as_bytes()));
+    repository.write(
+        "apps/applied.yaml",
+        &format!(
+            "apiVersion: v1\nkind: Secret\nmetadata:\n  name: applied\n  annotations:\n    \
+             kubectl.kubernetes.io/last-applied-configuration: {}\nunknown: 1\n",
+            quoted(&json)
+        ),
+    );
+    // A generator with a literal and a line that are not valid, and a key that occurs twice.
+    repository.write("clusters/a/broken.yaml", &applier("broken", "./broken", ""));
+    repository.write(
+        "broken/kustomization.yaml",
+        &format!("secretGenerator:\n- name: a\n  literals: [{}]\n  envs: [a.env, b.env]\n", quoted(literal)),
+    );
+    repository.write("broken/a.env", &format!("A={env}\n{line}\nB=1\n"));
+    repository.write("broken/b.env", &format!("A={env}\nB=2\n"));
+    let set = |name: &str, inputs: &str| {
+        format!(
+            "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {{name: {name}, namespace: default}}\n\
+             spec:\n{inputs}  resourcesTemplate: |\n    apiVersion: v1\n    kind: Secret\n    metadata:\n      name: \
+             {name}\n      namespace: default\n    unknown: 1\n    stringData:\n      key: << inputs.key | quote >>\n"
+        )
+    };
+    repository.write("clusters/a/set.yaml", &set("set", &format!("  inputs:\n  - key: {}\n", quoted(input))));
+    let from = "  inputsFrom:\n  - {kind: ResourceSetInputProvider, name: provider}\n";
+    repository.write("clusters/a/provided.yaml", &set("provided", from));
+    repository.write(
+        "clusters/a/provider.yaml",
+        &format!(
+            "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSetInputProvider\nmetadata: {{name: provider, \
+             namespace: default}}\nspec: {{type: Static, defaultValues: {{key: {}}}}}\n",
+            quoted(provider)
+        ),
+    );
+    repository.write(
+        "clusters/a/release.yaml",
+        &format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: a, namespace: default}}\nspec: \
+             {{interval: 1m, nope: 1, values: {{password: {}}}}}\n",
+            quoted(values)
+        ),
+    );
+    // A Secret in YAML that is not valid.
+    repository.write("clusters/a/lost.yaml", &secret("lost", &format!("stringData:\n\tkey: {}\n", quoted(lost))));
+    repository
+}
+
+/// Fails if an output contains one of the canaries, in any notation.
+fn assert_hidden(repository: &Repository, canaries: &[String; 10], commands: &[&[&str]]) {
+    for arguments in commands {
+        let answer = repository.run(arguments);
+        let text = answer.text();
+        assert!(text.len() > 3, "`{}` prints nothing", answer.command);
+        let fails = ["diff", "schema", "nothing"].iter().any(|word| answer.command.contains(word));
+        assert!((0..=1).contains(&answer.code) || fails, "`{}` ends with {}:\n{text}", answer.command, answer.code);
+        for (at, canary) in canaries.iter().enumerate() {
+            let json = serde_json::to_string(canary).unwrap();
+            let encoded = BASE64.encode(canary.as_bytes());
+            for notation in [canary, json.trim_matches('"'), encoded.as_str()] {
+                assert!(!text.contains(notation), "`{}` prints canary {at}, {notation}:\n{text}", answer.command);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_command_prints_a_secret_value() {
+    let canaries = std::array::from_fn(|at| format!("canary{at}-Hunter2"));
+    assert_hidden(&plant(&canaries), &canaries, PRINTERS);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn values_of_any_characters_are_hidden(values in proptest::array::uniform10("[A-Za-z0-9+/=!%&<>*._-]{8,40}")) {
+        let mut canaries = values;
+        for (at, canary) in canaries.iter_mut().enumerate() {
+            *canary = format!("c{at}{canary}z");
+        }
+        let commands: Vec<&[&str]> = PRINTERS.iter().copied().step_by(3).collect();
+        assert_hidden(&plant(&canaries), &canaries, &commands);
+    }
+}
+
+#[test]
+fn a_file_with_a_report_has_no_secret_value() {
+    let canaries = std::array::from_fn(|at| format!("canary{at}-Hunter2"));
+    let repository = plant(&canaries);
+    for format in ["text", "json", "concise", "github", "gitlab", "junit", "markdown", "sarif"] {
+        let answer = repository.run(&["lint", "--pedantic", "--format", &format!("{format}=report")]);
+        assert_eq!(answer.code, 1, "{}", answer.text());
+        let report = std::fs::read_to_string(repository.root().join("report")).unwrap();
+        assert!(!report.contains("-Hunter2"), "{format}: {report}");
+        std::fs::remove_file(repository.root().join("report")).unwrap();
+    }
+    assert_eq!(repository.run(&["lint", "--pedantic", "--baseline", "baseline.json", "--write-baseline"]).code, 0);
+    let baseline = std::fs::read_to_string(repository.root().join("baseline.json")).unwrap();
+    assert!(!baseline.contains("-Hunter2"), "{baseline}");
+}
+
+#[test]
+fn a_render_prints_no_secret_value() {
+    let repository = Repository { folder: tempfile::tempdir().unwrap() };
+    let fleet = std::fs::read_to_string(crate::support::testdata("fleets/quickstart").join("fleet.yaml")).unwrap();
+    repository.write("fleet.yaml", &fleet);
+    assert_eq!(repository.run(&["render"]).code, 0);
+    let edited = repository.rendered();
+    let text = std::fs::read_to_string(&edited).unwrap();
+    let secret =
+        "---\napiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: apps}\nstringData: {key: canary-Hunter2}\n";
+    std::fs::write(&edited, format!("{text}{secret}")).unwrap();
+    for arguments in
+        [&["render", "--check"][..], &["render"], &["render", "--check", "--summary"], &["render", "--explain-values"]]
+    {
+        let answer = repository.run(arguments);
+        assert!(!answer.text().contains("Hunter2"), "`{}`: {}", answer.command, answer.text());
+    }
+}
+
+#[test]
+fn a_value_that_the_command_line_asks_for_is_printed() {
+    let canaries = std::array::from_fn(|at| format!("canary{at}-Hunter2"));
+    let shown = plant(&canaries).run(&["build", "--show-secrets"]);
+    assert!(shown.out.contains(&canaries[0]), "{}", shown.text());
+}
