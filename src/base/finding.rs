@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::Span;
+use crate::text::{Edit, Span};
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -115,6 +115,27 @@ pub struct Finding {
     pub cause: Option<Box<Cause>>,
     /// The other places with the same cause.
     pub others: Option<Box<Others>>,
+    /// The edits that remove the finding, or those for the places that have some.
+    pub fix: Option<Box<Fix>>,
+}
+
+/// Edits of files that remove a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fix {
+    /// The edits, which do not overlap.
+    pub edits: Vec<Edit>,
+    /// Whether the author needs to review the fix.
+    pub safety: Safety,
+}
+
+/// The safety of a fix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Safety {
+    /// The fix states what the author certainly intended, or does not change the objects on a cluster.
+    Safe,
+    /// The fix changes the behavior of a cluster, or follows from a guess.
+    Unsafe,
 }
 
 /// The other places of a finding that represents several findings with the same cause.
@@ -143,6 +164,33 @@ pub struct Cause {
     pub keeps_related: bool,
 }
 
+impl Fix {
+    /// Joins fixes that remove a finding together; `None` if there are none.
+    pub fn join(fixes: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let mut all = fixes.into_iter().reduce(|mut all, fix| {
+            all.edits.extend(fix.edits);
+            Self { safety: all.safety.max(fix.safety), ..all }
+        })?;
+        let place = |edit: &Edit| (edit.span.range().start, edit.span.range().end);
+        all.edits.sort_by(|a, b| (a.span.file().path(), place(a)).cmp(&(b.span.file().path(), place(b))));
+        all.edits.dedup();
+        Some(all)
+    }
+
+    /// The fix with other positions of its edits.
+    #[must_use]
+    pub fn moved(mut self, place: impl Fn(&Span) -> Span) -> Self {
+        for edit in &mut self.edits {
+            let moved = place(&edit.span);
+            // A position of another length belongs to another text.
+            if moved.range().len() == edit.span.range().len() {
+                edit.span = moved;
+            }
+        }
+        self
+    }
+}
+
 impl Finding {
     /// Creates an error. The builder methods set the other fields.
     pub fn error(rule: &'static str, at: impl Into<Label>, message: impl Into<String>) -> Self {
@@ -157,6 +205,7 @@ impl Finding {
             clusters: Vec::new(),
             cause: None,
             others: None,
+            fix: None,
         }
     }
 
@@ -224,6 +273,19 @@ impl Finding {
             cause.keeps_related = true;
         }
         self
+    }
+
+    /// Sets the fix, if there is one.
+    #[must_use]
+    pub fn fixed_by(mut self, fix: Option<Fix>) -> Self {
+        self.fix = fix.map(Box::new);
+        self
+    }
+
+    /// Sets the fix of a finding in a build that several appliers share. `place` returns the position for one of them.
+    #[must_use]
+    pub fn fixed_at(self, fix: Option<Fix>, place: impl Fn(&Span) -> Span) -> Self {
+        self.fixed_by(fix.map(|fix| fix.moved(place)))
     }
 
     /// Sets the object.

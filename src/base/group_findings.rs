@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::finding::{Finding, Label, ObjectRef, Others, Severity};
+use super::finding::{Finding, Fix, Label, ObjectRef, Others, Severity};
 use crate::text::Index;
 
 /// The maximum number of related places of merged findings.
@@ -43,6 +43,9 @@ pub fn sort(findings: &mut Vec<Finding>) {
     for (first, at) in &same {
         let (clusters, related) = (take(&mut findings[*at].clusters), take(&mut findings[*at].related));
         findings[*first].clusters.extend(clusters);
+        if findings[*first].fix != findings[*at].fix {
+            findings[*first].fix = None;
+        }
         relate(&mut findings[*first], related);
     }
     let mut later = same.iter().map(|(_, at)| *at).peekable();
@@ -59,6 +62,10 @@ pub fn sort(findings: &mut Vec<Finding>) {
         let is_same = key(later) == key(kept) && (is_manner_shared || later.clusters.is_empty());
         if is_same {
             kept.clusters.append(&mut later.clusters);
+            // Clusters that share a place may need different edits.
+            if kept.fix != later.fix {
+                kept.fix = None;
+            }
             relate(kept, take(&mut later.related));
         }
         is_same
@@ -216,8 +223,10 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
     let keeps_related = finding.cause.as_ref().is_some_and(|cause| cause.keeps_related);
     let mut places: Vec<Label> = Vec::with_capacity(others.len());
     let mut further: Vec<Label> = Vec::new();
+    let mut fixes: Vec<Fix> = finding.fix.take().into_iter().map(|fix| *fix).collect();
     for other in others {
         finding.clusters.extend(other.clusters);
+        fixes.extend(other.fix.filter(|_| fixes.len() < MAX_PLACES).map(|fix| *fix));
         let name = match other.object {
             _ if differs => other.message,
             Some(object) => object.to_string(),
@@ -234,6 +243,7 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
     finding.clusters.dedup();
     further.dedup();
     places.extend(further);
+    finding.fix = Fix::join(fixes).map(Box::new);
     let omitted = places.len().saturating_sub(MAX_PLACES);
     places.truncate(MAX_PLACES);
     finding.others = Some(Box::new(Others { places, omitted, count: count - 1 }));

@@ -10,7 +10,7 @@ use super::error::Error;
 use super::exit::Exit;
 use super::lint::unknown_rule;
 use super::streams::Streams;
-use crate::base::finding::Severity;
+use crate::base::finding::{Safety, Severity};
 use crate::lint::{RULES, Rule, rule};
 
 /// Lists the rules of the linter, or prints the page of one rule.
@@ -47,13 +47,14 @@ enum Format {
 struct JsonRule {
     id: &'static str,
     severity: Severity,
+    fixes: &'static [Safety],
     summary: &'static str,
     page: String,
 }
 
 impl From<&Rule> for JsonRule {
     fn from(rule: &Rule) -> Self {
-        Self { id: rule.id, severity: rule.severity, summary: rule.summary, page: rule.page() }
+        Self { id: rule.id, severity: rule.severity, fixes: rule.fixes, summary: rule.summary, page: rule.page() }
     }
 }
 
@@ -103,7 +104,11 @@ static LINK: LazyLock<Regex> =
 
 /// Formats the page of a rule for a terminal: bold headings, indented code, and links as `text: target`.
 fn terminal_page(rule: &Rule) -> String {
-    let mut text = format!("{HEADING}{}{HEADING:#} ({})\n\n", rule.id, rule.severity);
+    let fix = match rule.fix() {
+        "" => String::new(),
+        fix => format!("; fix: {fix}"),
+    };
+    let mut text = format!("{HEADING}{}{HEADING:#} ({}{fix})\n\n", rule.id, rule.severity);
     let mut in_code = false;
     for line in rule.page().lines() {
         let shown = match line.strip_prefix('#') {

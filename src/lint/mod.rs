@@ -32,6 +32,7 @@ pub use refs::reference::Reference;
 pub use rule::{Check, Rule};
 pub use rules::{PLAINTEXT_SECRET, RULES, rule};
 pub use run::baseline::{Baseline, BaselineOutcome, BaselineUse, Entry};
+pub use run::fix::{Fixed, Unfixed, fix};
 pub use run::options::{ABOUT_EXCEPTIONS, Options};
 pub use run::repository::{Outcome, judge, run, tenancies};
 pub use run::settings::{unknown_clusters, unknown_rules, unused_skips, with_rules};

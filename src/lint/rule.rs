@@ -4,7 +4,7 @@ use super::context::Context;
 use super::findings::Findings;
 use super::fleet::Fleet;
 use super::view::View;
-use crate::base::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Label, Safety, Severity};
 use crate::flux::Applied;
 use crate::kube::Object;
 use crate::text::Span;
@@ -23,6 +23,8 @@ pub struct Rule {
     pub severity: Severity,
     /// The check that finds the fault.
     pub check: Check,
+    /// The safety of the fixes that findings of the rule may have.
+    pub fixes: &'static [Safety],
 }
 
 /// The check of a rule, by its input.
@@ -49,13 +51,23 @@ impl Rule {
         let lines: Vec<&str> = lines.collect();
         format!("{}\n", lines.join("\n").trim())
     }
+
+    /// The fixes of the rule in a few words; empty if no finding has one.
+    pub fn fix(&self) -> &'static str {
+        match self.fixes {
+            [] => "",
+            [Safety::Safe] => "safe",
+            [Safety::Unsafe] => "needs a review",
+            [..] => "safe, or needs a review",
+        }
+    }
 }
 
 /// Defines the `RULE` of a file, with the doc comment as its page.
 macro_rules! declare {
     (
         $(#[doc = $line:literal])*
-        $id:literal, $severity:ident, $summary:literal, $check:expr $(,)?
+        $id:literal, $severity:ident, $summary:literal, $check:expr $(, fixes: [$($safety:ident),+])? $(,)?
     ) => {
         pub(crate) const RULE: crate::lint::rule::Rule = crate::lint::rule::Rule {
             id: $id,
@@ -63,6 +75,7 @@ macro_rules! declare {
             docs: concat!($($line, "\n"),*),
             severity: crate::base::finding::Severity::$severity,
             check: $check,
+            fixes: &[$($(crate::base::finding::Safety::$safety),+)?],
         };
     };
 }

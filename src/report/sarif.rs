@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::printable::printable;
 use super::result::Report;
-use crate::base::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Fix, Label, Safety, Severity};
 use crate::base::fingerprint::fingerprints;
 use crate::lint;
 
@@ -106,8 +106,31 @@ struct SarifResult {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related_locations: Vec<Location>,
     partial_fingerprints: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<SarifFix>,
     #[serde(skip_serializing_if = "Clusters::is_empty")]
     properties: Clusters,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifFix {
+    description: Text,
+    artifact_changes: Vec<ArtifactChange>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactChange {
+    artifact_location: Artifact,
+    replacements: Vec<Replacement>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Replacement {
+    deleted_region: Region,
+    inserted_content: Text,
 }
 
 #[derive(Serialize)]
@@ -227,7 +250,36 @@ fn outcome(report: &Report, finding: &Finding, rule_index: usize, fingerprint: &
             ("fleetwright/v1", fingerprint.to_owned()),
             ("primaryLocationLineHash", format!("{fingerprint}:1")),
         ]),
+        fixes: finding.fix.iter().map(|fix| sarif_fix(report, finding, fix)).collect(),
         properties: Clusters { clusters: finding.clusters.iter().map(ToString::to_string).collect() },
+    }
+}
+
+fn sarif_fix(report: &Report, finding: &Finding, fix: &Fix) -> SarifFix {
+    let mut changes: BTreeMap<String, Vec<Replacement>> = BTreeMap::new();
+    for edit in &fix.edits {
+        let (start, end) = (edit.span.position(), edit.span.end_position());
+        changes.entry(uri(&report.display_path(edit.span.file()))).or_default().push(Replacement {
+            deleted_region: Region {
+                start_line: start.line,
+                start_column: start.column,
+                end_line: end.line,
+                end_column: end.column,
+            },
+            inserted_content: Text { text: edit.text.clone() },
+        });
+    }
+    let review = match fix.safety {
+        Safety::Safe => "",
+        Safety::Unsafe => " (needs a review)",
+    };
+    let help = finding.help.as_deref().unwrap_or(&finding.message);
+    SarifFix {
+        description: Text { text: format!("{}{review}", plain(help)) },
+        artifact_changes: changes
+            .into_iter()
+            .map(|(uri, replacements)| ArtifactChange { artifact_location: Artifact { uri }, replacements })
+            .collect(),
     }
 }
 

@@ -1,6 +1,9 @@
 //! Edits: replacements of byte ranges.
 
+use std::collections::BTreeMap;
+
 use super::file::Span;
+use super::tree::Tree;
 
 /// A replacement of the text of a span.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,10 +14,11 @@ pub struct Edit {
     pub text: String,
 }
 
-/// Applies edits to a text; `None` if two edits overlap.
+/// Applies edits to a text; `None` if two edits overlap. Equal edits count once.
 pub fn apply(source: &str, edits: &[Edit]) -> Option<String> {
     let mut sorted: Vec<&Edit> = edits.iter().collect();
     sorted.sort_by_key(|edit| (edit.span.range().start, edit.span.range().end));
+    sorted.dedup();
     let mut result = String::with_capacity(source.len());
     let mut done = 0;
     for edit in sorted {
@@ -25,6 +29,27 @@ pub fn apply(source: &str, edits: &[Edit]) -> Option<String> {
     }
     result.push_str(source.get(done..)?);
     Some(result)
+}
+
+/// Returns the new texts of the files that edits change, by path.
+///
+/// A file does not change if its edits overlap, or if its bytes are not its text, such as those of a file in UTF-16.
+pub fn edited<'a>(tree: &Tree, edits: impl IntoIterator<Item = &'a Edit>) -> BTreeMap<String, String> {
+    let mut by_file: BTreeMap<&str, Vec<Edit>> = BTreeMap::new();
+    for edit in edits {
+        by_file.entry(edit.span.file().path()).or_default().push(edit.clone());
+    }
+    let text = |(path, edits): (&str, Vec<Edit>)| {
+        let file = tree.file(path).ok().filter(|_| is_editable(tree, path))?;
+        Some((path.to_owned(), apply(file.text(), &edits)?))
+    };
+    by_file.into_iter().filter_map(text).collect()
+}
+
+/// Returns whether the bytes of a file are its text.
+pub fn is_editable(tree: &Tree, path: &str) -> bool {
+    let Ok(file) = tree.file(path) else { return false };
+    tree.bytes(path).is_ok_and(|bytes| *bytes == *file.text().as_bytes())
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 #![expect(clippy::string_slice, reason = "only this module slices, on boundaries that it has checked")]
 
 mod file;
+mod tree;
 mod edit;
 mod index;
-mod tree;
 
-pub use edit::{Edit, apply};
+pub use edit::{Edit, apply, edited, is_editable};
 pub use file::{DecodeError, File, Position, Span};
 pub use index::Index;
 pub use tree::Entry;

@@ -6,6 +6,7 @@ mod convert;
 pub mod go;
 mod parse;
 mod print;
+pub mod fix;
 
 pub use convert::decode::{DecodeError, decode};
 pub use convert::json::{from_json, key_to_json, to_json};

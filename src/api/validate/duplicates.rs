@@ -56,6 +56,7 @@ fn report(
                 at: item.span().clone(),
                 message: message(&key),
                 help: Some(format!("keep one of them; the first one is at line {line}")),
+                meant: None,
             });
         } else {
             seen.insert(key, index);

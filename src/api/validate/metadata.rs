@@ -95,6 +95,7 @@ fn check_fields(
                     at: path.key_span(),
                     message: "is not a field of `metadata`".to_owned(),
                     help: Some(help),
+                    meant: did_you_mean(key, FIELDS.iter().copied()).map(str::to_owned),
                 });
             }
             _ => {}
@@ -142,7 +143,14 @@ pub(super) fn check_labels(entry: &Entry, path: &Path<'_>, walk: &mut Walk) {
             let message = "is not a valid key of a label".to_owned();
             let help = "use letters, digits, `-`, `_` and `.`, with an optional prefix as in `example.com/team`";
             let at = path.key_span();
-            walk.add(Mismatch { fault: Fault::Metadata, path: path.text(), at, message, help: Some(help.to_owned()) });
+            walk.add(Mismatch {
+                fault: Fault::Metadata,
+                path: path.text(),
+                at,
+                message,
+                help: Some(help.to_owned()),
+                meant: None,
+            });
         }
         if let Some(text) = text.filter(|text| !is_label_value(text)) {
             let message = format!("is `{}`, which is not a valid value of a label", short(text));
@@ -161,12 +169,26 @@ fn check_annotations(entry: &Entry, path: &Path<'_>, walk: &mut Walk) {
             let message = "is not a valid key of an annotation".to_owned();
             let help = "use letters, digits, `-`, `_` and `.`, with an optional prefix as in `example.com/team`";
             let at = path.key_span();
-            walk.add(Mismatch { fault: Fault::Metadata, path: path.text(), at, message, help: Some(help.to_owned()) });
+            walk.add(Mismatch {
+                fault: Fault::Metadata,
+                path: path.text(),
+                at,
+                message,
+                help: Some(help.to_owned()),
+                meant: None,
+            });
         }
     });
     if size > MAX_ANNOTATIONS {
         let message = format!("has {size} bytes; the API server accepts {MAX_ANNOTATIONS}");
-        walk.add(Mismatch { fault: Fault::Metadata, path: path.text(), at: path.key_span(), message, help: None });
+        walk.add(Mismatch {
+            fault: Fault::Metadata,
+            path: path.text(),
+            at: path.key_span(),
+            message,
+            help: None,
+            meant: None,
+        });
     }
 }
 

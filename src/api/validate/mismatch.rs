@@ -15,6 +15,8 @@ pub struct Mismatch {
     pub message: String,
     /// How to correct the field, if the schema shows that.
     pub help: Option<String>,
+    /// The name of the field that the author probably intended, instead of the text at the position.
+    pub meant: Option<String>,
 }
 
 /// The kinds of faults.

@@ -46,7 +46,7 @@ pub(super) fn check_rules(node: &Node, schema: &Schema, path: &Path<'_>, walk: &
         let at = position(node, rule, &reads).unwrap_or_else(|| path.key_span());
         let path = path.text() + rule.field_path.as_deref().unwrap_or_default();
         let path = path.strip_prefix('.').map_or_else(|| path.clone(), str::to_owned);
-        walk.add(Mismatch { fault: Fault::Rule, path, at, message, help });
+        walk.add(Mismatch { fault: Fault::Rule, path, at, message, help, meant: None });
     }
 }
 

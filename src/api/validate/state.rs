@@ -38,7 +38,7 @@ impl Walk {
 
     /// Adds a mismatch at the value of a field.
     pub(super) fn add_at(&mut self, fault: Fault, node: &Node, path: &Path<'_>, message: String, help: Option<String>) {
-        self.add(Mismatch { fault, path: path.text(), at: node.span().clone(), message, help });
+        self.add(Mismatch { fault, path: path.text(), at: node.span().clone(), message, help, meant: None });
     }
 
     /// Counts a step. `false` if the limit is met.

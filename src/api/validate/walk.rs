@@ -174,7 +174,8 @@ impl Walk {
             return;
         }
         let known = schema.properties.iter().map(|(name, _)| &**name);
-        let help = if let Some(meant) = did_you_mean(name, known) {
+        let meant = did_you_mean(name, known);
+        let help = if let Some(meant) = meant {
             format!("did you mean `{meant}`?")
         } else {
             let known: Vec<String> = schema.properties.iter().take(12).map(|(name, _)| format!("`{name}`")).collect();
@@ -189,6 +190,7 @@ impl Walk {
             at: path.key_span(),
             message,
             help: Some(help),
+            meant: meant.map(str::to_owned),
         });
     }
 
@@ -208,7 +210,14 @@ impl Walk {
                 continue;
             }
             let (at, message) = (path.key_span(), "is missing".to_owned());
-            self.add(Mismatch { fault: Fault::Missing, path: path.text_of(name), at, message, help: None });
+            self.add(Mismatch {
+                fault: Fault::Missing,
+                path: path.text_of(name),
+                at,
+                message,
+                help: None,
+                meant: None,
+            });
         }
     }
 }

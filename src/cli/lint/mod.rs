@@ -1,10 +1,14 @@
 //! `lint`: checks a Flux repository.
 
 mod baseline;
+mod fix;
 
 use std::path::{Path, PathBuf};
 
 use baseline::BaselineOptions;
+use fix::{Applied, FixOptions};
+
+pub(super) use fix::Generated;
 
 use super::error::Error;
 use super::exit::Exit;
@@ -31,6 +35,7 @@ use crate::text::{Entry, LoadError, Tree};
     "  fleetwright lint                                   the current directory\n",
     "  fleetwright lint ../fleet --only invalid-yaml      only one rule; may be repeated\n",
     "  fleetwright lint --format json > report.json       for programs; see `schema report`\n",
+    "  fleetwright lint --fix                             apply safe fixes; `--diff` prints them instead\n",
     "  fleetwright lint --baseline known.json --write-baseline\n",
     "                                                     record today's findings; report only new ones later\n",
     "  fleetwright lint out --fleet fleet.yaml            with a fleet.yaml from another directory\n",
@@ -69,6 +74,8 @@ pub(super) struct Args {
     no_pedantic: bool,
     #[command(flatten)]
     baseline: BaselineOptions,
+    #[command(flatten)]
+    fixes: FixOptions,
     /// Prints the skipped objects, findings and checks, with the reasons.
     #[arg(long, short)]
     verbose: bool,
@@ -101,14 +108,23 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let settings = args.options.settings(&tree, &folder, &prefix, streams)?;
     let mut options = linter::options(settings, source.as_ref(), &tree, streams)?;
     options.is_single_file = disk::is_file(&args.dir);
-    options.read_comments(&tree);
-    let repo = Repo::load(&tree, &options.settings);
     options.only.clone_from(&args.only);
     options.pedantic = args.pedantic || (options.pedantic && !args.no_pedantic);
+    options.baseline = args.baseline.read(!args.options.selects_clusters() && !options.is_single_file)?;
+    if args.fixes.is_requested() && args.options.selects_clusters() {
+        let repo = Repo::load(&tree, &options.settings);
+        options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
+    }
+    match args.fixes.apply(&tree, &options, (or_current(&folder), &prefix), streams)? {
+        Applied::Unrequested => {}
+        Applied::Printed(has_changes) => return Ok(if has_changes { Exit::Found } else { Exit::Clean }),
+        Applied::Written(fixed) => tree = *fixed,
+    }
+    options.read_comments(&tree);
+    let repo = Repo::load(&tree, &options.settings);
     if args.options.selects_clusters() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
-    options.baseline = args.baseline.read(options.clusters.is_empty() && !options.is_single_file)?;
     let outcome = lint::judge(&repo, &options);
     let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::all).map(|one| one.to_string()).collect();
     // The process ends soon, so freeing a million nodes would only cost time.

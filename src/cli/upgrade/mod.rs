@@ -1,10 +1,10 @@
 //! `upgrade`: reports the changes that other versions of Flux and Kubernetes cause.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::exit::Exit;
+use super::lint::Generated;
 use super::linter;
 use super::output::{self, Output};
 use super::repository::Options;
@@ -16,9 +16,8 @@ use crate::base::finding::Severity;
 use crate::disk;
 use crate::flux::{FluxVersion, Receiver, Repo};
 use crate::lint::{self, Upgrade};
-use crate::render::{LOCK, Lock};
 use crate::report::counted;
-use crate::text::{Edit, Tree, apply};
+use crate::text::{Edit, Tree, edited};
 
 /// Reports the changes that a move to other versions of Flux and Kubernetes causes, for each cluster.
 ///
@@ -124,29 +123,16 @@ fn check_versions(options: &Options) -> Result<(), Error> {
 
 /// Applies the edits of files that fleet.yaml does not generate. Returns the number of changed files.
 fn fix(tree: &Tree, folder: &Path, edits: &[Edit], streams: &mut Streams) -> Result<usize, Error> {
-    let lock = tree.file(LOCK).map(|file| Lock::parse(&file).0).unwrap_or_default();
-    let mut by_file: BTreeMap<&str, Vec<Edit>> = BTreeMap::new();
-    for edit in edits {
-        by_file.entry(edit.span.file().path()).or_default().push(edit.clone());
-    }
-    let (mut texts, mut count, mut generated) = (BTreeMap::new(), 0, 0);
-    for (path, edits) in by_file {
-        if lock.lists(path) {
-            generated += edits.len();
-            continue;
-        }
-        let Ok(file) = tree.file(path) else { continue };
-        // A file in UTF-16 has other bytes than its text.
-        let is_plain = tree.bytes(path).is_ok_and(|bytes| *bytes == *file.text().as_bytes());
-        let Some(text) = apply(file.text(), &edits).filter(|_| is_plain) else { continue };
-        count += edits.len();
-        texts.insert(path.to_owned(), text);
-    }
+    let generated = Generated::of(tree);
+    let (kept, edits): (Vec<&Edit>, Vec<&Edit>) =
+        edits.iter().partition(|edit| generated.lists(edit.span.file().path()));
+    let texts = edited(tree, edits.iter().copied());
+    let count = edits.iter().filter(|edit| texts.contains_key(edit.span.file().path())).count();
     disk::rewrite(folder, &texts)?;
     let files = counted(texts.len(), "file");
     streams.message(format_args!("replaced {} in {files}", counted(count, "text")));
-    if generated > 0 {
-        let versions = counted(generated, "text");
+    if !kept.is_empty() {
+        let versions = counted(kept.len(), "text");
         streams.message(format_args!("not replaced: {versions} in files that `{FLEET}` generates; change the layout"));
     }
     Ok(texts.len())

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::cluster_build::{ClusterBuild, Slot};
-use crate::base::finding::{Finding, ObjectRef, Severity, did_you_mean};
+use crate::base::finding::{Finding, Fix, ObjectRef, Safety, Severity, did_you_mean};
 use crate::flux::build::output::Output;
 use crate::flux::install::version::Strictness;
 use crate::flux::model::variables::{Variable, Variables};
@@ -13,6 +13,7 @@ use crate::flux::variables::substitute::rule_ids::{SHELL_VARIABLE_SUBSTITUTED, U
 use crate::flux::variables::substitute::undefined::{UndefinedVariable, VariableOwner};
 use crate::kube::groups;
 use crate::text::{Index, Span};
+use crate::yaml::fix;
 use crate::yaml::{Entry, Name, Node};
 
 /// The maximum number of names or positions in one finding.
@@ -50,7 +51,16 @@ impl<'a> Definitions<'a> {
     fn undefined(&self, undefined: &UndefinedVariable, cluster: &ClusterBuild, slot: &Slot) -> Finding {
         let Some((name, place)) = undefined.uses.first() else { unreachable!("an undefined variable is used") };
         let known = slot.variables.values.keys().map(|name| &**name);
-        let fix = match did_you_mean(name, known) {
+        let meant = did_you_mean(name, known);
+        let edits = meant.and_then(|meant| {
+            let uses = undefined.uses.iter().map(|(name, at)| {
+                let written = at.text();
+                let is_used = written == &**name || written.starts_with("${") && written.contains(&**name);
+                is_used.then(|| fix::replace_part(at, written, name, meant, Safety::Unsafe))?
+            });
+            uses.collect::<Option<Vec<_>>>().and_then(Fix::join)
+        });
+        let advice = match meant {
             Some(meant) => format!("did you mean `{meant}`? "),
             None => format!(
                 "set it in `postBuild`, set a default with `${{{name}:=…}}`, or write `$${{{name}}}` if it belongs to \
@@ -73,7 +83,8 @@ impl<'a> Definitions<'a> {
         };
         let mut finding =
             Finding::error(UNDEFINED_VARIABLE, place.clone(), format!("variable `{name}` is not defined"))
-                .help(format!("{fix}{why}{}", unknown_paths(name, cluster, slot)))
+                .fixed_by(edits)
+                .help(format!("{advice}{why}{}", unknown_paths(name, cluster, slot)))
                 .about(undefined.object.clone())
                 .caused_by(name.to_string(), format!("variable `{name}` is not defined in "), " places")
                 .keeping_related();

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::definition::Definition;
 use super::files::{Files, Reading, copy_folder, copy_of};
 use super::remote::Remote;
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::{Finding, Safety, did_you_mean};
 use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
 use crate::text::{PathKind, Span, folder_of, is_inside, join};
+use crate::yaml::fix;
 use crate::yaml::{Node, Parsed};
 
 /// The meaning of a path in a kustomization.
@@ -166,6 +167,8 @@ impl Files {
                 suggestion,
             )
         });
+        let fix = suggestion.as_ref().filter(|(exists, _)| *exists);
+        let fix = fix.and_then(|(_, suggestion)| fix::retype(span, text, suggestion, Safety::Unsafe));
         let help = match suggestion {
             Some((true, suggestion)) => {
                 format!("did you mean `{suggestion}`? kustomize does not build a directory with a missing path")
@@ -174,7 +177,7 @@ impl Files {
         };
         let lost = if ancestor.is_empty() { segment.to_owned() } else { format!("{ancestor}/{segment}") };
         let summary = format!(" paths lead to `{lost}`, which does not exist");
-        Finding::error(MISSING_RESOURCE, span.clone(), message).help(help).caused_by(lost, "", summary)
+        Finding::error(MISSING_RESOURCE, span.clone(), message).help(help).fixed_by(fix).caused_by(lost, "", summary)
     }
 }
 

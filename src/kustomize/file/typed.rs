@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::{Finding, Safety, did_you_mean};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::text::Span;
+use crate::yaml::fix;
 use crate::yaml::{Entry, Name, Node, Reader, Scalar, Style, Value, go};
 
 /// The type of a field.
@@ -205,5 +206,7 @@ fn unknown(key: &str, span: &Span, known: &[(&'static str, FieldType)], parent: 
         || "remove it; kustomize rejects the file".to_string(),
         |meant| format!("did you mean `{meant}`? kustomize rejects the file"),
     );
-    Finding::error(FAILED_BUILD, span.clone(), message).help(help)
+    let meant = did_you_mean(key, known.iter().map(|(name, _)| *name));
+    let fix = meant.and_then(|meant| fix::retype(span, key, meant, Safety::Unsafe));
+    Finding::error(FAILED_BUILD, span.clone(), message).help(help).fixed_by(fix)
 }

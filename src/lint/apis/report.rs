@@ -2,13 +2,13 @@
 
 use crate::api::catalog::Releases;
 use crate::api::release::{Status, flux_releases, replacement_for};
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Fix, Safety, Severity};
 use crate::kube::version::Version;
 use crate::lint::api_uses::{ApiUse, Role};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::view::View;
-use crate::text::Index;
+use crate::text::{Edit, Index};
 
 /// Reports the uses of API versions, removed ones or deprecated ones.
 pub(crate) fn report(fleet: &Fleet<'_>, rule: &'static str, found: &mut Findings) {
@@ -102,6 +102,22 @@ struct Fault<'a> {
 }
 
 impl ApiUse {
+    /// The edit of the version in a file of the repository; `None` if the text is not there, such as that of a variable.
+    pub(crate) fn edit(&self, new: &str) -> Option<Edit> {
+        let (api, written) = (self.api, self.at.text());
+        let bare = written.trim_matches(['"', '\'']);
+        let (group, version) = new.split_once('/').unwrap_or(("", new));
+        let text = if bare == api.api_version() {
+            new
+        } else if bare == api.version && group == api.group {
+            version
+        } else {
+            return None;
+        };
+        // A file of a copy is not a file of the repository.
+        self.at.file().root().is_none().then(|| Edit { span: self.at.clone(), text: written.replace(bare, text) })
+    }
+
     fn severity(&self) -> Severity {
         if self.role == Role::Mention { Severity::Warning } else { Severity::Error }
     }
@@ -123,6 +139,8 @@ impl Fault<'_> {
             None => format!("a patch references {} with", api.kind),
         };
         let message = format!("{subject} `apiVersion: {version}`, which {release} {verb}");
+        let edit = replacement.as_ref().filter(|(_, kind)| *kind == api.kind).and_then(|(new, _)| one.edit(new));
+        let fix = edit.map(|edit| Fix { edits: vec![edit], safety: Safety::Safe });
         let help = match replacement {
             Some((new, kind)) if kind == api.kind => format!("set `apiVersion: {new}`"),
             Some((new, kind)) => format!("use {kind} of `{new}`"),
@@ -146,7 +164,7 @@ impl Fault<'_> {
         };
         let after = format!(" places use `{version}` of {}, which {release} {verb}", api.kind);
         let finding = Finding { severity: self.severity, ..Finding::error(self.rule(), one.at.clone(), message) };
-        let finding = finding.help(help).caused_by(format!("{} {version}", api.kind), "", after);
+        let finding = finding.help(help).fixed_by(fix).caused_by(format!("{} {version}", api.kind), "", after);
         match &one.object {
             Some(object) => finding.about(object.clone()),
             None => finding,

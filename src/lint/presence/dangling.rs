@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::missing::{Missing, MissingSearch};
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Fix};
 use crate::flux::Applied;
 use crate::kube::ObjectId;
 use crate::lint::findings::Findings;
@@ -65,7 +65,9 @@ impl Dangling<'_> {
         };
         let message = format!("{by}{others} {verb} {target}, which the cluster does not receive");
         let finding = Finding::error(rule, first.by.place(node.span()), message).about(by);
-        let finding = missing.explain(finding, otherwise);
+        let fixes = users.iter().map(|(user, node)| Some(missing.fix(node)?.moved(|span| user.by.place(span))));
+        let fix = fixes.collect::<Option<Vec<Fix>>>().and_then(Fix::join);
+        let finding = missing.explain(finding, otherwise).fixed_by(fix);
         users.iter().skip(1).take(MAX_LISTED).fold(finding, |finding, (user, node)| {
             finding.related(user.by.place(node.span()), format!("also referenced by {}", user.object.reference()))
         })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::on_cluster::Presence;
 use super::own_inputs::unknown_producer;
-use crate::base::finding::{Finding, MIN_WORD, did_you_mean, is_almost};
+use crate::base::finding::{Finding, Fix, MIN_WORD, Safety, did_you_mean, is_almost};
 use crate::flux::{Applied, COPY_FROM, State};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::distinct::written_position;
@@ -14,7 +14,8 @@ use crate::lint::refs::dependency::dependencies;
 use crate::lint::refs::values_reference::values_of;
 use crate::lint::view::View;
 use crate::text::{folder_of, is_inside};
-use crate::yaml::Origin;
+use crate::yaml::fix;
+use crate::yaml::{Node, Origin};
 
 /// The maximum number of missing objects of a cluster for which the search makes a suggestion.
 const MAX_SUGGESTIONS: usize = 50;
@@ -227,6 +228,17 @@ impl Missing<'_> {
     /// Returns whether the intended object certainly exists under another identity.
     pub(crate) fn is_certain_mistake(&self) -> bool {
         matches!(self.suggestion, Some((mistake, _)) if mistake != Mistake::Name)
+    }
+
+    /// The fix that corrects the name of a reference, if one object has a similar name.
+    pub(crate) fn fix(&self, name: &Node) -> Option<Fix> {
+        let (mistake, near) = self.suggestion.as_ref().filter(|_| self.elsewhere.is_none())?;
+        let safety = match mistake {
+            Mistake::Renamed => Safety::Safe,
+            Mistake::Name => Safety::Unsafe,
+            Mistake::Namespace | Mistake::Kind | Mistake::Hash => return None,
+        };
+        fix::replace(name, near.object.name(), safety)
     }
 
     /// Adds the cause and the fix to a finding. `otherwise` is the help if no similar object exists.

@@ -86,6 +86,7 @@ declare! {
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies)
     "dangling-dependency", Error, "`dependsOn` references an object that does not exist", Check::Cluster(check),
+    fixes: [Safe, Unsafe],
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -101,6 +102,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 let by = applied.object.reference();
                 let message = format!("{by} depends on {wanted}, which the cluster does not receive");
                 let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).about(by);
+                let finding = finding.fixed_at(missing.fix(node), |span| applied.by.place(span));
                 found.push(
                     missing.explain(
                         finding,

@@ -92,7 +92,7 @@ declare! {
     ///
     /// [Flux: health checks](https://fluxcd.io/flux/components/kustomize/kustomizations/#health-checks)
     "dangling-health-check", Error, "`healthChecks` lists an object that the cluster does not receive",
-    Check::Cluster(check),
+    Check::Cluster(check), fixes: [Unsafe],
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {

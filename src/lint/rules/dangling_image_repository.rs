@@ -73,7 +73,7 @@ declare! {
     ///
     /// [Flux: image repository reference](https://fluxcd.io/flux/components/image/imagepolicies/#image-repository-reference)
     "dangling-image-repository", Error, "an ImagePolicy references an ImageRepository that the cluster does not receive",
-    Check::Cluster(check),
+    Check::Cluster(check), fixes: [Unsafe],
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {

@@ -82,7 +82,7 @@ declare! {
     /// [Flux: alerts](https://fluxcd.io/flux/components/notification/alerts/),
     /// [Flux: providers](https://fluxcd.io/flux/components/notification/providers/#secret-reference)
     "dangling-notification", Error, "an Alert or a Provider references an object that the cluster does not receive",
-    Check::Cluster(check),
+    Check::Cluster(check), fixes: [Unsafe],
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {

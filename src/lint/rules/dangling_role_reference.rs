@@ -1,4 +1,4 @@
-use crate::base::finding::{Finding, Label, Severity, did_you_mean};
+use crate::base::finding::{Finding, Label, Safety, Severity, did_you_mean};
 use crate::kube::{ObjectId, groups};
 use crate::lint::facts::unknown_sources::UnknownSource;
 use crate::lint::findings::Findings;
@@ -6,6 +6,7 @@ use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::rbac::Binding;
+use crate::yaml::fix;
 
 declare! {
     /// A RoleBinding or ClusterRoleBinding references a role that does not exist.
@@ -82,6 +83,7 @@ declare! {
     ///
     /// [Kubernetes: role bindings](https://kubernetes.io/docs/reference/access-authn-authz/rbac/#rolebinding-and-clusterrolebinding)
     "dangling-role-reference", Warning, "a binding references a role that does not exist", Check::Cluster(check),
+    fixes: [Unsafe],
 }
 
 /// The prefixes of the roles that platforms and their add-ons create.
@@ -175,6 +177,8 @@ fn finding(view: &View<'_>, binding: &Binding, namespace: &str, kind: &str) -> O
         .filter(|role| namespace.is_empty() || role.namespace() == Some(namespace))
         .map(|role| role.object.name().to_owned())
         .collect();
+    let near_name = did_you_mean(&binding.role.name, near.iter().map(String::as_str)).filter(|_| elsewhere.is_none());
+    let fix = near_name.and_then(|meant| fix::retype(&at.span, &binding.role.name, meant, Safety::Unsafe));
     let help = match (elsewhere, did_you_mean(&binding.role.name, near.iter().map(String::as_str))) {
         (Some(other), _) => format!(
             "add the Role to namespace `{namespace}`: a Role must be in the namespace of its binding, and {} is in \
@@ -184,5 +188,5 @@ fn finding(view: &View<'_>, binding: &Binding, namespace: &str, kind: &str) -> O
         (None, Some(meant)) => format!("did you mean `{meant}`?"),
         (None, None) => format!("add the {kind} to the objects that the cluster receives, or correct the name"),
     };
-    Some(Finding::warning(RULE.id, at, message).help(help).about(binding.object()))
+    Some(Finding::warning(RULE.id, at, message).help(help).about(binding.object()).fixed_by(fix))
 }

@@ -72,6 +72,7 @@ declare! {
     ///
     /// [Flux: source reference](https://fluxcd.io/flux/components/kustomize/kustomizations/#source-reference)
     "dangling-source", Error, "the cluster does not receive a referenced source", Check::Cluster(check),
+    fixes: [Safe, Unsafe],
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -89,7 +90,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 }
                 let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
                 let help = "add the source, or correct the name: without it, the object never becomes ready";
-                found.push(missing.explain(finding(&applied, node, wanted), help));
+                let finding = finding(&applied, node, wanted);
+                let finding = finding.fixed_at(missing.fix(node), |span| applied.by.place(span));
+                found.push(missing.explain(finding, help));
             }
         }
     }

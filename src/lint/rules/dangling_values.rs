@@ -170,6 +170,7 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
                 wanted.kind, wanted.namespace, wanted.kind
             );
             let finding = Finding::error(RULE.id, applied.by.place(reference.node.span()), message).about(by);
+            let finding = finding.fixed_at(missing.fix(reference.node), |span| applied.by.place(span));
             let finding = on_cluster(view, missing.explain(finding, &help));
             // Programs that create clusters often create the objects with variables, even if an object with the same
             // name exists in another namespace.

@@ -56,5 +56,5 @@ declare! {
     /// ## Source
     ///
     /// Fleetwright: the comment `# fleetwright: allow[rule] reason`, and `lint.exceptions` of `.fleetwright.yaml` and fleet.yaml
-    "expired-exception", Warning, "an exception has passed its last day", Check::Exceptions,
+    "expired-exception", Warning, "an exception has passed its last day", Check::Exceptions, fixes: [Unsafe],
 }

@@ -1,4 +1,4 @@
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Safety, Severity};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
@@ -6,6 +6,7 @@ use crate::lint::order::apply_order::checked_object;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
+use crate::yaml::fix;
 
 declare! {
     /// `wait: true` disables `healthChecks`.
@@ -85,7 +86,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)
-    "ignored-health-checks", Warning, "`wait: true` disables `healthChecks`", Check::Cluster(check),
+    "ignored-health-checks", Warning, "`wait: true` disables `healthChecks`", Check::Cluster(check), fixes: [Safe],
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -120,7 +121,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
             finding.severity = Severity::Pedantic;
             let help =
                 "remove `healthChecks`: with `wait: true`, Flux checks all objects that the Kustomization applies";
-            finding = finding.help(help);
+            let fix = spec.and_then(|spec| fix::remove(spec, "healthChecks", Safety::Safe));
+            finding = finding.help(help).fixed_at(fix, |span| applied.by.place(span));
         }
         let key = if other.is_some() { "other" } else { "own" };
         found.push(finding.caused_by(key, "", " Kustomizations have `healthChecks` that Flux does not read"));

@@ -1,4 +1,4 @@
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Safety, Severity};
 use crate::flux::Applied;
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
@@ -6,6 +6,7 @@ use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
+use crate::yaml::fix;
 
 declare! {
     /// A source uses plain HTTP or disables TLS.
@@ -57,7 +58,7 @@ declare! {
     ///
     /// [Flux: GitRepository URL](https://fluxcd.io/flux/components/source/gitrepositories/#url),
     /// [insecure OCI registries](https://fluxcd.io/flux/components/source/ocirepositories/#insecure)
-    "insecure-source", Error, "a source uses plain HTTP or disables TLS", Check::Object(check),
+    "insecure-source", Error, "a source uses plain HTTP or disables TLS", Check::Object(check), fixes: [Unsafe],
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -78,6 +79,10 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     };
     let help = format!("{remedy}: otherwise an attacker on the network can change the fetched content");
     let mut finding = Finding::error(RULE.id, place.span().clone(), message).help(help).about(object.reference());
+    finding = finding.fixed_by(match (object.node.get("spec"), insecure) {
+        (Some(spec), Some(_)) => fix::remove(spec, "insecure", Safety::Unsafe),
+        _ => fix::replace_part(address.span(), url, url.get(..7).unwrap_or_default(), "https://", Safety::Unsafe),
+    });
     if is_local(host(url)) {
         finding.severity = Severity::Warning;
     }

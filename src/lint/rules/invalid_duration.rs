@@ -1,9 +1,10 @@
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Safety};
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
+use crate::yaml::fix;
 use crate::yaml::{Style, Value};
 
 declare! {
@@ -64,6 +65,7 @@ declare! {
     /// [kustomize-controller: Kustomization API](https://github.com/fluxcd/kustomize-controller/blob/main/api/v1/kustomization_types.go),
     /// [source-controller: GitRepository API](https://github.com/fluxcd/source-controller/blob/main/api/v1/gitrepository_types.go)
     "invalid-duration", Error, "the API server rejects the interval or timeout of a Flux object", Check::Object(check),
+    fixes: [Safe, Unsafe],
 }
 
 /// A path of keys below `spec`.
@@ -103,6 +105,11 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         // The API version v1beta1 has no pattern for most kinds.
         let has_hours = last != "timeout" || fields != OTHER || object.api_version().ends_with("/v1beta1");
         let Some(fault) = fault(text, has_hours) else { continue };
+        let fix = match &fault {
+            Fault::Hours(Some(meant)) | Fault::Days(meant) => fix::replace(node, meant, Safety::Safe),
+            Fault::NoUnit => fix::replace(node, &format!("{text}s"), Safety::Unsafe),
+            Fault::Hours(None) | Fault::Other => None,
+        };
         let (why, help) = match fault {
             Fault::Hours(meant) => {
                 let action = meant
@@ -129,7 +136,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         let help = format!("{help}; Flux applies nothing of the Kustomization that contains the object");
         let finding = Finding::error(RULE.id, node.span().clone(), message).help(help).about(object.reference());
         let summary = format!(" objects have a `spec.{path}` of `{text}`, {why}");
-        found.push(finding.caused_by(format!("{path} {text}"), "", summary));
+        found.push(finding.fixed_by(fix).caused_by(format!("{path} {text}"), "", summary));
     }
 }
 

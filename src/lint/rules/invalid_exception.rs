@@ -55,5 +55,5 @@ declare! {
     /// ## Source
     ///
     /// Fleetwright: the comment `# fleetwright: allow[rule] reason`, and `lint.exceptions` of `.fleetwright.yaml` and fleet.yaml
-    "invalid-exception", Error, "a comment with an exception is not valid", Check::Exceptions,
+    "invalid-exception", Error, "a comment with an exception is not valid", Check::Exceptions, fixes: [Unsafe],
 }

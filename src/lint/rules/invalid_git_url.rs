@@ -1,9 +1,10 @@
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Safety};
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
+use crate::yaml::fix;
 use crate::yaml::{Style, Value};
 
 declare! {
@@ -60,7 +61,7 @@ declare! {
     /// [Flux: Git repositories, URL](https://fluxcd.io/flux/components/source/gitrepositories/#url),
     /// [RFC 3986: authority](https://datatracker.ietf.org/doc/html/rfc3986#section-3.2)
     "invalid-git-url", Error, "Flux cannot parse the URL of a GitRepository",
-    Check::Object(check),
+    Check::Object(check), fixes: [Safe],
 }
 
 /// The URL schemes that a GitRepository supports.
@@ -79,7 +80,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let Some((why, meant)) = fault(url) else { return };
     let message = format!("Flux cannot parse the URL `{}` of {}: {why}", without_password(url), object.reference());
     let help = format!("write `{}`; otherwise the source never becomes ready", without_password(&meant));
-    found.push(Finding::error(RULE.id, node.span().clone(), message).help(help).about(object.reference()));
+    let finding = Finding::error(RULE.id, node.span().clone(), message).help(help).about(object.reference());
+    found.push(finding.fixed_by(fix::replace(node, &meant, Safety::Safe)));
 }
 
 /// Returns the fault of a URL and the URL that the author probably intended.

@@ -1,7 +1,9 @@
+use crate::base::finding::Safety;
 use crate::kube::groups;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 use crate::lint::view::View;
+use crate::yaml::fix;
 
 declare! {
     /// A HelmRelease does not enable drift detection.
@@ -56,6 +58,7 @@ declare! {
     ///
     /// [Flux: drift detection](https://fluxcd.io/flux/components/helm/helmreleases/#drift-detection)
     "missing-drift-detection", Pedantic, "a HelmRelease does not enable drift detection", Check::Cluster(check),
+    fixes: [Unsafe],
 }
 
 /// The first release of Flux whose HelmReleases have the field `driftDetection`, from `v2beta2` on.
@@ -77,6 +80,15 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let message = format!("{} does not detect drift", release.reference());
         let help = "set `spec.driftDetection.mode` to `enabled` or `warn`: otherwise Flux ignores changes on the \
                     cluster";
-        found.push(pedantic(RULE.id, place, message).help(help).about(release.reference()));
+        let spec = release.node.get("spec");
+        let fix = match spec.and_then(|spec| spec.get("driftDetection")) {
+            Some(detection) => fix::set(detection, "mode", "enabled", &[], Safety::Unsafe),
+            None => spec.and_then(|spec| {
+                fix::add(spec, &["interval", "timeout"], &["driftDetection:", "  mode: enabled"], Safety::Unsafe)
+            }),
+        };
+        let fix = fix.map(|fix| fix.moved(|span| applied.by.place(span)));
+        let finding = pedantic(RULE.id, place, message).help(help).fixed_by(fix);
+        found.push(finding.about(release.reference()));
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Fix, Safety, Severity};
 use crate::kube::{Object, groups};
 use crate::lint::fields::mentions;
 use crate::lint::findings::Findings;
@@ -8,6 +8,7 @@ use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::yaml::Node;
+use crate::yaml::fix;
 
 declare! {
     /// A HelmRelease does not retry a failed install or upgrade.
@@ -76,6 +77,7 @@ declare! {
     ///
     /// [Flux: configuring failure handling](https://fluxcd.io/flux/components/helm/helmreleases/#configuring-failure-handling)
     "missing-failure-strategy", Warning, "a HelmRelease does not retry a failed install or upgrade", Check::Fleet(check),
+    fixes: [Unsafe],
 }
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
@@ -164,7 +166,34 @@ fn finding(stuck: &Stuck<'_>, has_strategy: Option<bool>) -> Finding {
     // Releases with another API version have another fix.
     let cause = format!("{words} {has_strategy:?} {is_decision}");
     let finding = finding.caused_by(cause, "", format!(" HelmReleases do not retry a failed {words}"));
-    finding.related(release.span().clone(), "this HelmRelease")
+    let fix = if *is_decision { None } else { retrying(release, actions, has_strategy) };
+    finding.fixed_by(fix).related(release.span().clone(), "this HelmRelease")
+}
+
+/// The fix that adds the retries of actions.
+fn retrying(release: &Object, actions: &[&str], has_strategy: Option<bool>) -> Option<Fix> {
+    let spec = release.node.get("spec")?;
+    let (field, setting) = match has_strategy {
+        Some(true) => ("strategy", "name: RetryOnFailure"),
+        Some(false) => ("remediation", "retries: 3"),
+        None => return None,
+    };
+    let mut fixes = Vec::new();
+    let mut absent: Vec<String> = Vec::new();
+    for action in actions {
+        match spec.get(action) {
+            None => absent.extend([format!("{action}:"), format!("  {field}:"), format!("    {setting}")]),
+            Some(own) if own.get("strategy").is_none() && own.get("remediation").is_none() => {
+                fixes.push(fix::add(own, &[], &[&format!("{field}:"), &format!("  {setting}")], Safety::Unsafe)?);
+            }
+            Some(_) => return None,
+        }
+    }
+    if !absent.is_empty() {
+        let lines: Vec<&str> = absent.iter().map(String::as_str).collect();
+        fixes.push(fix::add(spec, &["interval", "timeout"], &lines, Safety::Unsafe)?);
+    }
+    Fix::join(fixes)
 }
 
 /// The first release of Flux whose HelmReleases have the field `strategy`.

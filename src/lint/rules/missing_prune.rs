@@ -1,8 +1,10 @@
+use crate::base::finding::Safety;
 use crate::flux::{Applied, is_kustomization};
 use crate::lint::context::Context;
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, pedantic};
+use crate::yaml::fix;
 
 declare! {
     /// A Kustomization sets `prune: false`.
@@ -64,6 +66,7 @@ declare! {
     ///
     /// [Flux: prune](https://fluxcd.io/flux/components/kustomize/kustomizations/#prune)
     "missing-prune", Pedantic, "a Kustomization does not delete objects that are removed from its source", Check::Object(check),
+    fixes: [Unsafe],
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -78,5 +81,6 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let help =
         "set `prune: true`, and annotate the objects that must stay with `kustomize.toolkit.fluxcd.io/prune: disabled`";
     let finding = pedantic(RULE.id, prune.span().clone(), message).help(help).about(object.reference());
+    let finding = finding.fixed_by(fix::replace(prune, "true", Safety::Unsafe));
     found.push(finding.caused_by("", "", " Kustomizations do not prune objects that are removed from their sources"));
 }

@@ -40,4 +40,5 @@ declare! {
     ///
     /// [kustomize: resources](https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/resource/)
     "missing-resource", Error, "a kustomization.yaml references a missing path, or references the same path twice", Check::Build,
+    fixes: [Unsafe],
 }

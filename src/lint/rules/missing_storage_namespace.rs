@@ -1,8 +1,10 @@
+use crate::base::finding::Safety;
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, pedantic};
+use crate::yaml::fix;
 
 declare! {
     /// A HelmRelease has a `targetNamespace` and no `storageNamespace`.
@@ -63,6 +65,7 @@ declare! {
     /// [Flux: storage namespace](https://fluxcd.io/flux/components/helm/helmreleases/#storage-namespace),
     /// [helm-controller: changes of the release target](https://github.com/fluxcd/helm-controller/blob/main/internal/action/verify.go)
     "missing-storage-namespace", Pedantic, "a HelmRelease stores its history outside of its target namespace", Check::Object(check),
+    fixes: [Unsafe],
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -85,5 +88,10 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         "set `spec.storageNamespace` to `{name}` before the first installation; do not change a live release, because \
          helm-controller then uninstalls the release and installs it again"
     );
-    found.push(pedantic(RULE.id, target.span().clone(), message).help(help).about(release.reference()));
+    let fix = release
+        .node
+        .get("spec")
+        .and_then(|spec| fix::set(spec, "storageNamespace", name, &["targetNamespace"], Safety::Unsafe));
+    let finding = pedantic(RULE.id, target.span().clone(), message).help(help).fixed_by(fix);
+    found.push(finding.about(release.reference()));
 }

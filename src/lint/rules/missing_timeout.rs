@@ -1,8 +1,10 @@
+use crate::base::finding::Safety;
 use crate::flux::{Applied, ApplierKind, is_kustomization, is_of_bootstrap};
 use crate::lint::context::Context;
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
+use crate::yaml::fix;
 
 declare! {
     /// A Kustomization has neither `timeout` nor `wait`.
@@ -65,6 +67,7 @@ declare! {
     ///
     /// [Flux: timeout](https://fluxcd.io/flux/components/kustomize/kustomizations/#timeout)
     "missing-timeout", Pedantic, "a Kustomization sets neither `timeout` nor `wait`", Check::Object(check),
+    fixes: [Unsafe],
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -88,5 +91,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     };
     let help = "set `spec.timeout`: without it, Flux reports a failure only after the interval";
     let finding = pedantic(RULE.id, missing_in_spec(object, "timeout"), message).help(help);
+    let spec = object.node.get("spec").filter(|spec| spec.get("timeout").is_none());
+    let fix = spec.and_then(|spec| fix::add(spec, &["interval", "retryInterval"], &["timeout: 5m"], Safety::Unsafe));
+    let finding = finding.fixed_by(fix);
     found.push(finding.related(object.span().clone(), "this Kustomization").about(object.reference()));
 }

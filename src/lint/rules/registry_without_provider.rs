@@ -1,10 +1,11 @@
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Safety, Severity};
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::fields::mentions;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
+use crate::yaml::fix;
 use crate::yaml::{Node, Style, Value};
 
 declare! {
@@ -65,7 +66,7 @@ declare! {
     /// [Flux: OCI repositories, provider](https://fluxcd.io/flux/components/source/ocirepositories/#provider),
     /// [fluxcd/pkg: auth](https://github.com/fluxcd/pkg/tree/main/auth)
     "registry-without-provider", Warning, "an object fetches from a cloud registry without `provider`",
-    Check::Object(check),
+    Check::Object(check), fixes: [Safe, Unsafe],
 }
 
 /// The public projects in the registries of Google.
@@ -126,8 +127,10 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         )
     };
     let place = provider.unwrap_or(node).span().clone();
+    let safety = if is_private { Safety::Safe } else { Safety::Unsafe };
+    let fix = object.node.get("spec").and_then(|spec| fix::set(spec, "provider", cloud, &[field], safety));
     let summary = format!(" objects fetch from a registry of {name} without `provider`");
-    let mut finding = Finding::warning(RULE.id, place, message).help(help).about(reference);
+    let mut finding = Finding::warning(RULE.id, place, message).help(help).about(reference).fixed_by(fix);
     if !is_private {
         finding.severity = Severity::Pedantic;
     }

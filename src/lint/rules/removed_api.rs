@@ -78,7 +78,7 @@ declare! {
     /// [Kubernetes: deprecated API migration guide](https://kubernetes.io/docs/reference/using-api/deprecation-guide/),
     /// [Flux: releases](https://fluxcd.io/flux/releases/)
     "removed-api", Error, "an `apiVersion` is removed from the release of the cluster",
-    Check::Fleet(check),
+    Check::Fleet(check), fixes: [Safe],
 }
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {

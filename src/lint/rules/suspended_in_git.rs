@@ -1,4 +1,4 @@
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Safety};
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::groups;
 use crate::lint::context::Context;
@@ -6,6 +6,7 @@ use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
+use crate::yaml::fix;
 
 declare! {
     /// The repository suspends a Flux object, or excludes an object from reconciliation.
@@ -71,7 +72,7 @@ declare! {
     /// [Flux: suspend](https://fluxcd.io/flux/components/kustomize/kustomizations/#suspend),
     /// [Flux: the apply behavior of resources](https://fluxcd.io/flux/components/kustomize/kustomizations/#controlling-the-apply-behavior-of-resources)
     "suspended-in-git", Warning, "the repository suspends an object or excludes it from reconciliation",
-    Check::Object(check),
+    Check::Object(check), fixes: [Unsafe],
 }
 
 /// The label or annotation that excludes an object from the reconciliation by kustomize-controller.
@@ -84,7 +85,10 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         let message = format!("{reference} is suspended");
         let help = "remove this setting: changes do not reach the cluster, and the next reconciliation reverts \
                     `flux resume`";
-        found.push(Finding::warning(RULE.id, place.span().clone(), message).help(help).about(reference));
+        let spec = object.node.get("spec").filter(|spec| spec.get("suspend").is_some());
+        let fix = spec.and_then(|spec| fix::remove(spec, "suspend", Safety::Unsafe));
+        let finding = Finding::warning(RULE.id, place.span().clone(), message).help(help).about(reference);
+        found.push(finding.fixed_by(fix));
     } else if let Some(place) = exclusion(applied) {
         let message = format!("{reference} is excluded from reconciliation by `{EXCLUDED}: disabled`");
         let help = "remove this setting: kustomize-controller does not apply changes to the object, and does not create \

@@ -1,4 +1,4 @@
-use crate::base::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Label, Safety, Severity};
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::findings::Findings;
@@ -6,6 +6,7 @@ use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::rbac::{Account, Answer, acts_as};
 use crate::text::Span;
+use crate::yaml::fix;
 use crate::yaml::{Name, Node};
 
 declare! {
@@ -92,7 +93,7 @@ declare! {
     ///
     /// [Flux: target namespace](https://fluxcd.io/flux/components/kustomize/kustomizations/#target-namespace)
     "target-namespace-mismatch", Error, "a Kustomization of a tenant does not set `targetNamespace` to its own namespace",
-    Check::Cluster(check),
+    Check::Cluster(check), fixes: [Unsafe],
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -164,7 +165,12 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
             (other.map_or(missing, wrong), message, help)
         }
     };
+    // For a HelmRelease, the rights of its account may be the fault instead.
+    let spec = object.node.get("spec").filter(|_| object.kind() == "Kustomization");
+    let fix = spec
+        .and_then(|spec| fix::set(spec, "targetNamespace", namespace, &["interval", "path", "prune"], Safety::Unsafe));
     let mut finding = Finding::error(RULE.id, at, message)
+        .fixed_at(fix, place)
         .related(place(object.span()), format!("this {}", object.kind()))
         .help(help)
         .about(object.reference());

@@ -84,5 +84,5 @@ declare! {
     ///
     /// [Flux: post build variable substitution](https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution),
     /// [kustomize-controller#1671](https://github.com/fluxcd/kustomize-controller/pull/1671)
-    "undefined-variable", Error, "a variable is not defined and has no default", Check::Build,
+    "undefined-variable", Error, "a variable is not defined and has no default", Check::Build, fixes: [Unsafe],
 }

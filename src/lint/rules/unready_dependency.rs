@@ -1,7 +1,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label, Safety};
 use crate::flux::{Applied, Applier};
 use crate::kube::{Object, ObjectId};
 use crate::lint::fields::flag;
@@ -13,6 +13,7 @@ use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::Node;
+use crate::yaml::fix;
 
 declare! {
     /// Objects depend on a Kustomization without health checks, which is ready as soon as Flux applies it.
@@ -113,6 +114,7 @@ declare! {
     ///
     /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)
     "unready-dependency", Warning, "objects depend on an object without health checks", Check::Cluster(check),
+    fixes: [Unsafe],
 }
 
 /// The number of dependents that a finding shows.
@@ -246,6 +248,11 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
         let place = applied.by.place(&expressions.key_span());
         finding =
             finding.related(place, "`healthCheckExprs` define the health of a kind, but have no effect without checks");
+    }
+    if child.is_none() && !has_checks {
+        let fix =
+            spec.and_then(|spec| fix::set(spec, "wait", "true", &["prune", "interval", "timeout"], Safety::Unsafe));
+        finding = finding.fixed_at(fix, |span| applied.by.place(span));
     }
     let others = count.saturating_sub(by.len());
     let kind = object.kind();

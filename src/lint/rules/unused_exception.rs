@@ -57,5 +57,5 @@ declare! {
     /// ## Source
     ///
     /// Fleetwright: the comment `# fleetwright: allow[rule] reason`, and `lint.exceptions` of `.fleetwright.yaml` and fleet.yaml
-    "unused-exception", Warning, "an exception matches no finding", Check::Exceptions,
+    "unused-exception", Warning, "an exception matches no finding", Check::Exceptions, fixes: [Safe],
 }

@@ -1,3 +1,5 @@
+use crate::base::finding::Safety;
+use crate::yaml::fix;
 use std::collections::BTreeSet;
 
 use crate::kube::groups;
@@ -86,6 +88,7 @@ declare! {
     ///
     /// [Flux: react immediately to configuration dependencies](https://fluxcd.io/flux/components/helm/helmreleases/#values-references)
     "watch-label-missing", Pedantic, "a change of values does not take effect immediately", Check::Cluster(check),
+    fixes: [Safe],
 }
 
 /// The label that enables a watch, and its value.
@@ -128,7 +131,17 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 "set the label `{}: {}`: without it, a change takes effect at the next interval",
                 WATCH.0, WATCH.1
             );
+            let metadata = values.object.node.get("metadata");
+            let line = format!("{}: {}", WATCH.0, WATCH.1);
+            let fix = match metadata.and_then(|metadata| metadata.get("labels")) {
+                Some(labels) if labels.get(WATCH.0).is_none() => fix::add(labels, &[], &[&line], Safety::Safe),
+                Some(_) => None,
+                None => metadata.and_then(|metadata| {
+                    fix::add(metadata, &["name", "namespace"], &["labels:", &format!("  {line}")], Safety::Safe)
+                }),
+            };
             let finding = pedantic(RULE.id, values.object.span().clone(), message).help(help).about(object);
+            let finding = finding.fixed_at(fix, |span| values.by.place(span));
             found.push(finding.related(item.span().clone(), "the reference is here"));
         }
     }

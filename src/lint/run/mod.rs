@@ -7,5 +7,6 @@ pub(super) mod alike;
 pub(super) mod objects;
 pub(super) mod suppress;
 pub(super) mod repository;
+pub(super) mod fix;
 #[cfg(test)]
 mod alone;

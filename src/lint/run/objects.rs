@@ -157,6 +157,7 @@ fn on_cluster(finding: &Finding, cluster: &Arc<str>, brought: &AppliedSet) -> Fi
         for label in std::iter::once(&mut finding.at).chain(&mut finding.related) {
             label.span = brought.by.place(&label.span);
         }
+        finding.fix = finding.fix.map(|fix| Box::new(fix.moved(|span| brought.by.place(span))));
     }
     if !cluster.is_empty() {
         finding.clusters.push(cluster.clone());

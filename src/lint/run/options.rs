@@ -39,6 +39,8 @@ pub struct Options {
     pub today: Option<Date>,
     /// Whether the tree is a single file, so that an exception may match findings of the other files.
     pub is_single_file: bool,
+    /// Whether findings with one cause stay single findings.
+    pub is_ungrouped: bool,
     /// The findings about comments with exceptions that are not valid.
     pub faults: Vec<Finding>,
 }

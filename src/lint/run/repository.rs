@@ -100,7 +100,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
     let baseline = options.baseline.apply(&mut findings, |entry| options.judges(entry));
     // Grouping follows the exceptions, since an exception may match only one of the places.
-    let findings = group(findings);
+    let findings = if options.is_ungrouped { findings } else { group(findings) };
     Outcome {
         findings,
         excepted,

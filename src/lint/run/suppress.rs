@@ -6,11 +6,12 @@ use globset::GlobSet;
 
 use super::options::Options;
 use crate::base::date::Date;
-use crate::base::finding::{Finding, ObjectRef, did_you_mean};
+use crate::base::finding::{Finding, Fix, ObjectRef, Safety, did_you_mean};
 use crate::config::{EXPIRED_EXCEPTION, Exception, INVALID_EXCEPTION, UNUSED_EXCEPTION, exceptions_of, glob};
 use crate::kustomize::is_yaml;
 use crate::lint::rules::{RULES, rule};
-use crate::text::Tree;
+use crate::text::{Edit, Tree};
+use crate::yaml::fix;
 
 impl Options {
     /// Adds the exceptions in the comments of a repository, and the findings about comments that are not valid.
@@ -39,8 +40,10 @@ fn unknown_rule(exception: &Exception) -> Option<Finding> {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "use the id in the brackets of the finding; `fleetwright rules` lists all rules".to_owned(),
     };
+    let meant = did_you_mean(id, RULES.iter().map(|rule| rule.id));
+    let fix = meant.and_then(|meant| fix::retype(&exception.at, id, meant, Safety::Unsafe));
     let message = format!("the exception has no effect, since there is no rule `{id}`");
-    Some(Finding::error(INVALID_EXCEPTION, exception.at.clone(), message).help(help))
+    Some(Finding::error(INVALID_EXCEPTION, exception.at.clone(), message).help(help).fixed_by(fix))
 }
 
 /// The exceptions of a run by rule, with their use.
@@ -92,11 +95,13 @@ impl<'a> Exceptions<'a> {
             if let Some(until) = until.filter(|_| matcher.exception.is_expired(self.today)) {
                 let message = format!("the exception of `{rule}` ended on {until}");
                 let help = "fix the finding and remove the exception, or set a later date";
-                findings.push(Finding::warning(EXPIRED_EXCEPTION, at.clone(), message).help(help));
+                let fix = removal(matcher.exception, Safety::Unsafe);
+                findings.push(Finding::warning(EXPIRED_EXCEPTION, at.clone(), message).help(help).fixed_by(fix));
             } else if !matcher.is_used && ran(rule) && options.judges_all(matcher.exception) {
                 let message = format!("the exception of `{rule}`{} matches no finding", matcher.extent());
                 let help = "remove the exception, since the fault is fixed, or move it to the place of the finding";
-                findings.push(Finding::warning(UNUSED_EXCEPTION, at.clone(), message).help(help));
+                let fix = removal(matcher.exception, Safety::Safe);
+                findings.push(Finding::warning(UNUSED_EXCEPTION, at.clone(), message).help(help).fixed_by(fix));
             }
         }
         findings
@@ -124,6 +129,27 @@ impl Matcher<'_> {
         let narrowed: Vec<String> = narrowed.map(|text| format!("`{text}`")).collect();
         if narrowed.is_empty() { String::new() } else { format!(" for {}", narrowed.join(", ")) }
     }
+}
+
+/// The fix that removes a comment with a single rule: the rest of its line, or the whole line.
+fn removal(exception: &Exception, safety: Safety) -> Option<Fix> {
+    exception.lines.as_ref()?;
+    let file = exception.at.file();
+    let number = exception.at.position().line;
+    let line = file.line(number)?;
+    let text = file.text().get(line.clone())?;
+    let column = text.get(..exception.at.range().start - line.start)?.rfind('#')?;
+    let rules = text.get(column..)?.split_once('[')?.1.split_once(']')?.0;
+    if rules.contains(',') {
+        return None;
+    }
+    let before = text.get(..column)?.trim_end();
+    let span = if before.is_empty() {
+        file.span(line.start..file.line(number + 1).map_or(line.end, |next| next.start))
+    } else {
+        file.span(line.start + before.len()..line.end)
+    };
+    Some(Fix { edits: vec![Edit { span, text: String::new() }], safety })
 }
 
 /// The names by which an exception can refer to an object.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::rename::rename;
 use crate::api::catalog::{Lookup, Origin, Product, Releases, built_in};
-use crate::api::release::{Api, Status, replacement_for};
+use crate::api::release::{Status, replacement_for};
 use crate::api::validate::{Mismatch, validate};
 use crate::base::finding::Finding;
 use crate::kube::Object;
@@ -57,7 +57,7 @@ impl Replacements {
             let is_same = texts.all(|other| other == first);
             let new = first.filter(|(_, kind)| is_same && *kind == one.api.kind).map(|(version, _)| version);
             let is_kept = all.kept.contains(&(one.api.api_version(), one.api.kind.clone()));
-            let edit = new.filter(|_| !is_kept).and_then(|new| edit(one.api, &one.at, &new));
+            let edit = new.filter(|_| !is_kept).and_then(|new| one.edit(&new));
             all.add(&one.at, edit.as_ref());
         }
         all
@@ -133,26 +133,10 @@ impl Replacements {
                 }
             }
         }
-        let new = replacement.filter(|_| is_safe).and_then(|(new, _)| edit(one.api, &one.at, &new));
+        let new = replacement.filter(|_| is_safe).and_then(|(new, _)| one.edit(&new));
         if new.is_none() {
             self.kept.insert((one.api.api_version(), one.api.kind.clone()));
         }
         self.add(&one.at, new.as_ref());
     }
-}
-
-/// The edit of a version in a file of the repository; `None` if the text is not there, such as that of a variable.
-fn edit(api: &Api, at: &Span, new: &str) -> Option<Edit> {
-    let written = at.text();
-    let bare = written.trim_matches(['"', '\'']);
-    let (group, version) = new.split_once('/').unwrap_or(("", new));
-    let text = if bare == api.api_version() {
-        new
-    } else if bare == api.version && group == api.group {
-        version
-    } else {
-        return None;
-    };
-    // A file of a copy is not a file of the repository.
-    at.file().root().is_none().then(|| Edit { span: at.clone(), text: written.replace(bare, text) })
 }

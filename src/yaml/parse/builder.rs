@@ -10,8 +10,8 @@ use super::rule_ids::{DUPLICATE_KEY, INVALID_YAML};
 use super::syntax_error::ErrorContext;
 use super::tag::apply_tag;
 use super::token;
-use crate::base::finding::Finding;
-use crate::text::{File, Index, Span};
+use crate::base::finding::{Finding, Fix, Safety};
+use crate::text::{Edit, File, Index, Span};
 use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 use crate::yaml::tree::node::{Entry, Node, Style, Value};
 use crate::yaml::tree::origin::Name;
@@ -409,12 +409,16 @@ impl<'a> Builder<'a> {
         }
         let Some(tab) = token::tab_after_dash(self.file.text(), start) else { return };
         let span = self.file.span(tab..tab + 1);
+        let is_own = span.file().root().is_none();
+        let edits = vec![Edit { span: span.clone(), text: " ".to_owned() }];
+        let fix = is_own.then_some(Fix { edits, safety: Safety::Safe });
         let finding = Finding::error(
             INVALID_YAML,
             span,
             "a tab follows an indicator; the YAML readers of Kubernetes reject the file",
         )
-        .help("use a space");
+        .help("use a space")
+        .fixed_by(fix);
         self.findings.push(finding);
     }
 }

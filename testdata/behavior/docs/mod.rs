@@ -53,13 +53,18 @@ fn the_reference_of_the_input_files_is_current() {
 #[test]
 fn the_pages_of_the_rules_are_current() {
     let mut table = String::from(
-        "# Rules\n\nAn error is certain: it fails, deletes, lets in or removes a guard. A warning needs a second look. Pedantic\nfindings are shown with `--pedantic`.\n\n| rule | severity | fault |\n|---|---|---|\n",
+        "# Rules\n\nAn error is certain: it fails, deletes, lets in or removes a guard. A warning needs a second look. Pedantic\nfindings are shown with `--pedantic`. `lint --fix` applies safe fixes, and `lint --fix=all` also those that need a review.\n\n| rule | severity | fix | fault |\n|---|---|---|---|\n",
     );
     for rule in RULES {
-        let _ = writeln!(table, "| [{0}]({0}.md) | {1} | {2} |", rule.id, rule.severity, rule.summary);
+        let _ =
+            writeln!(table, "| [{0}]({0}.md) | {1} | {2} | {3} |", rule.id, rule.severity, rule.fix(), rule.summary);
+        let fix = match rule.fix() {
+            "" => "none",
+            fix => fix,
+        };
         assert_current(
             &format!("rules/{}.md", rule.id),
-            &format!("# {}\n\nSeverity: {}\n\n{}", rule.id, rule.severity, rule.page()),
+            &format!("# {}\n\nSeverity: {}\n\n[Fix](../fixes.md): {fix}\n\n{}", rule.id, rule.severity, rule.page()),
         );
     }
     assert_current("rules/README.md", &table);

@@ -1,9 +1,11 @@
 //! Rules: a small tree for each fault and each pattern that must stay silent, and the examples of each rule's page.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use fleetwright::base::date::Date;
+use fleetwright::base::finding::Safety;
 use fleetwright::config;
 use fleetwright::flux::{Governance, Settings};
 use fleetwright::lint::{Options, Outcome as Findings, RULES, Rule, run};
@@ -15,6 +17,7 @@ use crate::support::{entries, folders, lines, name, testdata, tree_of};
 use crate::{Outcome, compare, difference, overwrites, trials as trials_of};
 
 mod document;
+mod fixes;
 
 /// A case of a rule is a Markdown file or a directory; a third kind is the rule's page.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -29,10 +32,21 @@ pub(crate) fn trials() -> Vec<Trial> {
         })
     };
     trials.extend(RULES.iter().map(page));
+    let fixes = |rule: &'static Rule| {
+        Trial::test(format!("lint::{}/fixes", rule.id), move || {
+            check_fixes(rule);
+            Ok(())
+        })
+    };
+    trials.extend(RULES.iter().map(fixes));
     trials
 }
 
 fn judge(tree: &Tree, rule: &str) -> Findings {
+    run(tree, &options(tree, rule))
+}
+
+fn options(tree: &Tree, rule: &str) -> Options {
     let (config, mistakes) = config::load(tree);
     assert!(mistakes.is_empty(), "{}", lines(&mistakes));
     let lint = config.lint.clone();
@@ -40,7 +54,7 @@ fn judge(tree: &Tree, rule: &str) -> Findings {
     let governance = if tree.has_file("fleet.yaml") { Governance::Fleet } else { Governance::None };
     let today = Date::parse("2026-11-23");
     let only = vec![rule.into()];
-    run(tree, &Options { only, pedantic: true, lint, settings, governance, today, ..Options::default() })
+    Options { only, pedantic: true, lint, settings, governance, today, ..Options::default() }
 }
 
 /// The rule that a case belongs to.
@@ -58,6 +72,20 @@ fn check_folder(case: &Path) -> Outcome {
         writeln!(report, "{} excepted", findings.excepted).unwrap();
     }
     compare(report, &case.join("expected.txt"))
+}
+
+/// The fixes of a rule in all of its cases: their safety is that of the rule's page.
+fn check_fixes(rule: &Rule) {
+    let (mut all, mut faults) = (BTreeSet::new(), Vec::new());
+    for case in entries(&testdata("lint").join(rule.id)) {
+        let tree = if case.is_dir() { tree_of(&case) } else { Document::read(&case).tree() };
+        let (fixes, fault) = fixes::check(&tree, &options(&tree, rule.id), rule.id);
+        all.extend(fixes);
+        faults.extend(fault.into_iter().map(|fault| format!("{}: {fault}", name(&case))));
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let all: Vec<Safety> = all.into_iter().collect();
+    assert_eq!(all, rule.fixes, "the safety of the fixes of {}", rule.id);
 }
 
 /// A Markdown file, whose findings show the clusters that they concern, and related places.

@@ -3,12 +3,13 @@ mod go_duration;
 use std::time::Duration;
 
 use self::go_duration::go_duration;
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Safety};
 use crate::flux::{Applied, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
+use crate::yaml::fix;
 
 declare! {
     /// An interval is shorter than a minute.
@@ -70,7 +71,7 @@ declare! {
     ///
     /// [Flux: recommended settings](https://fluxcd.io/flux/components/kustomize/kustomizations/#recommended-settings),
     /// [interval](https://fluxcd.io/flux/components/kustomize/kustomizations/#interval)
-    "interval-out-of-range", Warning, "an interval is shorter than a minute", Check::Object(check),
+    "interval-out-of-range", Warning, "an interval is shorter than a minute", Check::Object(check), fixes: [Unsafe],
 }
 
 /// The shortest interval that the rule accepts, since servers may throttle clients with shorter intervals.
@@ -99,6 +100,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     };
     let finding = Finding::warning(RULE.id, interval.span().clone(), message);
     let finding = finding.help(help).about(object.reference());
+    let finding = finding.fixed_by(fix::replace(interval, if is_kustomization { "10m" } else { "1m" }, Safety::Unsafe));
     let what = if is_kustomization { "Kustomizations" } else { "sources" };
     let summary = format!(" {what} have an interval of `{text}`, which is shorter than a minute");
     found.push(finding.caused_by(summary.clone(), "", summary));

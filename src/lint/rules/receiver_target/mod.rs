@@ -1,6 +1,6 @@
 mod receiver_events;
 
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::{Finding, Safety, did_you_mean};
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::findings::Findings;
@@ -8,6 +8,7 @@ use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
+use crate::yaml::fix;
 use receiver_events::{Event, ignores_events, judge};
 
 declare! {
@@ -74,7 +75,7 @@ declare! {
     ///
     /// [Flux: receivers](https://fluxcd.io/flux/components/notification/receivers/)
     "receiver-target", Error, "a Receiver references a resource or an event that does not exist",
-    Check::Cluster(check),
+    Check::Cluster(check), fixes: [Unsafe],
 }
 
 /// The kinds that do not need an `apiVersion`, with their groups.
@@ -145,11 +146,15 @@ fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node, found: &mut 
         (None, Some(meant)) => format!("did you mean `{meant}`?"),
         (None, None) => "reference an object that the cluster receives: otherwise Flux rejects the request".to_owned(),
     };
+    let names = here.iter().filter(|other| other.namespace() == Some(namespace)).map(|other| other.object.name());
+    let meant = did_you_mean(name, names).filter(|_| elsewhere.is_none());
+    let fix = meant.and_then(|meant| fix::replace(resource.get("name")?, meant, Safety::Unsafe));
+    let fix = fix.map(|fix| fix.moved(|span| receiver.by.place(span)));
     let by = receiver.object.reference();
     let message = format!("{by} references {kind} `{namespace}/{name}`, which the cluster does not receive");
     // The request fails because of any missing object, so that the Receiver is the cause.
     let before = format!("{by} references ");
-    Some(error("name", message).help(help).caused_by(
+    Some(error("name", message).help(help).fixed_by(fix).caused_by(
         by.to_string(),
         before,
         " objects that the cluster does not receive",
@@ -164,12 +169,17 @@ fn unknown_event(receiver: &Applied<'_>, sender: &str, event: &Node) -> Option<F
         let finding = Finding::warning(RULE.id, event.span().clone(), message).help(help);
         return Some(finding.about(receiver.object.reference()));
     }
+    let mut fix = None;
     let help = match judge(sender, name) {
         Event::MayCome => return None,
-        Event::Meant(meant) => format!("did you mean `{meant}`?"),
+        Event::Meant(meant) => {
+            fix = fix::replace(event, meant, Safety::Unsafe);
+            format!("did you mean `{meant}`?")
+        }
         Event::Foreign(example) => format!("use an event of this sender, such as `{example}`."),
     };
     let message = format!("`{name}` is not an event of `{sender}`");
     let help = format!("{help} Flux rejects requests with other events");
-    Some(Finding::error(RULE.id, event.span().clone(), message).help(help).about(receiver.object.reference()))
+    let finding = Finding::error(RULE.id, event.span().clone(), message).help(help).about(receiver.object.reference());
+    Some(finding.fixed_at(fix, |span| receiver.by.place(span)))
 }

@@ -235,6 +235,7 @@ fn rejected(object: &Object, definition: &Definition) -> Vec<Mismatch> {
             fault: Fault::Value,
             message: format!("is not valid: {}", mistake.message),
             help: None,
+        meant: None,
         };
         version.mistakes().iter().map(mismatch).collect()
     };
@@ -244,6 +245,7 @@ fn rejected(object: &Object, definition: &Definition) -> Vec<Mismatch> {
         fault: Fault::Value,
         message: mistake.message,
         help: None,
+        meant: None,
     });
     outside.chain(definition.versions.iter().flat_map(of_version)).collect()
 }

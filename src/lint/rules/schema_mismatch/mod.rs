@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::catalog::{Definition, Origin, Product};
 use crate::api::validate::{Fault, Mismatch};
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Safety, Severity};
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::{ObjectId, groups};
 use crate::lint::apis::normalization;
@@ -16,6 +16,7 @@ use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
+use crate::yaml::fix;
 use kinds::Kind;
 use mismatches::Mismatches;
 
@@ -100,7 +101,7 @@ declare! {
     /// [Kubernetes: server-side apply](https://kubernetes.io/docs/reference/using-api/server-side-apply/),
     /// [Kubernetes: structural schemas](https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema)
     "schema-mismatch", Error, "the API server rejects an object, since it does not match the schema of its kind",
-    Check::Fleet(check),
+    Check::Fleet(check), fixes: [Unsafe],
 }
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
@@ -254,7 +255,10 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, all: &[Misma
         None => result.to_owned(),
     };
     let at = applied.by.place(&mismatch.at);
-    let mut finding = Finding { severity, ..Finding::error(RULE.id, at, message).help(help).about(object) };
+    let meant = mismatch.meant.as_deref();
+    let fix = meant.and_then(|meant| fix::retype(&at, mismatch.at.text(), meant, Safety::Unsafe));
+    let finding = Finding::error(RULE.id, at, message).help(help).about(object).fixed_by(fix);
+    let mut finding = Finding { severity, ..finding };
     if let Origin::Received(definition) | Origin::Elsewhere(definition) = &kind.found.origin {
         finding = finding.related(definition.at.clone(), "the schema is here");
     }

@@ -1,0 +1,223 @@
+//! The application of fixes: in rounds, each of which is checked with all rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::baseline::BaselineUse;
+use super::options::Options;
+use super::repository::{Outcome, judge};
+use crate::base::finding::{Finding, Fix, Safety, Severity};
+use crate::base::fingerprint::fingerprints;
+use crate::flux::Repo;
+use crate::text::{Edit, File, Tree, edited, is_editable};
+
+/// The maximum number of rounds. Fixes that overlap are applied in different rounds.
+const MAX_ROUNDS: usize = 8;
+
+/// The maximum number of checks of a round. A check runs the linter.
+const MAX_CHECKS: usize = 24;
+
+/// The result of the application of fixes.
+#[derive(Debug, Clone, Default)]
+pub struct Fixed {
+    /// The new texts of the changed files.
+    pub texts: BTreeMap<String, String>,
+    /// The repository with these texts.
+    pub tree: Tree,
+    /// The number of removed findings, by rule and safety.
+    pub fixed: BTreeMap<(&'static str, Safety), usize>,
+    /// The findings with a fix that was not applied.
+    pub unfixed: Vec<(Finding, Unfixed)>,
+}
+
+/// The reason why a fix is not applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unfixed {
+    /// A program generates the file.
+    Generated,
+    /// The fix needs a review.
+    Unsafe,
+    /// The fix does not remove the finding, or causes another one.
+    Ineffective,
+}
+
+/// A finding with a fix.
+#[derive(Debug, Clone)]
+struct Candidate {
+    finding: Finding,
+    fix: Fix,
+    fingerprint: String,
+}
+
+/// Applies the fixes of the findings that a run reports, up to a safety.
+///
+/// A fix is applied only if its finding is then gone, and no rule has a new finding. `is_generated` returns whether a
+/// program generates a file.
+pub fn fix(tree: &Tree, options: &Options, safety: Safety, is_generated: impl Fn(&str) -> bool) -> Fixed {
+    let mut fixed = Fixed { tree: tree.clone(), ..Fixed::default() };
+    let mut rejected: BTreeSet<String> = BTreeSet::new();
+    for _ in 0..MAX_ROUNDS {
+        let run = Run::of(&fixed.tree, options);
+        let (mut batch, mut taken) = (Vec::new(), Taken::default());
+        fixed.unfixed.clear();
+        for candidate in run.candidates(options) {
+            let reason = match &candidate {
+                one if !one.paths().all(|path| is_editable(tree, path)) => continue,
+                one if one.paths().any(&is_generated) => Some(Unfixed::Generated),
+                one if one.fix.safety > safety => Some(Unfixed::Unsafe),
+                one if rejected.contains(&one.fingerprint) => Some(Unfixed::Ineffective),
+                _ => None,
+            };
+            match reason {
+                Some(reason) => fixed.unfixed.push((candidate.finding, reason)),
+                // A fix that overlaps another one is applied in the next round.
+                None if taken.add(&candidate.fix) => batch.push(candidate),
+                None => {}
+            }
+        }
+        if batch.is_empty() {
+            break;
+        }
+        let mut choice =
+            Choice { run: &run, options, base: &fixed.tree, accepted: Vec::new(), rejected: Vec::new(), checks: 0 };
+        choice.add(batch);
+        let Choice { accepted, rejected: refused, .. } = choice;
+        if accepted.is_empty() && refused.is_empty() {
+            break;
+        }
+        rejected.extend(refused.into_iter().map(|one| one.fingerprint));
+        let (next, texts) = with_fixes(&fixed.tree, &accepted);
+        for one in accepted {
+            *fixed.fixed.entry((one.finding.rule, one.fix.safety)).or_default() += 1;
+        }
+        fixed.tree = next;
+        fixed.texts.extend(texts);
+    }
+    fixed
+}
+
+impl Candidate {
+    fn paths(&self) -> impl Iterator<Item = &str> {
+        self.fix.edits.iter().map(|edit| edit.span.file().path())
+    }
+}
+
+/// The ranges that the fixes of a round edit.
+#[derive(Default)]
+struct Taken {
+    /// The edits, by path and start: the end and the text. They do not touch each other.
+    edits: BTreeMap<(String, usize), (usize, String)>,
+}
+
+impl Taken {
+    /// Adds the edits of a fix. Returns `false` if one of them touches a different edit.
+    fn add(&mut self, fix: &Fix) -> bool {
+        let key = |edit: &Edit| (edit.span.file().path().to_owned(), edit.span.range().start);
+        let value = |edit: &Edit| (edit.span.range().end, edit.text.clone());
+        let is_free = fix.edits.iter().all(|edit| {
+            let (path, start) = key(edit);
+            let before = self.edits.range((path.clone(), 0)..=(path, edit.span.range().end)).next_back();
+            before.is_none_or(|(known, other)| other.0 < start || known.1 == start && *other == value(edit))
+        });
+        if is_free {
+            self.edits.extend(fix.edits.iter().map(|edit| (key(edit), value(edit))));
+        }
+        is_free
+    }
+}
+
+/// The findings of all rules in a tree, without grouping.
+struct Run {
+    findings: Vec<Finding>,
+    fingerprints: Vec<String>,
+}
+
+impl Run {
+    fn of(tree: &Tree, options: &Options) -> Self {
+        let mut options = Options { only: Vec::new(), pedantic: true, is_ungrouped: true, ..options.clone() };
+        if let BaselineUse::Record(_) = options.baseline {
+            options.baseline = BaselineUse::None;
+        }
+        options.lint.exceptions.retain(|exception| exception.lines.is_none());
+        options.faults.clear();
+        options.read_comments(tree);
+        let Outcome { findings, .. } = judge(&Repo::load(tree, &options.settings), &options);
+        let fingerprints = fingerprints(&findings);
+        Self { findings, fingerprints }
+    }
+
+    /// The reported findings with one fix.
+    fn candidates(&self, options: &Options) -> Vec<Candidate> {
+        let all = self.findings.iter().zip(&self.fingerprints);
+        let shown = all.filter(|(finding, _)| {
+            options.reports(finding.rule) && (options.pedantic || finding.severity > Severity::Pedantic)
+        });
+        let candidates = shown.filter_map(|(finding, fingerprint)| {
+            let fix = Fix::clone(finding.fix.as_ref()?);
+            Some(Candidate { finding: finding.clone(), fix, fingerprint: fingerprint.clone() })
+        });
+        candidates.collect()
+    }
+
+    /// Whether all fixed findings are gone, and there is no new one.
+    fn is_improved_by(&self, later: &Self, applied: &[Candidate]) -> bool {
+        let known: BTreeSet<&String> = self.fingerprints.iter().collect();
+        // One edit may remove several findings.
+        let place = |edit: &Edit| (edit.span.file().path().to_owned(), edit.span.range().start);
+        let key = |one: &Candidate| (one.finding.rule, one.fix.edits.iter().map(place).collect::<Vec<_>>());
+        let edits: BTreeSet<_> = applied.iter().map(key).collect();
+        let mut removed: BTreeMap<&str, usize> = BTreeMap::new();
+        for (rule, _) in edits {
+            *removed.entry(rule).or_default() += 1;
+        }
+        removed.iter().all(|(rule, count)| later.count(rule) + count <= self.count(rule))
+            && later.findings.len() < self.findings.len()
+            && later.fingerprints.iter().all(|fingerprint| known.contains(fingerprint))
+    }
+
+    fn count(&self, rule: &str) -> usize {
+        self.findings.iter().filter(|finding| finding.rule == rule).count()
+    }
+}
+
+/// The choice of the fixes of a round.
+struct Choice<'a> {
+    run: &'a Run,
+    options: &'a Options,
+    base: &'a Tree,
+    accepted: Vec<Candidate>,
+    rejected: Vec<Candidate>,
+    checks: usize,
+}
+
+impl Choice<'_> {
+    /// Accepts the fixes of a batch. If they cause a finding, each half is tried. The next round tries the other ones.
+    fn add(&mut self, batch: Vec<Candidate>) {
+        if batch.is_empty() {
+            return;
+        }
+        let mut all = self.accepted.clone();
+        all.extend(batch.iter().cloned());
+        self.checks += 1;
+        let (tree, texts) = with_fixes(self.base, &all);
+        if !texts.is_empty() && self.run.is_improved_by(&Run::of(&tree, self.options), &all) {
+            self.accepted = all;
+        } else if batch.len() == 1 {
+            self.rejected.extend(batch);
+        } else if self.checks < MAX_CHECKS {
+            let mut first = batch;
+            let second = first.split_off(first.len() / 2);
+            self.add(first);
+            self.add(second);
+        }
+    }
+}
+
+/// The tree with the edits of some fixes, and the texts of the changed files.
+fn with_fixes(tree: &Tree, fixes: &[Candidate]) -> (Tree, BTreeMap<String, String>) {
+    let texts = edited(tree, fixes.iter().flat_map(|one| &one.fix.edits));
+    let mut next = tree.clone();
+    for (path, text) in &texts {
+        next.insert(File::new(path.as_str(), text.as_str()));
+    }
+    (next, texts)
+}
