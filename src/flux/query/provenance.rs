@@ -330,8 +330,14 @@ mod tests {
         let (object, by, completion) =
             (Object { node: base.clone() }, self::applier(&applier, variables), Completion::default());
         let lookups = crate::flux::cluster::lookups::Lookups::default();
-        let cluster =
-            Cluster { name: "".into(), folder: String::new(), is_assumed: false, appliers: Vec::new(), applied_sets: Vec::new(), lookups };
+        let cluster = Cluster {
+            name: "".into(),
+            folder: String::new(),
+            is_assumed: false,
+            appliers: Vec::new(),
+            applied_sets: Vec::new(),
+            lookups,
+        };
         let provenance = Provenance::of(&cluster, Applied { object: &object, by: &by, completion: &completion });
         let chain: Vec<String> = provenance
             .causes(&done)

@@ -221,10 +221,8 @@ impl Tenancy {
                 let name = object.text_at(&["spec", "sourceRef", "name"]).unwrap_or_default();
                 of_projects.contains(&(namespace, name))
             };
-            candidate.is_handed_over |= is_kustomization(object)
-                && !is_remote(object)
-                && !self.is_of_platform(object)
-                && !is_of_project();
+            candidate.is_handed_over |=
+                is_kustomization(object) && !is_remote(object) && !self.is_of_platform(object) && !is_of_project();
             if let Some(tenant) = object.label(TENANT_LABEL).filter(|tenant| !tenant.is_empty()) {
                 candidate.label = Some(tenant.to_string());
             }

@@ -203,10 +203,7 @@ impl UnknownProducer {
     /// the chart, unless rights are the purpose of the chart.
     pub fn is_likely_to_create(&self, id: ObjectId<'_>) -> bool {
         let has_rights = |name: &Name| RIGHTS.iter().any(|word| name.contains(word));
-        !self.is_chart()
-            || !is_role(id)
-            || self.refers_to(id.name)
-            || self.names.iter().any(has_rights)
+        !self.is_chart() || !is_role(id) || self.refers_to(id.name) || self.names.iter().any(has_rights)
     }
 
     /// Returns whether the producer may create ClusterRoles that other ClusterRoles aggregate, with rules for an API

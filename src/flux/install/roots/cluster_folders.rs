@@ -139,7 +139,9 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
     let file = File::new(format!("{cluster}/{}/{SYNC_FILE}", groups::FLUX_NAMESPACE), "");
     let place = file.first_line();
     // The Kustomization of the bootstrap does not have the name of a Kustomization that it applies.
-    let is_taken = objects.iter().any(|object| is_kustomization(object) && object.name() == &*source.name);
+    let is_other = |object: &Object| source_of(object).is_some_and(|own| own != source);
+    let mut kustomizations = objects.iter().filter(|object| is_kustomization(object));
+    let is_taken = kustomizations.any(|object| object.name() == &*source.name && is_other(object));
     let name = if is_taken { cluster.rsplit('/').next().unwrap_or(cluster) } else { &source.name };
     let objects = sync_of(&source, name, &text(&format!("./{path}"), &place), &place);
     let found = RootCandidate::new(CandidateKind::Folder, &file, objects, &path);
