@@ -70,7 +70,7 @@ fn exhausted(how: &str) -> Error {
 
 /// This program with the same arguments, as a worker.
 fn worker() -> io::Result<Worker> {
-    let mut worker = Worker::new(env::args_os().skip(1))?;
+    let mut worker = Worker::new(&env::current_exe()?, env::args_os().skip(1));
     worker.set(MARK, "1");
     // `git` reads programs and repositories from its variables. A hook sets them for another repository.
     let of_git = env::vars_os().map(|(name, _)| name).filter(|name| name.as_encoded_bytes().starts_with(b"GIT_"));

@@ -6,6 +6,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -25,11 +26,11 @@ pub enum WorkerEnd {
 pub struct Worker(Command);
 
 impl Worker {
-    /// Creates a process of this program with arguments.
-    pub fn new(arguments: impl Iterator<Item = OsString>) -> io::Result<Self> {
-        let mut command = Command::new(std::env::current_exe()?);
+    /// Creates a process of a program with arguments.
+    pub fn new(program: &Path, arguments: impl Iterator<Item = OsString>) -> Self {
+        let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped());
-        Ok(Self(command))
+        Self(command)
     }
 
     /// Sets an environment variable.
