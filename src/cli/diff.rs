@@ -8,7 +8,7 @@ use super::repository::{Options, Repository};
 use super::streams::Streams;
 use crate::changes::{Changes, Side, compare};
 use crate::disk;
-use crate::flux::{Receiver, Repo, Tenancy};
+use crate::lint;
 use crate::report::changes::{ChangesFormat, Roots, write};
 
 /// Shows what changes on which clusters: between two revisions, or between a revision and the working directory.
@@ -140,17 +140,12 @@ fn open(state: &State, options: &Options, streams: &mut Streams) -> Result<Repos
 }
 
 fn changes(before: &Repository, after: &Repository, options: &Options) -> Result<Changes, Error> {
-    let (earlier, later) = (before.load(), after.load());
+    let (earlier, later) = rayon::join(|| before.load(), || after.load());
     let (former, receivers) = (options.receivers(&earlier.clusters)?, options.receivers(&later.clusters)?);
-    let (former_tenancies, tenancies) = (tenancies(&earlier, &former, before), tenancies(&later, &receivers, after));
+    let settings =
+        |repository: &Repository| lint::Options { settings: repository.settings.clone(), ..Default::default() };
     Ok(compare(
-        &Side { receivers: &former, tenancies: &former_tenancies },
-        &Side { receivers: &receivers, tenancies: &tenancies },
+        &Side { repo: &earlier, receivers: &former, options: &settings(before) },
+        &Side { repo: &later, receivers: &receivers, options: &settings(after) },
     ))
-}
-
-fn tenancies(repo: &Repo, receivers: &[Receiver<'_>], repository: &Repository) -> Vec<Tenancy> {
-    let options = crate::lint::Options { settings: repository.settings.clone(), ..Default::default() };
-    let receivers: Vec<&Receiver<'_>> = receivers.iter().collect();
-    crate::lint::tenancies(repo, &receivers, &options)
 }

@@ -129,6 +129,20 @@ pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) ->
     receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect()
 }
 
+/// The class of each receiver, and the number and the tenancy of the first receiver of each class. The receivers of a
+/// class are alike for all checks of one cluster.
+pub fn tenancy_classes(
+    repo: &Repo,
+    receivers: &[&Receiver<'_>],
+    options: &Options,
+) -> (Vec<usize>, Vec<(usize, Tenancy)>) {
+    let classes = Classes::new(repo, receivers, options);
+    let first: Vec<&Receiver<'_>> = classes.first().iter().filter_map(|at| receivers.get(*at).copied()).collect();
+    let tenancies = tenancies(repo, &first, options);
+    let of_receiver = (0..receivers.len()).map(|receiver| classes.of(receiver)).collect();
+    (of_receiver, classes.first().iter().copied().zip(tenancies).collect())
+}
+
 /// The views of the clusters, for the rules.
 pub(super) fn views<'a>(
     repo: &'a Repo,
