@@ -37,5 +37,6 @@ pub use run::fix::{Fixed, Unfixed, fix};
 pub use run::options::{ABOUT_EXCEPTIONS, Options};
 pub use run::repository::{Outcome, judge, run, tenancies, tenancy_classes};
 pub use run::settings::{unknown_clusters, unknown_rules, unused_skips, with_rules};
+pub use run::since::judge_since;
 pub use upgrade::{Upgrade, upgrade};
 pub use view::View;

@@ -2,11 +2,13 @@
 
 mod baseline;
 mod fix;
+mod since;
 
 use std::path::{Path, PathBuf};
 
 use baseline::BaselineOptions;
 use fix::{Applied, FixOptions};
+use since::SinceOptions;
 
 pub(super) use fix::Generated;
 
@@ -38,6 +40,7 @@ use crate::text::{Entry, LoadError, Tree};
     "  fleetwright lint --fix                             apply safe fixes; `--diff` prints them instead\n",
     "  fleetwright lint --baseline known.json --write-baseline\n",
     "                                                     record today's findings; report only new ones later\n",
+    "  fleetwright lint --since main                      only findings that `main` does not have\n",
     "  fleetwright lint out --fleet fleet.yaml            with a fleet.yaml from another directory\n",
     "  fleetwright lint --source https://github.com/acme/apps.git=../apps\n",
     "                                                     with a local copy of another repository\n\n",
@@ -74,6 +77,8 @@ pub(super) struct Args {
     no_pedantic: bool,
     #[command(flatten)]
     baseline: BaselineOptions,
+    #[command(flatten)]
+    since: SinceOptions,
     #[command(flatten)]
     fixes: FixOptions,
     /// Prints the skipped objects, findings and checks, with the reasons.
@@ -125,7 +130,10 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if args.options.selects_clusters() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
-    let outcome = lint::judge(&repo, &options);
+    let outcome = match args.since.read(&args.dir, source.as_ref())? {
+        Some(earlier) => lint::judge_since(&repo, &options, &earlier),
+        None => lint::judge(&repo, &options),
+    };
     let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::all).map(|one| one.to_string()).collect();
     // The process ends soon, so freeing a million nodes would only cost time.
     std::mem::forget(repo);

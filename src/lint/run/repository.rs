@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::alike::Classes;
-use super::baseline::BaselineOutcome;
+use super::baseline::{BaselineOutcome, BaselineUse};
 use super::objects::check_objects;
 use super::options::{ABOUT_EXCEPTIONS, Options};
 use super::settings::apply_levels;
@@ -61,6 +61,11 @@ pub fn run(tree: &Tree, options: &Options) -> Outcome {
 
 /// Checks a repository.
 pub fn judge(repo: &Repo, options: &Options) -> Outcome {
+    judge_with(repo, options, |_| options.baseline.clone())
+}
+
+/// Checks a repository. `baseline` returns the baseline for the findings.
+pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&[Finding]) -> BaselineUse) -> Outcome {
     let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::all).collect();
     let is_selected =
         |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
@@ -93,7 +98,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     findings.extend(faults);
     sort(&mut findings);
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
-    let baseline = options.baseline.apply(&mut findings, |entry| options.judges(entry));
+    let baseline = baseline(&findings).apply(&mut findings, |entry| options.judges(entry));
     // Grouping follows the exceptions, since an exception may match only one of the places.
     let findings = if options.is_ungrouped { findings } else { group(findings) };
     Outcome {
