@@ -1,11 +1,17 @@
 //! The changes between two states of a repository, as its clusters receive them.
 
+mod side;
 mod model;
+mod cause;
+mod dependents;
 mod fields;
 mod immutable;
+mod danger;
 mod received;
+mod unbuilt;
 mod rights;
 mod compare;
 
-pub use compare::{Side, compare};
+pub use compare::compare;
 pub use model::{Change, Changes, Danger, FieldChange, RightsChange, Unbuilt, What};
+pub use side::Side;

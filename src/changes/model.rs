@@ -145,7 +145,7 @@ impl std::fmt::Display for Danger {
 }
 
 /// A change of the rights of a service account.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RightsChange {
     /// The account, as `namespace/name`.
     pub account: String,

@@ -8,7 +8,7 @@ use super::repository::{Options, Repository};
 use super::streams::{Lines, Streams};
 use crate::changes::{Changes, Side, compare};
 use crate::disk;
-use crate::flux::{Receiver, Repo, Tenancy};
+use crate::lint;
 use crate::report::changes::{ChangesFormat, Roots, write};
 use crate::report::mask::SecretValues;
 
@@ -147,20 +147,15 @@ fn changes(
     options: &Options,
     streams: &mut Streams,
 ) -> Result<Changes, Error> {
-    let (earlier, later) = (before.load(), after.load());
+    let (earlier, later) = rayon::join(|| before.load(), || after.load());
     let mut secrets = SecretValues::of(&before.tree, Some(&earlier));
     secrets.extend(SecretValues::of(&after.tree, Some(&later)));
     streams.hide(&secrets);
     let (former, receivers) = (options.receivers(&earlier.clusters)?, options.receivers(&later.clusters)?);
-    let (former_tenancies, tenancies) = (tenancies(&earlier, &former, before), tenancies(&later, &receivers, after));
+    let settings =
+        |repository: &Repository| lint::Options { settings: repository.settings.clone(), ..Default::default() };
     Ok(compare(
-        &Side { receivers: &former, tenancies: &former_tenancies },
-        &Side { receivers: &receivers, tenancies: &tenancies },
+        &Side { repo: &earlier, receivers: &former, options: &settings(before) },
+        &Side { repo: &later, receivers: &receivers, options: &settings(after) },
     ))
-}
-
-fn tenancies(repo: &Repo, receivers: &[Receiver<'_>], repository: &Repository) -> Vec<Tenancy> {
-    let options = crate::lint::Options { settings: repository.settings.clone(), ..Default::default() };
-    let receivers: Vec<&Receiver<'_>> = receivers.iter().collect();
-    crate::lint::tenancies(repo, &receivers, &options)
 }

@@ -16,7 +16,6 @@ const LINK: &str = "120000";
 const SUBMODULE: &str = "160000";
 
 /// The maximum number of files that links to directories add. Links to directories with links double them.
-const MAX_LINKED: usize = 100_000;
 
 /// Reads a directory in a revision, such as `main` or `HEAD~1`.
 ///
@@ -90,6 +89,9 @@ impl Blob {
     }
 }
 
+/// The maximum number of files that links to directories add. Further links stay.
+const MAX_COPIES: usize = 100_000;
+
 /// Replaces links to files of the revision by these files. Other links stay.
 fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<String, Vec<u8>>) {
     let links: Vec<(String, String)> = blobs
@@ -100,7 +102,7 @@ fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<String, Vec
             Some((path.clone(), join(folder_of(path), target)?))
         })
         .collect();
-    let mut rest = MAX_LINKED;
+    let mut room = MAX_COPIES;
     for (path, target) in links {
         if let Some(blob) = blobs.get(&target).filter(|blob| blob.mode != LINK).cloned() {
             blobs.insert(path, blob);
@@ -113,11 +115,13 @@ fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<String, Vec
         let below = blobs.range(folder.clone()..).take_while(|(below, _)| below.starts_with(&folder));
         let copies: Vec<(String, Blob)> = below
             .filter(|(_, blob)| blob.mode != LINK)
-            .take(rest)
+            .take(room + 1)
             .map(|(below, blob)| (format!("{path}{}", below.trim_start_matches(target.as_str())), blob.clone()))
             .collect();
-        rest -= copies.len();
-        if !copies.is_empty() {
+        if copies.len() > room {
+            room = 0;
+        } else if !copies.is_empty() {
+            room -= copies.len();
             blobs.remove(&path);
             blobs.extend(copies);
         }

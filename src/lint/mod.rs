@@ -20,6 +20,7 @@ mod upgrade;
 
 pub use context::Context;
 pub use facts::artifacts::generates;
+pub(crate) use facts::content::is_alike;
 pub(crate) use facts::distinct::memory_address;
 pub use facts::private_values::private::{Evidence, Private};
 pub use facts::private_values::search::private_values;
@@ -34,7 +35,8 @@ pub use rules::{PLAINTEXT_SECRET, RULES, rule};
 pub use run::baseline::{Baseline, BaselineOutcome, BaselineUse, Entry};
 pub use run::fix::{Fixed, Unfixed, fix};
 pub use run::options::{ABOUT_EXCEPTIONS, Options};
-pub use run::repository::{Outcome, judge, run, tenancies};
+pub use run::repository::{Outcome, judge, run, tenancies, tenancy_classes};
 pub use run::settings::{unknown_clusters, unknown_rules, unused_skips, with_rules};
+pub use run::since::judge_since;
 pub use upgrade::{Upgrade, upgrade};
 pub use view::View;

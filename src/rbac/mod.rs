@@ -14,6 +14,7 @@ pub use access::{Access, GrantedRole, PermissionRow};
 pub use admission::policy::Policy;
 pub use authz::authorizer::{Answer, Grant};
 pub use authz::cluster::Rbac;
+pub(crate) use authz::load::determines_rights;
 pub use escalation::actor::Actor;
 pub use escalation::escape_chain::{ChainEnd, ChainStep, EscapeChain};
 pub use escalation::guard::Guard;

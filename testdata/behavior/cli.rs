@@ -39,6 +39,37 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
+fn a_comparison_with_a_revision_reports_only_new_findings() {
+    let folder = tempfile::tempdir().unwrap();
+    let git = |arguments: &[&str]| {
+        let author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+        let output = Command::new("git").current_dir(folder.path()).args(author).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    };
+    let source = |name: &str| {
+        format!(
+            "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{name: {name}, namespace: a}}\n\
+             spec: {{interval: 1d, url: \"https://example.com/{name}\"}}\n"
+        )
+    };
+    let path = folder.path().join("sources.yaml");
+    std::fs::write(&path, source("old")).unwrap();
+    git(&["init", "-q"]);
+    git(&["add", "-A"]);
+    git(&["commit", "-q", "-m", "first"]);
+    std::fs::write(&path, format!("# A comment.\n{}---\n{}", source("old"), source("new"))).unwrap();
+    let since = |revision| fleetwright(folder.path(), &["lint", "--since", revision, "--format", "concise"]);
+    let output = since("HEAD");
+    let shown = text(&output.stdout);
+    assert!(shown.contains("a/new") && !shown.contains("a/old"), "{shown}");
+    assert_eq!(output.status.code(), Some(1));
+    git(&["commit", "-q", "-a", "-m", "second"]);
+    assert_eq!(since("HEAD").status.code(), Some(0));
+    assert_eq!(since("HEAD~1").status.code(), Some(1));
+    assert_eq!(since("missing").status.code(), Some(2));
+}
+
+#[test]
 fn a_skipped_single_file_is_explained() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [

@@ -2,11 +2,13 @@
 
 mod baseline;
 mod fix;
+mod since;
 
 use std::path::{Path, PathBuf};
 
 use baseline::BaselineOptions;
 use fix::{Applied, FixOptions};
+use since::SinceOptions;
 
 pub(super) use fix::Generated;
 
@@ -39,6 +41,7 @@ use crate::text::{Entry, LoadError, Tree};
     "  fleetwright lint --fix                             apply safe fixes; `--diff` prints them instead\n",
     "  fleetwright lint --baseline known.json --write-baseline\n",
     "                                                     record today's findings; report only new ones later\n",
+    "  fleetwright lint --since main                      only findings that `main` does not have\n",
     "  fleetwright lint out --fleet fleet.yaml            with a fleet.yaml from another directory\n",
     "  fleetwright lint --source https://github.com/acme/apps.git=../apps\n",
     "                                                     with a local copy of another repository\n\n",
@@ -75,6 +78,8 @@ pub(super) struct Args {
     no_pedantic: bool,
     #[command(flatten)]
     baseline: BaselineOptions,
+    #[command(flatten)]
+    since: SinceOptions,
     #[command(flatten)]
     fixes: FixOptions,
     /// Prints the skipped objects, findings and checks, with the reasons.
@@ -129,7 +134,10 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if args.options.selects_clusters() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
-    let outcome = lint::judge(&repo, &options);
+    let outcome = match args.since.read(&args.dir, source.as_ref())? {
+        Some(earlier) => lint::judge_since(&repo, &options, &earlier),
+        None => lint::judge(&repo, &options),
+    };
     if !outcome.findings.is_empty() || !outcome.not_built.is_empty() || args.verbose {
         streams.hide(&SecretValues::of(&tree, Some(&repo)));
     }

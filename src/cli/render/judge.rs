@@ -64,6 +64,11 @@ impl Outlook {
         if self.is_whole { &self.tree } else { existing }
     }
 
+    /// Returns the files before the render: all files, or the `existing` rendered files.
+    pub(super) fn before<'a>(&'a self, existing: &'a Tree) -> &'a Tree {
+        self.before.as_ref().unwrap_or(existing)
+    }
+
     /// Lints the directory, prints the errors and the number of warnings, and returns whether an error blocks the render.
     ///
     /// An error in a hand-written file blocks the render only if the directory before the render does not have it.

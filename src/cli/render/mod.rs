@@ -1,5 +1,6 @@
 //! `render`: renders fleet.yaml into the repository that Flux reads.
 
+mod consequences;
 mod explain;
 mod judge;
 mod summary;
@@ -95,7 +96,12 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         return Ok(Exit::Found);
     }
     if args.check {
-        return check(&plan, &target, args.summary, streams);
+        let exit = check(&plan, &target, args.summary, streams)?;
+        if !plan.is_current() && !plan.is_first() {
+            let before = outlook.before(&target.existing);
+            consequences::print(before, &outlook.tree, &options, &prefix, streams)?;
+        }
+        return Ok(exit);
     }
     let plan = if args.force { plan.forced() } else { plan };
     if plan.is_blocked() {

@@ -50,6 +50,11 @@ fn hash_node(node: &Node, hasher: &mut rustc_hash::FxHasher) {
     }
 }
 
+/// Returns whether two objects have the same values in the same styles and in the same order.
+pub(crate) fn is_alike(one: &Object, other: &Object) -> bool {
+    alike(&one.node, &other.node)
+}
+
 /// Returns whether two nodes have the same values in the same styles and in the same order.
 fn alike(one: &Node, other: &Node) -> bool {
     match (&one.value, &other.value) {

@@ -137,8 +137,7 @@ impl Run {
         if let BaselineUse::Record(_) = options.baseline {
             options.baseline = BaselineUse::None;
         }
-        options.lint.exceptions.retain(|exception| exception.lines.is_none());
-        options.faults.clear();
+        options.forget_comments();
         options.read_comments(tree);
         let Outcome { findings, .. } = judge(&Repo::load(tree, &options.settings), &options);
         let fingerprints = fingerprints(&findings);

@@ -8,5 +8,6 @@ pub(super) mod objects;
 pub(super) mod suppress;
 pub(super) mod repository;
 pub(super) mod fix;
+pub(super) mod since;
 #[cfg(test)]
 mod alone;

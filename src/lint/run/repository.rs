@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::alike::Classes;
-use super::baseline::BaselineOutcome;
+use super::baseline::{BaselineOutcome, BaselineUse};
 use super::objects::check_objects;
 use super::options::{ABOUT_EXCEPTIONS, Options};
 use super::settings::apply_levels;
@@ -66,6 +66,11 @@ pub fn run(tree: &Tree, options: &Options) -> Outcome {
 
 /// Checks a repository.
 pub fn judge(repo: &Repo, options: &Options) -> Outcome {
+    judge_with(repo, options, |_| options.baseline.clone())
+}
+
+/// Checks a repository. `baseline` returns the baseline for the findings.
+pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&[Finding]) -> BaselineUse) -> Outcome {
     let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::all).collect();
     let is_selected =
         |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
@@ -100,7 +105,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     findings.extend(faults);
     sort(&mut findings);
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
-    let baseline = options.baseline.apply(&mut findings, |entry| options.judges(entry));
+    let baseline = baseline(&findings).apply(&mut findings, |entry| options.judges(entry));
     // Grouping follows the exceptions, since an exception may match only one of the places.
     let findings = if options.is_ungrouped { findings } else { group(findings) };
     Outcome {
@@ -134,6 +139,20 @@ pub(crate) fn on_clusters<T>(repo: &Repo, options: &Options, run: impl FnOnce(&F
 pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Tenancy> {
     let installations = Installations::in_repository(repo);
     receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect()
+}
+
+/// The class of each receiver, and the number and the tenancy of the first receiver of each class. The receivers of a
+/// class are alike for all checks of one cluster.
+pub fn tenancy_classes(
+    repo: &Repo,
+    receivers: &[&Receiver<'_>],
+    options: &Options,
+) -> (Vec<usize>, Vec<(usize, Tenancy)>) {
+    let classes = Classes::new(repo, receivers, options);
+    let first: Vec<&Receiver<'_>> = classes.first().iter().filter_map(|at| receivers.get(*at).copied()).collect();
+    let tenancies = tenancies(repo, &first, options);
+    let of_receiver = (0..receivers.len()).map(|receiver| classes.of(receiver)).collect();
+    (of_receiver, classes.first().iter().copied().zip(tenancies).collect())
 }
 
 /// The views of the clusters, for the rules.

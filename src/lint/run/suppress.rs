@@ -29,6 +29,12 @@ impl Options {
             }
         }
     }
+
+    /// Removes the exceptions in comments, before the comments of another state of the repository are read.
+    pub(super) fn forget_comments(&mut self) {
+        self.lint.exceptions.retain(|exception| exception.lines.is_none());
+        self.faults.clear();
+    }
 }
 
 fn unknown_rule(exception: &Exception) -> Option<Finding> {

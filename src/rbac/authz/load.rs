@@ -155,6 +155,11 @@ fn is_relevant(object: &Object) -> bool {
     }
 }
 
+/// Returns whether the rights on a cluster may depend on the content of an object.
+pub(crate) fn determines_rights(object: &Object) -> bool {
+    is_relevant(object) || object.is("", "Namespace")
+}
+
 /// Returns whether a FluxInstance patches the rights of Flux's own accounts, so that the shipped roles do not apply.
 fn patches_flux_roles(object: &Object) -> bool {
     let patches = object

@@ -1,0 +1,34 @@
+//! The revision whose findings `lint` does not report.
+
+use std::path::Path;
+
+use crate::cli::error::Error;
+use crate::cli::source::{self, Source};
+use crate::disk;
+use crate::text::Tree;
+
+/// Options of the comparison with an earlier state.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct SinceOptions {
+    /// Reports only findings that this Git revision does not have, such as `main`.
+    ///
+    /// Both states are checked with the present configuration.
+    #[arg(long, value_name = "REVISION", conflicts_with_all = ["baseline", "fix", "diff"])]
+    since: Option<String>,
+}
+
+impl SinceOptions {
+    /// Reads the directory in the revision, if the user requested a comparison.
+    pub(super) fn read(&self, dir: &Path, source: Option<&Source>) -> Result<Option<Tree>, Error> {
+        let Some(revision) = &self.since else { return Ok(None) };
+        if disk::is_file(dir) {
+            let help = "lint the directory of the file";
+            return Err(Error::with_help("`--since` needs a directory".to_owned(), help));
+        }
+        let mut tree = disk::read_revision(dir, revision)?;
+        if let Some(source) = source {
+            source::remove_templates(&mut tree, source);
+        }
+        Ok(Some(tree))
+    }
+}
