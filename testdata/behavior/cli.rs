@@ -393,6 +393,50 @@ fn the_nearest_configuration_in_the_repository_is_used() {
 }
 
 #[test]
+fn policies_and_schemas_of_a_configuration_above_the_linted_directory_apply() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: small}\n\
+        spec:\n  matchConstraints: {resourceRules: [{apiGroups: [example.com], apiVersions: [v1], operations: [CREATE], \
+        resources: [widgets]}]}\n  validations: [{expression: object.spec.size != \"big\"}]\n---\n\
+        apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\nmetadata: {name: small}\n\
+        spec: {policyName: small, validationActions: [Deny]}\n";
+    let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.example.com}\n\
+        spec:\n  group: example.com\n  names: {kind: Widget, plural: widgets}\n  scope: Namespaced\n  versions:\n  - {name: v1, \
+        served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, \
+        properties: {size: {type: string, enum: [small]}}}}}}}\n";
+    let sync = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: \
+        flux-system}\nspec: {interval: 1h, url: https://example.com/fleet.git, ref: {branch: main}}\n---\napiVersion: \
+        kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: flux-system}\n\
+        spec: {interval: 1h, path: ./c, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}\n";
+    for (path, text) in [
+        (".git", "gitdir: elsewhere\n"),
+        (
+            ".fleetwright.yaml",
+            "apiVersion: fleetwright.dev/v1alpha1\nkind: Config\nschemas: [schemas]\npolicies: [policies]\n",
+        ),
+        ("schemas/widget.yaml", definition),
+        ("policies/small.yaml", policy),
+        ("fleet/c/flux-system/gotk-sync.yaml", sync),
+        (
+            "fleet/c/widget.yaml",
+            "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, namespace: flux-system}\nspec: {size: big}\n",
+        ),
+    ] {
+        let full = folder.path().join(path);
+        std::fs::create_dir_all(full.parent().unwrap()).unwrap();
+        std::fs::write(full, text).unwrap();
+    }
+    for (from, dir, shown) in [("", "fleet", ""), ("fleet", ".", "../"), ("fleet/c", "..", "../../")] {
+        let output = fleetwright(&folder.path().join(from), &["lint", dir]);
+        let answer = text(&output.stdout) + &text(&output.stderr);
+        for rule in ["[schema-mismatch]", "[policy-violation]"] {
+            assert!(answer.contains(rule), "{dir} from `{from}`: no {rule} in {answer}");
+        }
+        assert!(answer.contains(&format!("{shown}policies/small.yaml:")), "{dir} from `{from}`: {answer}");
+    }
+}
+
+#[test]
 fn paths_of_a_configuration_above_are_relative_to_it() {
     let folder = configured();
     let root = folder.path();

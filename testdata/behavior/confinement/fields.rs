@@ -311,16 +311,71 @@ pub(super) const FIELDS: &[Field] = &[
         target: "chart",
         files: &[
             ("chart/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n"),
-            ("chart/values.yaml", "text: CANARY\n"),
-            ("chart/own.yaml", "text: CANARY\n"),
+            ("chart/values.schema.json", "{\"required\": [\"CANARY\"]}"),
         ],
         own: &[(
             "applied.yaml",
             "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: of-chart, namespace: \
              flux-system}\nspec: {interval: 1h, chart: {spec: {chart: \"apps/chart/PATH\", sourceRef: {kind: \
-             GitRepository, name: flux-system}, valuesFiles: [\"apps/chart/PATH/own.yaml\"]}}}\n",
+             GitRepository, name: flux-system}}}}\n",
         )],
-        is_shown: false,
+        is_shown: true,
+    },
+    Field {
+        name: "helm-chart",
+        target: "chart-of-kind",
+        files: &[
+            ("chart-of-kind/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n"),
+            ("chart-of-kind/values.schema.json", "{\"required\": [\"CANARY\"]}"),
+        ],
+        own: &[(
+            "applied.yaml",
+            "apiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmChart\nmetadata: {name: own, namespace: \
+             flux-system}\nspec: {interval: 1h, chart: \"apps/helm-chart/PATH\", sourceRef: {kind: GitRepository, name: \
+             flux-system}}\n---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: \
+             of-helm-chart, namespace: flux-system}\nspec: {interval: 1h, chartRef: {kind: HelmChart, name: own}}\n",
+        )],
+        is_shown: true,
+    },
+    Field {
+        name: "values-files",
+        target: "chart-values.yaml",
+        files: &[("chart-values.yaml", "text: CANARY\n")],
+        own: &[
+            ("kustomization.yaml", "resources: [applied.yaml]\n"),
+            ("Chart.yaml", "apiVersion: v2\nname: v\nversion: 1.0.0\n"),
+            ("values.schema.json", "{\"properties\": {\"text\": {\"type\": \"integer\"}}}"),
+            (
+                "applied.yaml",
+                "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: of-values-files, namespace: \
+                 flux-system}\nspec: {interval: 1h, chart: {spec: {chart: apps/values-files, sourceRef: {kind: \
+                 GitRepository, name: flux-system}, valuesFiles: [\"apps/values-files/PATH\"]}}}\n",
+            ),
+        ],
+        is_shown: true,
+    },
+    Field {
+        name: "chart-dependency",
+        target: "subchart",
+        files: &[
+            ("subchart/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n"),
+            ("subchart/values.schema.json", "{\"required\": [\"CANARY\"]}"),
+        ],
+        own: &[
+            ("kustomization.yaml", "resources: [applied.yaml]\n"),
+            (
+                "Chart.yaml",
+                "apiVersion: v2\nname: p\nversion: 1.0.0\ndependencies: [{name: c, version: 1.0.0, repository: \
+                 \"file://PATH\"}]\n",
+            ),
+            (
+                "applied.yaml",
+                "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: of-chart-dependency, \
+                 namespace: flux-system}\nspec: {interval: 1h, chart: {spec: {chart: apps/chart-dependency, sourceRef: \
+                 {kind: GitRepository, name: flux-system}}}}\n",
+            ),
+        ],
+        is_shown: true,
     },
 ];
 
