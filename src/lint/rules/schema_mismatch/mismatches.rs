@@ -253,7 +253,7 @@ fn rejected(object: &Object, definition: &Definition) -> Vec<Mismatch> {
             fault: Fault::Value,
             message: format!("is not valid: {}", mistake.message),
             help: None,
-        meant: None,
+            meant: None,
         };
         version.mistakes().iter().map(mismatch).collect()
     };
