@@ -15,8 +15,6 @@ use crate::text::{DecodeError, Entry, File, LoadError, Loader, Tree, folder_of, 
 const LINK: &str = "120000";
 const SUBMODULE: &str = "160000";
 
-/// The maximum number of files that links to directories add. Links to directories with links double them.
-
 /// Reads a directory in a revision, such as `main` or `HEAD~1`.
 ///
 /// Files that are not YAML are read on first access. A link to another file of the revision is that file.

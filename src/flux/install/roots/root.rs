@@ -8,6 +8,7 @@ use crate::yaml::Name;
 
 /// The bootstrap of a cluster.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "the facts are independent")]
 pub(crate) struct Root {
     /// The name of the cluster.
     pub(crate) name: Name,
