@@ -254,7 +254,10 @@ fn is_constant(text: &str) -> bool {
 
 /// Returns whether a text contains a variable, a template, a tag or an encrypted part.
 fn contains_placeholder(text: &str) -> bool {
-    let in_brackets = text.split_once('<').is_some_and(|(_, rest)| rest.contains('>'));
+    let is_tag = |tag: &str| {
+        tag.len() > 1 && tag.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ' | '.' | '/'))
+    };
+    let in_brackets = text.split('<').skip(1).any(|rest| rest.split_once('>').is_some_and(|(tag, _)| is_tag(tag)));
     let templates = ["${", "$(", "{{", "<<", "((", "[[", "%(", "#{", "ENC["];
     let is_marked =
         text.len() > 4 && ["__", "@@", "%%"].iter().any(|mark| text.starts_with(mark) && text.ends_with(mark));
