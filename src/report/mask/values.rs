@@ -4,7 +4,7 @@
 //! or a message, and a message may quote a line of a file that is secret only because a generator reads the file.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use data_encoding::BASE64;
@@ -15,6 +15,7 @@ use super::{merged, nodes};
 use crate::flux::Repo;
 use crate::kube::is_encrypted_value;
 use crate::kustomize::is_yaml;
+use crate::lint::RULES;
 use crate::text::{File, Tree, folder_of, join};
 use crate::yaml::{Node, Value, parse};
 
@@ -32,6 +33,33 @@ const MAX_SOURCE: usize = 256 * 1024;
 
 /// Words that say nothing about a secret.
 const PUBLIC: [&str; 4] = ["Opaque", "default", "enabled", "disabled"];
+
+/// Words in the fields of the formats that the pages of the rules do not contain.
+const FIELDS: [&str; 12] = [
+    "artifact",
+    "category",
+    "column",
+    "driver",
+    "failure",
+    "fingerprint",
+    "fingerprints",
+    "locations",
+    "properties",
+    "region",
+    "testcase",
+    "testsuite",
+];
+
+/// The words of the output itself, in lower case. A mask of such a word would change the id of a rule or a field.
+static OWN_WORDS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+    let texts = RULES.iter().flat_map(|rule| [rule.id, rule.summary, rule.docs]);
+    texts.flat_map(words).chain(FIELDS).filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())).collect()
+});
+
+/// The words of a text: its parts of letters and digits.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
 
 /// The secret values of a repository.
 #[derive(Debug, Default)]
@@ -68,7 +96,8 @@ impl SecretValues {
         Redactor::new(self.0.iter().map(|value| &**value)).map(Arc::new)
     }
 
-    fn limited(found: BTreeSet<Arc<str>>) -> Self {
+    fn limited(mut found: BTreeSet<Arc<str>>) -> Self {
+        found.retain(|value| !(is_name(value) && words(value).all(|word| OWN_WORDS.contains(word))));
         let mut total = 0;
         let fits = |value: &Arc<str>| {
             total += value.len();
@@ -273,6 +302,13 @@ mod tests {
         for secret in ["Hunter<<2", "Hunter${2", "${USER}:Hunter2"] {
             assert!(!masked(secret).contains("unter"), "{secret}");
         }
+    }
+
+    #[test]
+    fn a_word_of_the_output_is_not_masked() {
+        let secret = ("a.yaml", "kind: Secret\nstringData: {a: missing, b: client-secret, c: Resource1}\n");
+        let text = r#"{"rule": "missing-resource", "message": "`client-secret`, *********"}"#;
+        assert_eq!(masked(&[secret], &text.replace("*********", "Resource1")), text);
     }
 
     #[test]
