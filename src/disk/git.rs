@@ -15,7 +15,7 @@ pub(super) fn is_repository(root: &Path) -> bool {
     root.ancestors().any(|folder| folder.join(".git").exists())
 }
 
-/// The maximum duration of a query. `git` reads files of `.git`, and waits for ever if one of them is a pipe.
+/// The maximum duration of a query. `git` reads files of `.git`, and never ends if one of them is a pipe.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Variables that reference another repository, as in a hook. The supervisor removes all variables of `git`.

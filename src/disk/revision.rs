@@ -168,7 +168,7 @@ impl Repository {
         let mut contents = BTreeMap::new();
         let mut outcome = Ok(());
         for id in ids {
-            // `git` waits for ever if an object of the repository is a pipe.
+            // `git` never ends if an object of the repository is a pipe.
             let answer = receiver.recv_timeout(git::TIMEOUT).map_err(|_| self.error("`git` did not answer in time"));
             match answer.and_then(|bytes| bytes.map_err(failed)) {
                 Ok(bytes) => _ = contents.insert(id, bytes),

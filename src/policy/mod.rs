@@ -20,7 +20,7 @@ pub use cluster::Objects;
 pub use decision::{Decision, Unknown, Violation};
 pub use language::{LANGUAGES, Language};
 pub use policies::Policies;
-pub use policy_test::{Outcome, TestFile, plural_of};
+pub use policy_test::{Given, Outcome, TestFile, plural_of};
 pub use request::Request;
 pub use source::{Source, folder_of_policies, load};
 

@@ -204,8 +204,9 @@ fn items<'a>(node: &'a Node, field: &str) -> &'a [Node] {
     node.get(field).map(Node::items).unwrap_or_default()
 }
 
-/// The objects of a test.
-struct Given<'a>(&'a [&'a Object]);
+/// A cluster that has these objects and no others.
+#[derive(Debug)]
+pub struct Given<'a>(pub &'a [&'a Object]);
 
 impl<'a> Objects<'a> for Given<'a> {
     fn find(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<&'a Object> {

@@ -7,7 +7,7 @@ use std::process::Command;
 use fleetwright::base::finding::Severity;
 use fleetwright::cel::Budget;
 use fleetwright::kube::{Object, Scope, scope_of};
-use fleetwright::policy::{Decision, LANGUAGES, Objects, Request, plural_of};
+use fleetwright::policy::{Decision, Given, LANGUAGES, Objects, Request, plural_of};
 use fleetwright::text::File;
 use fleetwright::yaml::parse;
 use serde::Deserialize;
@@ -44,23 +44,6 @@ const EXPLAINED: &str = include_str!("../oracles/schemas/policies.md");
 
 fn objects(text: &str) -> Vec<Object> {
     parse(&File::new("case.yaml", text)).documents.into_iter().filter_map(|one| Object::new(one.node)).collect()
-}
-
-struct Given<'a>(&'a [&'a Object]);
-
-impl<'a> Objects<'a> for Given<'a> {
-    fn find(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<&'a Object> {
-        let is_here = |object: &&&Object| object.namespace().unwrap_or_default() == namespace && object.name() == name;
-        self.0.iter().filter(|object| object.is(group, kind)).find(is_here).copied()
-    }
-
-    fn of_kind(&self, group: &str, kind: &str) -> Vec<&'a Object> {
-        self.0.iter().filter(|object| object.is(group, kind)).copied().collect()
-    }
-
-    fn may_have(&self, _: &str, _: &str, _: &str, _: Option<&str>) -> bool {
-        false
-    }
 }
 
 /// The answer of the API server: the severity, the policy and the message, or nothing for an accepted object.

@@ -140,17 +140,7 @@ fn fault_of_name(object: &Object, name: &str) -> Option<String> {
 pub(super) fn check_labels(entry: &Entry, path: &Path<'_>, walk: &mut Walk) {
     each_text(entry, path, walk, |key, text, walk, path, node| {
         if !is_qualified_name(key) {
-            let message = "is not a valid key of a label".to_owned();
-            let help = "use letters, digits, `-`, `_` and `.`, with an optional prefix as in `example.com/team`";
-            let at = path.key_span();
-            walk.add(Mismatch {
-                fault: Fault::Metadata,
-                path: path.text(),
-                at,
-                message,
-                help: Some(help.to_owned()),
-                meant: None,
-            });
+            add_invalid_key("a label", path, walk);
         }
         if let Some(text) = text.filter(|text| !is_label_value(text)) {
             let message = format!("is `{}`, which is not a valid value of a label", short(text));
@@ -160,23 +150,25 @@ pub(super) fn check_labels(entry: &Entry, path: &Path<'_>, walk: &mut Walk) {
     });
 }
 
+fn add_invalid_key(of: &str, path: &Path<'_>, walk: &mut Walk) {
+    let help = "use letters, digits, `-`, `_` and `.`, with an optional prefix as in `example.com/team`";
+    walk.add(Mismatch {
+        fault: Fault::Metadata,
+        path: path.text(),
+        at: path.key_span(),
+        message: format!("is not a valid key of {of}"),
+        help: Some(help.to_owned()),
+        meant: None,
+    });
+}
+
 fn check_annotations(entry: &Entry, path: &Path<'_>, walk: &mut Walk) {
     let mut size = 0;
     each_text(entry, path, walk, |key, text, walk, path, _| {
         size += key.len() + text.map_or(0, str::len);
         // The API server compares the lower case of an annotation's key.
         if !is_qualified_name(&key.to_ascii_lowercase()) {
-            let message = "is not a valid key of an annotation".to_owned();
-            let help = "use letters, digits, `-`, `_` and `.`, with an optional prefix as in `example.com/team`";
-            let at = path.key_span();
-            walk.add(Mismatch {
-                fault: Fault::Metadata,
-                path: path.text(),
-                at,
-                message,
-                help: Some(help.to_owned()),
-                meant: None,
-            });
+            add_invalid_key("an annotation", path, walk);
         }
     });
     if size > MAX_ANNOTATIONS {

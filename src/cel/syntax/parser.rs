@@ -7,31 +7,10 @@ use super::fault::{SyntaxError, TOO_DEEP};
 use super::literal::read_number;
 use super::macros::{global_call, member_call};
 use super::token::{Token, tokens};
-use crate::cel::value::Value;
+use crate::cel::value::{RESERVED, Value};
 
 /// The maximum length of an expression in characters. The API server has the same limit.
 const MAX_LENGTH: usize = 100_000;
-
-/// The words that CEL reserves for names of variables.
-const RESERVED: [&str; 17] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
 
 /// The binary operators with their precedence and the names of their functions.
 const OPERATORS: [(&str, u8, &str); 14] = [

@@ -4,12 +4,11 @@
 
 use std::borrow::Cow;
 
-/// The words that CEL reserves.
-const RESERVED: [&str; 21] = [
-    "true",
-    "false",
-    "null",
-    "in",
+/// The words with a meaning in CEL.
+const KEYWORDS: [&str; 4] = ["true", "false", "null", "in"];
+
+/// The words that CEL reserves, so that no variable has their names.
+pub(crate) const RESERVED: [&str; 17] = [
     "as",
     "break",
     "const",
@@ -37,7 +36,7 @@ pub(crate) fn unescape(name: &str) -> Cow<'_, str> {
         return name.into();
     }
     if let Some(word) = name.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"))
-        && RESERVED.contains(&word)
+        && (KEYWORDS.contains(&word) || RESERVED.contains(&word))
     {
         return word.into();
     }
