@@ -37,9 +37,9 @@ use crate::flux::query::other_programs::OtherPrograms;
 use crate::flux::source::sources::Sources;
 use crate::kube::{Object, groups};
 use crate::kustomize::{Build, Builder, Files, MISSING_RESOURCE, Omission, is_yaml, omissions_by_name};
-use crate::text::{Entry, Index, PathKind, Tree, folder_of, join};
+use crate::text::{Entry, File, Index, PathKind, Tree, folder_of, join};
 
-use crate::yaml::{DUPLICATE_KEY, Node};
+use crate::yaml::{DUPLICATE_KEY, Node, Parsed};
 
 /// The contents of a repository.
 #[derive(Debug, Clone, Default)]
@@ -153,6 +153,12 @@ struct NamedPaths {
 }
 
 impl Repo {
+    /// The parsed form of a file, if loading parsed the file.
+    pub fn parsed(&self, file: &File) -> Option<&Arc<Parsed>> {
+        let parsed = self.sources.as_ref()?.parsed(file.path())?;
+        (parsed.file == *file).then_some(parsed)
+    }
+
     /// Loads a repository from a tree of files.
     pub fn load(tree: &Tree, settings: &Settings) -> Self {
         let mut repo = Self::default();

@@ -4,7 +4,7 @@
 //! value in a copy of another repository have no fix.
 
 use crate::base::finding::{Fix, Safety};
-use crate::text::{Edit, Span};
+use crate::text::{Edit, File, Span};
 use crate::yaml::tree::node::{Entry, Node};
 
 /// The fix that replaces a scalar.
@@ -104,6 +104,15 @@ fn is_plain(text: &str) -> bool {
     first && text.chars().all(is_safe) && !text.contains(": ") && !text.ends_with([':', ' '])
 }
 
+/// Returns whether the text before a line may end with an item of a flow sequence, such as `[a,` before `b: c]`.
+fn follows_item(file: &File, line: u32) -> bool {
+    let lines = (1..line).rev().map_while(|number| file.text().get(file.line(number)?));
+    // A comment starts with `#` after a space. A `#` in a quoted text is rare, and only costs the fix.
+    let mut written = lines.map(|line| line.find(" #").map_or(line, |end| line.get(..end).unwrap_or_default()).trim());
+    let last = written.find(|line| !line.is_empty() && !line.starts_with('#'));
+    last.is_some_and(|line| line.ends_with([',', '[', '{']))
+}
+
 /// An entry of a block mapping that starts on its own line, or after the dash of an item.
 struct Line<'a> {
     entry: &'a Entry,
@@ -128,6 +137,9 @@ impl<'a> Line<'a> {
         let range = file.line(number)?;
         let before = file.text().get(range.start..key.range().start)?;
         if key.text() != &*entry.key || !before.chars().all(|c| c == ' ' || c == '-') || before.contains("--") {
+            return None;
+        }
+        if follows_item(file, number) {
             return None;
         }
         let value = entry.node.span();

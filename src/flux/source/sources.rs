@@ -14,7 +14,7 @@ use crate::kube::Object;
 use crate::kustomize;
 use crate::kustomize::Files;
 use crate::text::{Index, Tree, is_inside};
-use crate::yaml::{Node, Value};
+use crate::yaml::{Node, Parsed, Value};
 
 /// A local copy of the content of a source.
 #[derive(Debug, Clone)]
@@ -150,6 +150,11 @@ impl Sources {
         if !self.own.of(&own.address).last().is_some_and(is_last) {
             self.own.add(own);
         }
+    }
+
+    /// The parsed file of the repository at a path, if the file was parsed ahead.
+    pub fn parsed(&self, path: &str) -> Option<&Arc<Parsed>> {
+        self.repository.parsed_ahead(path)
     }
 
     /// The repository as an artifact, for directories that are built without a known source.

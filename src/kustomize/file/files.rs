@@ -234,6 +234,11 @@ impl Files {
         parsed
     }
 
+    /// The file at a path, if it was parsed ahead.
+    pub fn parsed_ahead(&self, path: &str) -> Option<&Arc<Parsed>> {
+        self.parsed.get(path)
+    }
+
     /// The files that were parsed ahead, sorted by path.
     pub fn parsed(&self) -> impl Iterator<Item = (&str, &Arc<Parsed>)> {
         self.parsed.iter().map(|(path, parsed)| (&**path, parsed))

@@ -7,7 +7,7 @@ use super::quick_check::may_hold_secrets;
 use super::scan;
 use crate::lint::private_values;
 use crate::text::{File, Span};
-use crate::yaml::{Document, Entry, Node, Style, Value};
+use crate::yaml::{Document, Entry, Node, Parsed, Style, Value};
 
 /// The keys of a Secret whose values are secret.
 const FIELDS: [&str; 2] = ["data", "stringData"];
@@ -20,7 +20,12 @@ pub(super) fn secrets(file: &File, depth: usize) -> Vec<Range<usize>> {
     if !may_hold_secrets(file.text()) {
         return Vec::new();
     }
-    let parsed = crate::yaml::parse(file);
+    in_parsed(&crate::yaml::parse(file), depth)
+}
+
+/// Returns the secret ranges of a parsed file, in any order.
+pub(super) fn in_parsed(parsed: &Parsed, depth: usize) -> Vec<Range<usize>> {
+    let file = &parsed.file;
     let mut ranges = in_documents(file, &parsed.documents, depth);
     // After a syntax error, nodes may be missing. The scanner finds dropped secrets by their indentation.
     if !parsed.findings.is_empty() || parsed.documents.iter().any(|document| !document.complete) {

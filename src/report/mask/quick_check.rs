@@ -1,33 +1,42 @@
 //! A fast check for texts that may contain secrets.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+/// Parts of the texts around secrets: kinds, fields, and the names of values.
+const WORDS: [&str; 24] = [
+    "ecret",
+    "ECRET",
+    "/data",
+    "/stringData",
+    "assw",
+    "ASSW",
+    "assphrase",
+    "ASSPHRASE",
+    "oken",
+    "OKEN",
+    "Key",
+    "_KEY",
+    "_key",
+    "-key",
+    "apikey",
+    "authkey",
+    "KEY-----",
+    "_PASS",
+    "-pass",
+    "_pass",
+    "Pass",
+    "pwd",
+    "PWD",
+    "hook",
+];
+
 /// Returns whether a text may contain secrets. Most files do not.
 pub(super) fn may_hold_secrets(text: &str) -> bool {
-    let words = [
-        "ecret",
-        "ECRET",
-        "/data",
-        "/stringData",
-        "assw",
-        "ASSW",
-        "assphrase",
-        "ASSPHRASE",
-        "oken",
-        "OKEN",
-        "Key",
-        "_KEY",
-        "_key",
-        "-key",
-        "apikey",
-        "authkey",
-        "KEY-----",
-        "_PASS",
-        "-pass",
-        "_pass",
-        "Pass",
-        "pwd",
-        "PWD",
-        "hook",
-    ];
-    let has_address = || text.contains("://") && (text.contains('@') || text.contains('?'));
-    words.iter().any(|word| text.contains(word)) || has_address()
+    // One pass over the text for all words.
+    static FINDER: LazyLock<AhoCorasick> =
+        LazyLock::new(|| AhoCorasick::new(WORDS).expect("the words are few and short"));
+    let has_address = || text.contains("://") && text.contains(['@', '?']);
+    FINDER.is_match(text) || has_address()
 }

@@ -17,7 +17,7 @@ use crate::kube::is_encrypted_value;
 use crate::kustomize::is_yaml;
 use crate::lint::RULES;
 use crate::text::{File, Tree, folder_of, join};
-use crate::yaml::{Node, Value, parse};
+use crate::yaml::{Node, Parsed, Value, parse};
 
 /// The minimum length of a masked value in bytes. A shorter value occurs in unrelated texts.
 const MIN_LEN: usize = 6;
@@ -68,8 +68,14 @@ pub struct SecretValues(BTreeSet<Arc<str>>);
 impl SecretValues {
     /// Collects the values of the files and, if the repository was built, of the Secrets that its clusters receive.
     pub fn of(tree: &Tree, repo: Option<&Repo>) -> Self {
-        let files: Vec<&File> = tree.files().filter(|file| is_yaml(file.path()) && may_define(file.text())).collect();
-        let mut found: BTreeSet<Arc<str>> = files.into_par_iter().flat_map_iter(|file| of_file(file, tree).0).collect();
+        let may_define = |file: &&File| is_yaml(file.path()) && may_define(file.text());
+        let files: Vec<&File> = tree.files().filter(may_define).collect();
+        let parsed = |file: &File| match repo.and_then(|repo| repo.parsed(file)) {
+            Some(parsed) => parsed.clone(),
+            None => Arc::new(parse(file)),
+        };
+        let of_files = files.into_par_iter().flat_map_iter(|file| of_file(&parsed(file), tree).0);
+        let mut found: BTreeSet<Arc<str>> = of_files.collect();
         for cluster in repo.into_iter().flat_map(|repo| &repo.clusters) {
             cluster.objects().for_each(|applied| collect_object(&applied.object.node, &mut found));
         }
@@ -155,13 +161,14 @@ fn is_public(text: &str, start: usize, end: usize) -> bool {
 }
 
 /// The values of a file: the texts that are masked by position, and those of the files that its generators read.
-fn of_file(file: &File, tree: &Tree) -> SecretValues {
+fn of_file(parsed: &Parsed, tree: &Tree) -> SecretValues {
     let mut found = SecretValues::default();
-    for range in merged(nodes::secrets(file, 0)) {
+    let file = &parsed.file;
+    for range in merged(nodes::in_parsed(parsed, 0)) {
         found.add_text(file.text().get(range).unwrap_or_default());
     }
     if file.text().contains("secretGenerator") {
-        for document in parse(file).documents {
+        for document in &parsed.documents {
             let mut read = BTreeSet::new();
             for generator in document.node.get("secretGenerator").into_iter().flat_map(Node::items) {
                 generator_sources(generator, file, tree, &mut read, &mut found);
