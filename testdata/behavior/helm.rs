@@ -1,9 +1,13 @@
 //! The values of a HelmRelease: where they come from, and which are unknown.
 
+use fleetwright::disk;
 use fleetwright::flux::{Cluster, helm};
+use fleetwright::kustomize::Files;
+use fleetwright::schema::PartialChecker;
+use fleetwright::yaml::{Node, Reader, as_kubernetes, parse, to_json};
 
 use super::clusters::{config_map, kustomization, load, object, sync};
-use super::support::helm_values;
+use super::support::{folders, helm_values, name, testdata};
 
 #[test]
 fn a_secrets_values_are_unknown_and_a_value_knows_its_line() {
@@ -83,4 +87,43 @@ fn a_config_map_that_no_cluster_receives_is_a_fault_where_all_is_known() {
     for repo in [load(&[&sync("a"), &edge, RELEASE, &defaults].concat()), load(&[RELEASE, &defaults].concat())] {
         assert_eq!(release_values(&repo.clusters[0]).node.get("a").and_then(|a| a.text()), Some("b"));
     }
+}
+
+/// Returns whether the values of a chart and of its subcharts match their schemas.
+fn are_valid(chart: &helm::Chart, values: &Node) -> bool {
+    let is_own = chart.schema.as_ref().is_none_or(|schema| {
+        let checker = PartialChecker::new(schema.text(), "invalid-values").unwrap();
+        checker.check(values, false).unwrap().is_empty()
+    });
+    let below = |own: &helm::Subchart| values.get(&own.chart.name).is_none_or(|values| are_valid(&own.chart, values));
+    is_own && chart.subcharts.iter().all(below)
+}
+
+#[test]
+fn values_and_schemas_of_charts_agree_with_helm() {
+    let recorded = std::fs::read_to_string(testdata("oracles/helm-values/answers.json")).unwrap();
+    let recorded: serde_json::Value = serde_json::from_str(&recorded).unwrap();
+    let mut differences = Vec::new();
+    for case in folders(&testdata("oracles/helm-values/cases")) {
+        let files = Files::read(&disk::read(&case.join("chart")).unwrap(), |_| true);
+        let chart = helm::Chart::read(&files, "", None).unwrap_or_else(|| panic!("{}: no chart", case.display()));
+        let text = std::fs::read_to_string(case.join("values.yaml")).unwrap();
+        let parsed = parse(&fleetwright::text::File::new("values.yaml", text));
+        let empty = parse(&fleetwright::text::File::new("values.yaml", "{}"));
+        let document = parsed.documents.first().unwrap_or(&empty.documents[0]);
+        let (values, valid) = match helm::coalesce(&chart, &as_kubernetes(&document.node)) {
+            Ok((chart, values)) => (to_json(&values, Reader::Kustomize), are_valid(&chart, &values)),
+            Err(_) => (serde_json::Value::Null, false),
+        };
+        let answer = &recorded[name(&case)];
+        if values != answer["values"] || valid != answer["valid"] {
+            differences.push(format!(
+                "{}: {values} {valid}, Helm: {} {}",
+                name(&case),
+                answer["values"],
+                answer["valid"]
+            ));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
