@@ -16,7 +16,7 @@ use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::yaml::fix;
+use crate::yaml::{Node, fix};
 use kinds::Kind;
 use mismatches::Mismatches;
 
@@ -43,9 +43,9 @@ declare! {
     /// stored versions, conversion or schemas the API server rejects.
     ///
     /// An object may consist of some fields of an object that exists on the cluster: with the annotation
-    /// `kustomize.toolkit.fluxcd.io/ssa: merge`, or in the namespace `kube-system`. The rule ignores the fields that
-    /// such an object lacks. If a chart of the fleet or a chart with a similar name may create the
-    /// object, such a field is a warning.
+    /// `kustomize.toolkit.fluxcd.io/ssa: merge`, in the namespace `kube-system`, or with nothing except annotations and
+    /// labels in the namespace of a HelmRelease. The rule ignores the fields that such an object lacks. If a chart of the
+    /// fleet or a chart with a similar name may create the object, such a field is a warning.
     ///
     /// Values that only the cluster knows, such as values of Secrets, match any schema. Kinds without a known schema are
     /// counted in the output of `--verbose`.
@@ -189,7 +189,7 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
     // Kubernetes distributions create objects in this namespace, to which server-side apply adds fields.
     let is_of_kubernetes = matches!(&kind.found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
     let may_exist = is_of_kubernetes && applied.namespace() == Some("kube-system");
-    let is_part = may_exist || applied.apply_mode() == ApplyMode::Merged;
+    let is_part = may_exist || applied.apply_mode() == ApplyMode::Merged || completes_a_release(view, applied);
     if is_part && mismatch.fault == Fault::Missing {
         return false;
     }
@@ -211,6 +211,22 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
         }
         _ => true,
     }
+}
+
+/// Returns whether an object only adds annotations or labels to an object that the chart of a HelmRelease may create.
+fn completes_a_release(view: &View<'_>, applied: &Applied<'_>) -> bool {
+    let node = &applied.object.node;
+    let is_header =
+        node.entries().iter().all(|entry| matches!(&*entry.key, "apiVersion" | "kind" | "metadata" | "sops"));
+    let adds = ["annotations", "labels"].iter().any(|key| node.at_keys(&["metadata", *key]).is_some());
+    let is_beside = |release: Applied<'_>| {
+        let target = release.object.node.at_keys(&["spec", "targetNamespace"]).and_then(Node::text);
+        target.or(release.namespace()) == applied.namespace()
+    };
+    is_header
+        && adds
+        && !groups::is_toolkit(applied.object.group())
+        && view.of_kind(groups::HELM, "HelmRelease").any(is_beside)
 }
 
 /// The finding for an object whose version the definition on the cluster does not serve.
