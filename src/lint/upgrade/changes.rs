@@ -13,8 +13,11 @@ use crate::lint::run::options::Options;
 use crate::lint::run::repository::{Outcome, judge, on_clusters};
 use crate::text::{Edit, Tree};
 
+/// The rule of API versions that a release does not serve.
+const REMOVED_API: &str = "removed-api";
+
 /// The rules whose findings depend on the releases. The first two are those of API versions.
-const RULES: [&str; 4] = ["removed-api", "deprecated-api", "schema-mismatch", UNDEFINED_VARIABLE];
+const RULES: [&str; 4] = [REMOVED_API, "deprecated-api", "schema-mismatch", UNDEFINED_VARIABLE];
 
 /// The effect of a move to other releases.
 #[derive(Debug, Default)]
@@ -60,7 +63,13 @@ pub fn upgrade(tree: &Tree, now: &Options, then: &Options) -> Upgrade {
 }
 
 /// The part of a finding that the present releases do not have.
+///
+/// A removed API version is always reported: it breaks the cluster after the move, even if it does so now. For example,
+/// the range of a FluxInstance may include the release already.
 fn new(mut finding: Finding, before: &[Finding]) -> Option<Finding> {
+    if finding.rule == REMOVED_API {
+        return Some(finding);
+    }
     // Only the rules of API versions have warnings that depend on the releases.
     if finding.severity < Severity::Error && !RULES.iter().take(2).any(|rule| *rule == finding.rule) {
         return None;

@@ -89,11 +89,8 @@ impl Replacements {
                 return;
             }
         };
-        let is_new = match one.api.status(now) {
-            Status::Removed(_) => false,
-            Status::Deprecated(_) => is_removed,
-            Status::Served | Status::Unknown => true,
-        };
+        // A removed version breaks the cluster after the move, even if it does so now.
+        let is_new = is_removed || matches!(one.api.status(now), Status::Served | Status::Unknown);
         let replacement = replacement_for(one.api, &releases).filter(|(_, kind)| *kind == one.api.kind);
         let mut is_safe = false;
         if let Some((new, _)) = &replacement {
