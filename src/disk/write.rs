@@ -6,6 +6,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
+use rayon::slice::ParallelSlice as _;
+
 use super::STAGE;
 use super::error::DiskError;
 use super::place;
@@ -50,7 +53,7 @@ pub fn write(root: &Path, changes: &Changes) -> Result<(), DiskError> {
     place::refuse_leaving_link(root)?;
     fs::create_dir_all(root).map_err(DiskError::refused("create the directory", root))?;
     let root = fs::canonicalize(root).map_err(DiskError::refused("read", root))?;
-    let written = write_in_steps(&root, changes, &mut |_| Ok(()));
+    let written = write_in_steps(&root, changes, &|_| Ok(()));
     let cleaned = clean(&root);
     written.and(cleaned)
 }
@@ -136,7 +139,11 @@ enum Step {
 }
 
 /// A function that is called before each step. If the function returns an error, the work ends, as after a kill.
-type BeforeStep<'a> = &'a mut dyn FnMut(Step) -> Result<(), DiskError>;
+type BeforeStep<'a> = &'a (dyn Fn(Step) -> Result<(), DiskError> + Sync);
+
+/// The number of files that one thread writes to a directory of the stage, and then renames. In a larger directory, new
+/// files take longer, and threads wait for each other.
+const AT_ONCE: usize = 256;
 
 fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Result<(), DiskError> {
     let (mut targets, mut checked) = (BTreeMap::new(), BTreeSet::new());
@@ -159,12 +166,16 @@ fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Res
     fs::create_dir(&stage).map_err(DiskError::refused("create the directory", &stage))?;
     let lock = targets.get(changes.lock.path.as_str()).expect("inserted above").clone();
     let (during, after) = (staged(&stage, &changes.lock.during)?, staged(&stage, &changes.lock.after)?);
-    let mut files = Vec::with_capacity(changes.write.len());
-    for (path, text) in &changes.write {
-        let target = targets.get(path.as_str()).expect("inserted above");
-        before(Step::Stage)?;
-        files.push((staged(&stage, text)?, target));
-    }
+    let file = |(path, text)| (targets.get(String::as_str(path)).expect("inserted above").as_path(), text);
+    let files: Vec<(&Path, &Arc<str>)> = changes.write.iter().map(file).collect();
+    let stage_some = |(number, some): (usize, &[(&Path, &Arc<str>)])| -> Result<Vec<PathBuf>, DiskError> {
+        let folder = stage.join(number.to_string());
+        fs::create_dir(&folder).map_err(DiskError::refused("create the directory", &folder))?;
+        let stage_one = |(_, text): &(&Path, &Arc<str>)| before(Step::Stage).and_then(|()| staged(&folder, text));
+        some.iter().map(stage_one).collect()
+    };
+    let staged: Result<Vec<Vec<PathBuf>>, DiskError> = files.par_chunks(AT_ONCE).enumerate().map(stage_some).collect();
+    let staged = staged?;
 
     let changes_files = !files.is_empty() || !changes.remove.is_empty();
     if changes_files {
@@ -177,17 +188,21 @@ fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Res
         before(Step::Remove)?;
         remove(root, targets.get(path).expect("inserted above"), before)?;
     }
-    let mut created: Option<&Path> = None;
-    for (staged, target) in files {
-        before(Step::Rename)?;
-        let folder = target.parent();
-        if let Some(folder) = folder.filter(|_| folder != created) {
-            fs::create_dir_all(folder).map_err(DiskError::refused("create the directory", folder))?;
-            created = Some(folder);
+    let rename_some = |(staged, some): (&Vec<PathBuf>, &[(&Path, &Arc<str>)])| -> Result<(), DiskError> {
+        let mut created: Option<&Path> = None;
+        for (staged, (target, _)) in staged.iter().zip(some) {
+            before(Step::Rename)?;
+            let folder = target.parent();
+            if let Some(folder) = folder.filter(|_| folder != created) {
+                fs::create_dir_all(folder).map_err(DiskError::refused("create the directory", folder))?;
+                place::confirm(root, target)?;
+                created = Some(folder);
+            }
+            rename(staged, target)?;
         }
-        place::confirm(root, target)?;
-        rename(&staged, target)?;
-    }
+        Ok(())
+    };
+    staged.par_iter().zip(files.par_chunks(AT_ONCE)).try_for_each(rename_some)?;
     for path in late {
         before(Step::Remove)?;
         remove(root, targets.get(path).expect("inserted above"), before)?;
@@ -255,6 +270,8 @@ fn remove(root: &Path, target: &Path, before: BeforeStep<'_>) -> Result<(), Disk
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     const LOCK: &str = ".lock";
@@ -303,9 +320,9 @@ mod tests {
         for kill_at in 0.. {
             let folder = before();
             let root = folder.path().canonicalize().unwrap();
-            let mut step = 0;
-            let killed = write_in_steps(&root, &changes(), &mut |_| {
-                step += 1;
+            let step = AtomicUsize::new(0);
+            let killed = write_in_steps(&root, &changes(), &|_| {
+                let step = step.fetch_add(1, Ordering::Relaxed) + 1;
                 if step > kill_at { Err(DiskError::Missing("killed".into())) } else { Ok(()) }
             });
             let a = text(&root, "a.yaml").unwrap();

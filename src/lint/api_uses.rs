@@ -130,7 +130,7 @@ fn use_of_target(target: &Node) -> Option<ApiUse> {
 
 /// The API versions of a repository, with the clusters that they affect.
 #[derive(Default)]
-pub(crate) struct RepositoryUses {
+pub struct RepositoryUses {
     /// The distinct places, and the numbers of their views.
     pub(crate) uses: Vec<(ApiUse, Vec<usize>)>,
     /// The numbers of the places, by file, offset and whether the place is a mention.

@@ -20,7 +20,7 @@ use crate::text::Index;
 
 /// The policies of the clusters. Clusters with the same policies share them.
 #[derive(Default)]
-pub(crate) struct ClusterPolicies<'a> {
+pub struct ClusterPolicies<'a> {
     sets: Vec<Enforced<'a>>,
     /// The set of each cluster, in the order of the views.
     of_view: Vec<usize>,

@@ -28,8 +28,6 @@ pub struct Fleet<'a> {
     pub governance: Governance,
     /// The policies of the configuration.
     sources: &'a [Source],
-    policies: OnceLock<ClusterPolicies<'a>>,
-    api_uses: OnceLock<RepositoryUses>,
     reached: OnceLock<ReachedFiles<'a>>,
     /// The sources by repository, branch and directory. Most clusters have the same automations.
     pub(super) production_sources: Mutex<Index<(String, String, String), ProductionSources<'a>>>,
@@ -37,26 +35,17 @@ pub struct Fleet<'a> {
 
 impl<'a> Fleet<'a> {
     pub(crate) fn new(views: &'a [View<'a>], repo: &'a Repo, governance: Governance, sources: &'a [Source]) -> Self {
-        Self {
-            views,
-            repo,
-            governance,
-            sources,
-            policies: OnceLock::new(),
-            api_uses: OnceLock::new(),
-            reached: OnceLock::new(),
-            production_sources: Mutex::default(),
-        }
+        Self { views, repo, governance, sources, reached: OnceLock::new(), production_sources: Mutex::default() }
     }
 
-    /// The admission policies of the clusters.
-    pub(super) fn policies(&self) -> &ClusterPolicies<'a> {
-        self.policies.get_or_init(|| ClusterPolicies::of(self.views, self.sources))
+    /// Reads the admission policies of the clusters.
+    pub(super) fn policies(&self) -> ClusterPolicies<'a> {
+        ClusterPolicies::of(self.views, self.sources)
     }
 
-    /// The API versions of the clusters that a release deprecates or removes.
-    pub(super) fn api_uses(&self) -> &RepositoryUses {
-        self.api_uses.get_or_init(|| RepositoryUses::of(self.views, &self.repo.patches))
+    /// Collects the API versions that the clusters use.
+    pub(super) fn api_uses(&self) -> RepositoryUses {
+        RepositoryUses::of(self.views, &self.repo.patches)
     }
 
     /// The first cluster of each class of alike clusters.

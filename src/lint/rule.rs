@@ -1,5 +1,7 @@
 //! The definition of a rule.
 
+use super::api_uses::RepositoryUses;
+use super::cluster_policies::ClusterPolicies;
 use super::context::Context;
 use super::findings::Findings;
 use super::fleet::Fleet;
@@ -42,6 +44,10 @@ pub enum Check {
     Cluster(fn(&View<'_>, &mut Findings)),
     /// Checks all clusters together. The check sets the clusters of each finding.
     Fleet(fn(&Fleet<'_>, &mut Findings)),
+    /// Checks all clusters together, with their admission policies.
+    Policies(for<'a> fn(&Fleet<'a>, &ClusterPolicies<'a>, &mut Findings)),
+    /// Checks all clusters together, with the API versions that they use.
+    Apis(fn(&Fleet<'_>, &RepositoryUses, &mut Findings)),
 }
 
 impl Rule {

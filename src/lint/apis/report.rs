@@ -4,14 +4,14 @@ use crate::api::catalog::Releases;
 use crate::api::release::{Status, flux_releases, replacement_for};
 use crate::base::finding::{Finding, Fix, Safety, Severity};
 use crate::kube::version::Version;
-use crate::lint::api_uses::{ApiUse, Role};
+use crate::lint::api_uses::{ApiUse, RepositoryUses, Role};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::view::View;
 use crate::text::{Edit, Index};
 
 /// Reports the uses of API versions, removed ones or deprecated ones.
-pub(crate) fn report(fleet: &Fleet<'_>, rule: &'static str, found: &mut Findings) {
+pub(crate) fn report(fleet: &Fleet<'_>, uses: &RepositoryUses, rule: &'static str, found: &mut Findings) {
     // Most clusters have the same releases.
     let mut numbers: Index<Releases, usize> = Index::default();
     let mut distinct: Vec<Releases> = Vec::new();
@@ -24,7 +24,7 @@ pub(crate) fn report(fleet: &Fleet<'_>, rule: &'static str, found: &mut Findings
     };
     let of_view: Vec<usize> = fleet.views.iter().map(number).collect();
     let newest = Releases { kubernetes: None, flux: flux_releases().last().map(|release| release.version.clone()) };
-    for (one, views) in &fleet.api_uses().uses {
+    for (one, views) in &uses.uses {
         let mut reported: Vec<(Finding, Vec<usize>)> = Vec::new();
         let mut answers: Index<usize, Answer> = Index::default();
         for view in views {

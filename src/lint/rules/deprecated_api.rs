@@ -1,3 +1,4 @@
+use crate::lint::api_uses::RepositoryUses;
 use crate::lint::apis::report::report;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
@@ -75,9 +76,9 @@ declare! {
     /// [Kubernetes: deprecated API migration guide](https://kubernetes.io/docs/reference/using-api/deprecation-guide/),
     /// [Flux: releases](https://fluxcd.io/flux/releases/)
     "deprecated-api", Warning, "an `apiVersion` is deprecated in the release of the cluster",
-    Check::Fleet(check), fixes: [Safe],
+    Check::Apis(check), fixes: [Safe],
 }
 
-fn check(fleet: &Fleet<'_>, found: &mut Findings) {
-    report(fleet, RULE.id, found);
+fn check(fleet: &Fleet<'_>, uses: &RepositoryUses, found: &mut Findings) {
+    report(fleet, uses, RULE.id, found);
 }

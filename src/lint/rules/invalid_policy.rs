@@ -1,3 +1,4 @@
+use crate::lint::cluster_policies::ClusterPolicies;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
@@ -58,11 +59,11 @@ declare! {
     /// ## Source
     ///
     /// [Kubernetes: Common Expression Language](https://kubernetes.io/docs/reference/using-api/cel/)
-    "invalid-policy", Error, "an expression of an admission policy does not compile", Check::Fleet(check),
+    "invalid-policy", Error, "an expression of an admission policy does not compile", Check::Policies(check),
 }
 
-fn check(fleet: &Fleet<'_>, found: &mut Findings) {
-    for (finding, clusters) in &fleet.policies().invalid {
+fn check(_: &Fleet<'_>, policies: &ClusterPolicies<'_>, found: &mut Findings) {
+    for (finding, clusters) in &policies.invalid {
         let mut finding = finding.clone();
         finding.clusters.clone_from(clusters);
         found.push(finding);

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::finding::Finding;
+use crate::lint::cluster_policies::ClusterPolicies;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
@@ -126,13 +127,13 @@ declare! {
     /// ## Source
     ///
     /// [Kubernetes: ValidatingAdmissionPolicy](https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/)
-    "policy-violation", Error, "an admission policy refuses an object", Check::Fleet(check),
+    "policy-violation", Error, "an admission policy refuses an object", Check::Policies(check),
 }
 
-fn check(fleet: &Fleet<'_>, found: &mut Findings) {
+fn check<'a>(fleet: &Fleet<'a>, policies: &ClusterPolicies<'a>, found: &mut Findings) {
     let mut known: BTreeMap<(usize, usize, usize), usize> = BTreeMap::new();
     let mut findings: Vec<Finding> = Vec::new();
-    for answer in fleet.policies().answers(fleet.views, found) {
+    for answer in policies.answers(fleet.views, found) {
         let Some(view) = fleet.views.get(answer.view) else { continue };
         let object = answer.applied.object;
         for (at, violation) in answer.decision.violations.iter().enumerate() {

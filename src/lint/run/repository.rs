@@ -82,7 +82,9 @@ pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&
     let views = views(repo, &receivers, &tenancies, &classes, options);
     let fleet = Fleet::new(&views, repo, options.governance, &options.policies);
     let of_clusters = || (check_clusters(&views, &classes, &rules), check_fleet(&fleet, &rules));
-    let (mut found, (clusters, all)) = rayon::join(|| check_objects(&views, &rules, options), of_clusters);
+    let check = || rayon::join(|| check_objects(&views, &rules, options), of_clusters);
+    let count = || (count_objects(&receivers), not_built(&receivers));
+    let ((mut found, (clusters, all)), (objects, not_built)) = rayon::join(check, count);
     found.merge(clusters);
     found.merge(all);
     found.extend(problems(repo, &receivers, options));
@@ -114,9 +116,9 @@ pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&
         baseline,
         unwanted,
         unchecked,
-        objects: count_objects(&receivers),
+        objects,
         unreached: fleet.reached().count_unreached(repo),
-        not_built: not_built(&receivers),
+        not_built,
         skipped: repo.skipped.clone(),
         not_done: repo.not_done.clone(),
     }
@@ -235,14 +237,31 @@ pub(super) fn check_clusters(views: &[View<'_>], classes: &Classes, rules: &[&Ru
     all
 }
 
+/// Checks all clusters together. The rules run in parallel.
+///
+/// The facts that two rules share are collected before: a rule that waits for parallel work may run another rule
+/// meanwhile, so no rule may wait for a fact that another rule collects in parallel.
 pub(super) fn check_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Findings {
-    let mut found = Findings::default();
-    for rule in rules {
-        if let Check::Fleet(check) = rule.check {
-            check(fleet, &mut found);
+    let has = |is_reader: fn(Check) -> bool| rules.iter().any(|rule| is_reader(rule.check));
+    let policies = || has(|check| matches!(check, Check::Policies(_))).then(|| fleet.policies());
+    let uses = || has(|check| matches!(check, Check::Apis(_))).then(|| fleet.api_uses());
+    let (policies, uses) = rayon::join(policies, uses);
+    let run = |rule: &&Rule| {
+        let mut found = Findings::default();
+        match (rule.check, &policies, &uses) {
+            (Check::Fleet(check), ..) => check(fleet, &mut found),
+            (Check::Policies(check), Some(policies), _) => check(fleet, policies, &mut found),
+            (Check::Apis(check), _, Some(uses)) => check(fleet, uses, &mut found),
+            _ => {}
         }
+        found
+    };
+    let of_rules: Vec<Findings> = rules.par_iter().map(run).collect();
+    let mut all = Findings::default();
+    for found in of_rules {
+        all.merge(found);
     }
-    found
+    all
 }
 
 /// The problems of files and builds that affect the selected clusters.

@@ -45,7 +45,7 @@ impl Replacements {
             }
         }
         let releases: Vec<_> = fleet.views.iter().map(View::releases).collect();
-        for (one, views) in &fleet.api_uses().uses {
+        for (one, views) in fleet.api_uses().uses {
             if one.role == Role::Object {
                 continue;
             }
