@@ -11,6 +11,7 @@ use crate::disk;
 use crate::lint;
 use crate::report::changes::{ChangesFormat, Roots, write};
 use crate::report::mask::SecretValues;
+use crate::text::Tree;
 
 /// Shows what changes on which clusters: between two revisions, or between a revision and the working directory.
 ///
@@ -75,7 +76,19 @@ enum State {
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let (before, after) = states(&args.sides)?;
-    let (before, after) = (open(&before, &args.options, streams)?, open(&after, &args.options, streams)?);
+    let nothing = Tree::default();
+    // The working directory is read first, since a revision shares its files.
+    let (before, after) = match &after {
+        State::Directory(_) => {
+            let after = open(&after, &args.options, &nothing, streams)?;
+            (open(&before, &args.options, &after.tree, streams)?, after)
+        }
+        State::Revision(..) => {
+            let before = open(&before, &args.options, &nothing, streams)?;
+            let after = open(&after, &args.options, &before.tree, streams)?;
+            (before, after)
+        }
+    };
     let changes = changes(&before, &after, &args.options, streams)?;
     let format = match args.format {
         Format::Text => ChangesFormat::Text,
@@ -131,11 +144,12 @@ fn states(sides: &[String]) -> Result<(State, State), Error> {
     }
 }
 
-fn open(state: &State, options: &Options, streams: &mut Streams) -> Result<Repository, Error> {
+/// Reads a state. `other` is the other state.
+fn open(state: &State, options: &Options, other: &Tree, streams: &mut Streams) -> Result<Repository, Error> {
     match state {
         State::Directory(folder) => options.open(folder, streams),
         State::Revision(folder, revision) => {
-            let tree = disk::read_revision(folder, revision)?;
+            let tree = disk::read_revision(folder, revision, other)?;
             options.open_tree(tree, folder, streams)
         }
     }
@@ -147,7 +161,8 @@ fn changes(
     options: &Options,
     streams: &mut Streams,
 ) -> Result<Changes, Error> {
-    let (earlier, later) = rayon::join(|| before.load(), || after.load());
+    let earlier = before.load();
+    let later = after.load_beside(&earlier);
     let mut secrets = SecretValues::of(&before.tree, Some(&earlier));
     secrets.extend(SecretValues::of(&after.tree, Some(&later)));
     streams.hide(&secrets);

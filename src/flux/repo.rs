@@ -37,7 +37,7 @@ use crate::flux::query::other_programs::OtherPrograms;
 use crate::flux::source::sources::Sources;
 use crate::kube::{Object, groups};
 use crate::kustomize::{Build, Builder, Files, MISSING_RESOURCE, Omission, is_yaml, omissions_by_name};
-use crate::text::{Entry, Index, PathKind, Tree, folder_of, join};
+use crate::text::{Entry, File, Index, PathKind, Tree, folder_of, join};
 
 use crate::yaml::{DUPLICATE_KEY, Node};
 
@@ -155,9 +155,19 @@ struct NamedPaths {
 impl Repo {
     /// Loads a repository from a tree of files.
     pub fn load(tree: &Tree, settings: &Settings) -> Self {
+        Self::load_beside(tree, settings, &Self::default())
+    }
+
+    /// Loads a repository from a tree of files. `other` is another state of the repository: both share the documents of
+    /// equal files.
+    pub fn load_beside(tree: &Tree, settings: &Settings, other: &Self) -> Self {
         let mut repo = Self::default();
         let charts = chart_folders(tree);
-        let files = Files::read(tree, |file| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts));
+        let is_included = |file: &File| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts);
+        let files = match &other.sources {
+            Some(other) => Files::read_beside(tree, is_included, other.repository_files()),
+            None => Files::read(tree, is_included),
+        };
         repo.count_unread(tree, &charts);
         repo.charts = charts;
         let kustomizations = kustomizations(&files);

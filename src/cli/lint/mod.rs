@@ -134,7 +134,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if args.options.selects_clusters() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
-    let outcome = match args.since.read(&args.dir, source.as_ref())? {
+    let outcome = match args.since.read(&args.dir, source.as_ref(), &tree)? {
         Some(earlier) => lint::judge_since(&repo, &options, &earlier),
         None => lint::judge(&repo, &options),
     };

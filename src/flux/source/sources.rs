@@ -152,6 +152,11 @@ impl Sources {
         }
     }
 
+    /// The files of the repository.
+    pub fn repository_files(&self) -> &Files {
+        &self.repository
+    }
+
     /// The repository as an artifact, for directories that are built without a known source.
     pub fn repository(&self) -> Arc<Artifact> {
         self.know("repository", || self.repository.clone())

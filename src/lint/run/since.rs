@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::baseline::{Baseline, BaselineUse};
 use super::options::Options;
-use super::repository::{Outcome, judge_with, run};
+use super::repository::{Outcome, judge, judge_with};
 use crate::base::finding::Finding;
 use crate::flux::Repo;
 use crate::text::Tree;
@@ -18,15 +18,16 @@ pub fn judge_since(repo: &Repo, options: &Options, earlier: &Tree) -> Outcome {
         if findings.is_empty() {
             return BaselineUse::None;
         }
-        BaselineUse::Compare(earlier_findings(findings, options, earlier))
+        BaselineUse::Compare(earlier_findings(findings, repo, options, earlier))
     })
 }
 
-fn earlier_findings(findings: &[Finding], options: &Options, earlier: &Tree) -> Baseline {
+fn earlier_findings(findings: &[Finding], repo: &Repo, options: &Options, earlier: &Tree) -> Baseline {
     let rules: BTreeSet<&str> = findings.iter().map(|finding| finding.rule).collect();
     let mut options = options.clone();
     options.forget_comments();
     options.only = rules.into_iter().map(str::to_owned).collect();
     options.baseline = BaselineUse::Record(Baseline::default());
-    run(earlier, &options).baseline.recorded.unwrap_or_default()
+    options.read_comments(earlier);
+    judge(&Repo::load_beside(earlier, &options.settings, repo), &options).baseline.recorded.unwrap_or_default()
 }
