@@ -221,7 +221,7 @@ impl BlobReader {
 
     fn request(&self, ids: &BTreeSet<&str>) {
         // If the thread has ended, `git` has ended, and there is no answer.
-        let _ = self.requests.send(ids.iter().map(|id| format!("{id}\n")).collect());
+        let _ = self.requests.send(ids.iter().flat_map(|id| [id, "\n"]).collect());
     }
 
     fn answer(&self) -> std::io::Result<Content> {

@@ -106,9 +106,8 @@ impl Files {
                 let known = if first[at] < done { parsed.get(first[at]) } else { of_first[first[at] - done].as_ref() };
                 let parsed = match known {
                     Some(parsed) if first[at] == at => parsed.clone(),
-                    Some(parsed) => {
-                        known_of(path,file).unwrap_or_else(|| Arc::new(parsed.of_copy(file).unwrap_or_else(|| parse(file))))
-                    }
+                    Some(parsed) => known_of(path, file)
+                        .unwrap_or_else(|| Arc::new(parsed.of_copy(file).unwrap_or_else(|| parse(file)))),
                     None => unreachable!("each distinct text is parsed"),
                 };
                 let nodes: usize = parsed.documents.iter().map(|document| document.node.size()).sum();
