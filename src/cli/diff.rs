@@ -6,10 +6,10 @@ use super::error::Error;
 use super::exit::Exit;
 use super::repository::{Options, Repository};
 use super::streams::{Lines, Streams};
-use crate::changes::{Changes, Side, compare};
+use crate::changes::{Changes, Side, Unbuilt, compare};
 use crate::disk;
 use crate::lint;
-use crate::report::changes::{ChangesFormat, Roots, write};
+use crate::report::changes::{ChangesFormat, Roots, reason, write};
 use crate::report::mask::SecretValues;
 use crate::text::Tree;
 
@@ -99,11 +99,14 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let roots = Roots { before: &before.prefix, after: &after.prefix };
     let lines = if format == ChangesFormat::Json { Lines::Json } else { Lines::Text };
     streams.write_as(lines, |out| write(&changes, format, roots, out))?;
-    if let Some(failed) = changes.unbuilt.iter().find(|unbuilt| unbuilt.failed) {
-        let state = if failed.is_later { "later" } else { "earlier" };
+    let failed: Vec<&Unbuilt> = changes.unbuilt.iter().filter(|unbuilt| unbuilt.failed).collect();
+    if let Some(first) = failed.first() {
+        let state = if first.is_later { "later" } else { "earlier" };
+        let more = if failed.len() > 1 { format!(" (and {} more)", failed.len() - 1) } else { String::new() };
+        let (applier, reason) = (&first.applier, reason(first, roots));
         let message =
-            format!("{} does not build in the {state} state, so its objects are not compared", failed.applier);
-        return Err(Error::with_help(message, "run `fleetwright lint` on that state to see the errors"));
+            format!("{applier} does not build in the {state} state, so its objects are not compared: {reason}{more}");
+        return Err(Error::with_help(message, "run `fleetwright lint` on that state to see all errors"));
     }
     let is_changed = !changes.objects.is_empty()
         || !changes.rights.is_empty()
