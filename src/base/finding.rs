@@ -129,7 +129,7 @@ pub struct Fix {
 }
 
 /// The safety of a fix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Safety {
     /// The fix states what the author certainly intended, or does not change the objects on a cluster.

@@ -22,13 +22,15 @@ use crate::yaml::{Name, Path};
 /// Compares two states of a repository.
 pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Changes {
     let mut found = Found::default();
-    let mut unbuilt = AllUnbuilt::default();
+    let mut unbuilt = AllUnbuilt::new(before.repo, after.repo);
     // The clusters with changes that may affect rights, with the numbers of their receivers.
     let mut affected: Vec<(Name, [usize; 2])> = Vec::new();
     let (earlier, later) = (by_name(before), by_name(after));
     for (name, (number, receiver)) in &later {
         let Some((former_number, former)) = earlier.get(name) else {
-            found.new_clusters.push(name.clone());
+            if !name.is_empty() && !unbuilt.add_lost(name, receiver, false) {
+                found.new_clusters.push(name.clone());
+            }
             continue;
         };
         let unbuilt = unbuilt.add(name, former, receiver);
@@ -36,9 +38,15 @@ pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Changes {
             affected.push((name.clone(), [*former_number, *number]));
         }
     }
+    let mut former_clusters = Vec::new();
+    for (name, (_, receiver)) in &earlier {
+        if !name.is_empty() && !later.contains_key(name) && !unbuilt.add_lost(name, receiver, true) {
+            former_clusters.push(name.clone());
+        }
+    }
     let mut changes = Changes {
         new_clusters: found.new_clusters,
-        former_clusters: earlier.into_keys().filter(|name| !later.contains_key(name)).collect(),
+        former_clusters,
         objects: found.changes,
         rights: AllRights::of(before, after, &affected).changes,
         unbuilt: unbuilt.found,

@@ -158,7 +158,7 @@ pub struct RightsChange {
 }
 
 /// An applier whose objects cannot be compared.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unbuilt {
     /// The applier.
     pub applier: ObjectRef,
@@ -168,6 +168,8 @@ pub struct Unbuilt {
     pub failed: bool,
     /// The reason.
     pub reason: String,
+    /// The place of the fault, if it is known.
+    pub at: Option<Span>,
     /// The clusters.
     pub clusters: Vec<Name>,
 }

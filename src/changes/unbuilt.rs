@@ -4,14 +4,43 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::model::Unbuilt;
-use crate::base::finding::ObjectRef;
-use crate::flux::{Applier, ApplierKind, Receiver, State};
-use crate::yaml::Name;
+use crate::base::finding::{Finding, ObjectRef, Severity};
+use crate::flux::{Applier, ApplierKind, Receiver, Repo, State};
+use crate::text::{Span, is_inside};
+use crate::yaml::{INVALID_YAML, Name};
+
+/// The errors of a state.
+struct Faults<'a> {
+    by_object: BTreeMap<&'a ObjectRef, &'a Finding>,
+    errors: Vec<&'a Finding>,
+    has_clusters: bool,
+}
+
+impl<'a> Faults<'a> {
+    fn of(repo: &'a Repo) -> Self {
+        // A file that no build reads has a warning. Without the fault, a build may read the file.
+        let is_error = |one: &&Finding| one.severity == Severity::Error || one.rule == INVALID_YAML;
+        let errors: Vec<&Finding> = repo.problems.iter().filter(is_error).collect();
+        let by_object = errors.iter().rev().filter_map(|finding| Some((finding.object.as_ref()?, *finding))).collect();
+        Self { by_object, errors, has_clusters: repo.clusters.iter().any(|cluster| !cluster.name.is_empty()) }
+    }
+
+    /// The reason why the state lacks a cluster that the other state has, with its place; `None` if it was removed.
+    fn loss(&self, folder: &str, is_later: bool) -> Option<(String, Option<Span>)> {
+        let fault = self.errors.iter().find(|finding| is_inside(finding.at.span.file().path(), folder));
+        match fault {
+            Some(fault) => Some((fault.message.clone(), Some(fault.at.span.clone()))),
+            // The first cluster of a repository is new, but the loss of all clusters is rather a mistake.
+            None => (is_later && !self.has_clusters).then(|| ("no cluster was found".to_owned(), None)),
+        }
+    }
+}
 
 /// The appliers of all clusters without a build.
-#[derive(Default)]
-pub(super) struct AllUnbuilt {
+pub(super) struct AllUnbuilt<'a> {
     pub(super) found: Vec<Unbuilt>,
+    /// The errors of the earlier and the later state.
+    faults: [Faults<'a>; 2],
     /// The positions in the list, by applier, state and reason.
     known: BTreeMap<(ObjectRef, bool, String), usize>,
 }
@@ -23,7 +52,24 @@ pub(super) struct UnbuiltAppliers {
     pub(super) after: BTreeSet<ObjectRef>,
 }
 
-impl AllUnbuilt {
+impl<'a> AllUnbuilt<'a> {
+    pub(super) fn new(before: &'a Repo, after: &'a Repo) -> Self {
+        Self { found: Vec::new(), faults: [Faults::of(before), Faults::of(after)], known: BTreeMap::new() }
+    }
+
+    /// Records a cluster that one state lacks because of a fault. Returns `false` if it was added or removed.
+    pub(super) fn add_lost(&mut self, name: &Name, receiver: &Receiver<'_>, is_later: bool) -> bool {
+        let cluster = receiver.cluster;
+        let Some((reason, at)) = self.faults[usize::from(is_later)].loss(&cluster.folder, is_later) else {
+            return false;
+        };
+        let Some(root) = cluster.appliers.first() else { return false };
+        let unbuilt =
+            Unbuilt { applier: root.reference.clone(), is_later, failed: true, reason, at, clusters: Vec::new() };
+        self.add_one(unbuilt, name);
+        true
+    }
+
     /// Records the appliers of a cluster that only one state builds.
     pub(super) fn add(&mut self, cluster: &Name, before: &Receiver<'_>, after: &Receiver<'_>) -> UnbuiltAppliers {
         let mut unbuilt = UnbuiltAppliers::default();
@@ -44,19 +90,21 @@ impl AllUnbuilt {
                 if !failed && other.get(*applier).is_none_or(|state| **state != State::Built) {
                     continue;
                 }
-                let reason = match state {
-                    State::NotBuilt(reason) => reason.to_string(),
-                    State::Built | State::Failed => "its build fails".to_owned(),
+                let fault = self.faults[usize::from(is_later)].by_object.get(*applier);
+                let (reason, at) = match (state, fault) {
+                    (State::NotBuilt(reason), _) => (reason.to_string(), None),
+                    (_, Some(fault)) => (fault.message.clone(), Some(fault.at.span.clone())),
+                    (_, None) => ("its build fails".to_owned(), None),
                 };
                 let applier = (*applier).clone();
-                self.add_one(Unbuilt { applier, is_later, failed, reason, clusters: Vec::new() }, cluster);
+                self.add_one(Unbuilt { applier, is_later, failed, reason, at, clusters: Vec::new() }, cluster);
             }
         }
         unbuilt
     }
 
     fn add_one(&mut self, unbuilt: Unbuilt, cluster: &Name) {
-        let Self { found, known } = self;
+        let Self { found, known, .. } = self;
         let key = (unbuilt.applier.clone(), unbuilt.is_later, unbuilt.reason.clone());
         let at = *known.entry(key).or_insert_with(|| {
             found.push(unbuilt);

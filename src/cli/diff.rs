@@ -6,11 +6,12 @@ use super::error::Error;
 use super::exit::Exit;
 use super::repository::{Options, Repository};
 use super::streams::{Lines, Streams};
-use crate::changes::{Changes, Side, compare};
+use crate::changes::{Changes, Side, Unbuilt, compare};
 use crate::disk;
 use crate::lint;
-use crate::report::changes::{ChangesFormat, Roots, write};
+use crate::report::changes::{ChangesFormat, Roots, reason, write};
 use crate::report::mask::SecretValues;
+use crate::text::Tree;
 
 /// Shows what changes on which clusters: between two revisions, or between a revision and the working directory.
 ///
@@ -75,7 +76,19 @@ enum State {
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let (before, after) = states(&args.sides)?;
-    let (before, after) = (open(&before, &args.options, streams)?, open(&after, &args.options, streams)?);
+    let nothing = Tree::default();
+    // The working directory is read first, since a revision shares its files.
+    let (before, after) = match &after {
+        State::Directory(_) => {
+            let after = open(&after, &args.options, &nothing, streams)?;
+            (open(&before, &args.options, &after.tree, streams)?, after)
+        }
+        State::Revision(..) => {
+            let before = open(&before, &args.options, &nothing, streams)?;
+            let after = open(&after, &args.options, &before.tree, streams)?;
+            (before, after)
+        }
+    };
     let changes = changes(&before, &after, &args.options, streams)?;
     let format = match args.format {
         Format::Text => ChangesFormat::Text,
@@ -86,11 +99,14 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let roots = Roots { before: &before.prefix, after: &after.prefix };
     let lines = if format == ChangesFormat::Json { Lines::Json } else { Lines::Text };
     streams.write_as(lines, |out| write(&changes, format, roots, out))?;
-    if let Some(failed) = changes.unbuilt.iter().find(|unbuilt| unbuilt.failed) {
-        let state = if failed.is_later { "later" } else { "earlier" };
+    let failed: Vec<&Unbuilt> = changes.unbuilt.iter().filter(|unbuilt| unbuilt.failed).collect();
+    if let Some(first) = failed.first() {
+        let state = if first.is_later { "later" } else { "earlier" };
+        let more = if failed.len() > 1 { format!(" (and {} more)", failed.len() - 1) } else { String::new() };
+        let (applier, reason) = (&first.applier, reason(first, roots));
         let message =
-            format!("{} does not build in the {state} state, so its objects are not compared", failed.applier);
-        return Err(Error::with_help(message, "run `fleetwright lint` on that state to see the errors"));
+            format!("{applier} does not build in the {state} state, so its objects are not compared: {reason}{more}");
+        return Err(Error::with_help(message, "run `fleetwright lint` on that state to see all errors"));
     }
     let is_changed = !changes.objects.is_empty()
         || !changes.rights.is_empty()
@@ -131,11 +147,12 @@ fn states(sides: &[String]) -> Result<(State, State), Error> {
     }
 }
 
-fn open(state: &State, options: &Options, streams: &mut Streams) -> Result<Repository, Error> {
+/// Reads a state. `other` is the other state.
+fn open(state: &State, options: &Options, other: &Tree, streams: &mut Streams) -> Result<Repository, Error> {
     match state {
         State::Directory(folder) => options.open(folder, streams),
         State::Revision(folder, revision) => {
-            let tree = disk::read_revision(folder, revision)?;
+            let tree = disk::read_revision(folder, revision, other)?;
             options.open_tree(tree, folder, streams)
         }
     }
@@ -147,7 +164,8 @@ fn changes(
     options: &Options,
     streams: &mut Streams,
 ) -> Result<Changes, Error> {
-    let (earlier, later) = rayon::join(|| before.load(), || after.load());
+    let earlier = before.load();
+    let later = after.load_beside(&earlier);
     let mut secrets = SecretValues::of(&before.tree, Some(&earlier));
     secrets.extend(SecretValues::of(&after.tree, Some(&later)));
     streams.hide(&secrets);

@@ -369,6 +369,11 @@ impl Repository {
     pub(super) fn load(&self) -> Repo {
         Repo::load(&self.tree, &self.settings)
     }
+
+    /// Builds the model of the repository, which shares documents with another state of the repository.
+    pub(super) fn load_beside(&self, other: &Repo) -> Repo {
+        Repo::load_beside(&self.tree, &self.settings, other)
+    }
 }
 
 /// Returns the root with its path relative to `folder`; `None` if the root is outside of `folder`.

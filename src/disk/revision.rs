@@ -1,10 +1,15 @@
 //! Reads a directory as it is in a revision of its Git repository. Nothing is checked out, and no filter runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::sync::{Arc, mpsc};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+
+use data_encoding::HEXLOWER;
+use sha1::Sha1;
+use sha2::{Digest as _, Sha256};
 
 use super::error::{DiskError, display};
 use super::git;
@@ -15,75 +20,77 @@ use crate::text::{DecodeError, Entry, File, LoadError, Loader, Tree, folder_of, 
 const LINK: &str = "120000";
 const SUBMODULE: &str = "160000";
 
+/// The length of an id of Git, unless the repository uses SHA-256.
+const SHA1_DIGITS: usize = 40;
+
 /// Reads a directory in a revision, such as `main` or `HEAD~1`.
 ///
-/// Files that are not YAML are read on first access. A link to another file of the revision is that file.
-pub fn read_revision(folder: &Path, revision: &str) -> Result<Tree, DiskError> {
-    let repository = Repository { folder: folder.to_owned(), revision: revision.to_owned() };
+/// `present` is another state of the directory: files with equal content are shared, and not read from Git. Files that
+/// are not YAML are read on first access. A link to another file of the revision is that file.
+pub fn read_revision(folder: &Path, revision: &str, present: &Tree) -> Result<Tree, DiskError> {
+    let repository = Repository::new(folder, revision);
     if !git::is_repository(&std::path::absolute(folder).unwrap_or_default()) {
         return Err(repository.error("the directory is not in a Git repository"));
     }
-    let commit =
-        repository.query(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")]);
-    let commit =
-        commit.map_err(|_| repository.error("there is no such commit; a shallow clone has only few of them"))?;
-    let prefix = repository.query(&["rev-parse", "--show-prefix"])?;
-    let prefix = prefix.trim_end_matches('\n');
-    let listed = repository.query(&[
-        "ls-tree",
-        "-r",
-        "-z",
-        "-l",
-        "--full-tree",
-        commit.trim(),
-        "--",
-        if prefix.is_empty() { "." } else { prefix },
-    ])?;
-    let mut blobs: BTreeMap<String, Blob> = listed.split('\0').filter_map(|line| Blob::parse(line, prefix)).collect();
-    let texts = repository.contents(blobs.values().filter(|blob| blob.mode == LINK))?;
-    follow_links(&mut blobs, &texts);
-    let is_read = |(path, blob): &(&String, &Blob)| is_yaml(path) && blob.size <= File::MAX_LEN && blob.mode != LINK;
-    let texts = repository.contents(blobs.iter().filter(is_read).map(|(_, blob)| blob))?;
-    let mut tree = Tree::with_loader(Arc::new(RevisionLoader {
-        repository,
-        blobs: blobs.iter().map(|(path, blob)| (path.clone(), blob.id.clone())).collect(),
-    }));
-    for (path, blob) in &blobs {
-        let entry = if blob.mode == LINK {
+    let mut blobs = repository.list()?;
+    let links = repository.contents(blobs.values().filter(|blob| blob.is_link).map(|blob| &*blob.id))?;
+    follow_links(&mut blobs, &links);
+    let is_read = |(path, blob): &(&String, &Blob)| is_yaml(path) && !blob.is_link;
+    let shared: BTreeMap<&str, &File> = blobs
+        .iter()
+        .filter(is_read)
+        .filter_map(|(path, blob)| match present.entry(path)? {
+            Entry::Text(file) => blob.is(file.text().as_bytes()).then_some((path.as_str(), file)),
+            Entry::Deferred | Entry::Opaque(_) => None,
+        })
+        .collect();
+    let others = blobs.iter().filter(is_read).filter(|(path, _)| !shared.contains_key(path.as_str()));
+    let texts = repository.contents(others.map(|(_, blob)| &*blob.id))?;
+    let entry = |(path, blob): (&String, &Blob)| {
+        let entry = if blob.is_link {
             Entry::Opaque(LoadError::Linked)
-        } else if blob.size > File::MAX_LEN {
-            Entry::Opaque(DecodeError::TooLarge.into())
+        } else if let Some(file) = shared.get(path.as_str()) {
+            Entry::Text((*file).clone())
         } else {
             match texts.get(&blob.id).filter(|_| is_yaml(path)) {
-                Some(bytes) => File::decode(path.as_str(), bytes.clone())
+                Some(Content::Bytes(bytes)) => File::decode(path.as_str(), bytes.clone())
                     .map_or_else(|error| Entry::Opaque(error.into()), Entry::Text),
+                Some(Content::TooLarge) => Entry::Opaque(DecodeError::TooLarge.into()),
                 None => Entry::Deferred,
             }
         };
-        tree.insert_entry(path, entry);
-    }
+        (Arc::from(path.as_str()), entry)
+    };
+    let entries: Vec<(Arc<str>, Entry)> = blobs.iter().map(entry).collect();
+    let mut tree = Tree::with_loader(Arc::new(RevisionLoader { repository, blobs, present: present.clone() }));
+    tree.insert_all(entries);
     Ok(tree)
 }
 
 /// A file of a revision.
 #[derive(Clone)]
 struct Blob {
-    mode: String,
-    id: String,
-    size: usize,
+    id: Arc<str>,
+    is_link: bool,
 }
 
 impl Blob {
-    /// Parses a line of `git ls-tree -l`, and returns the path below `prefix` with the file.
-    fn parse(line: &str, prefix: &str) -> Option<(String, Self)> {
+    /// Parses a line of `git ls-tree`, and returns the path with the file.
+    fn parse(line: &str) -> Option<(String, Self)> {
         let (facts, path) = line.split_once('\t')?;
         let mut facts = facts.split_ascii_whitespace();
-        let (mode, _, id, size) = (facts.next()?, facts.next()?, facts.next()?, facts.next()?);
-        let path = path.strip_prefix(prefix)?;
-        (mode != SUBMODULE).then(|| {
-            let size = size.parse().unwrap_or_default();
-            (path.to_owned(), Self { mode: mode.to_owned(), id: id.to_owned(), size })
-        })
+        let (mode, _, id) = (facts.next()?, facts.next()?, facts.next()?);
+        (mode != SUBMODULE).then(|| (path.to_owned(), Self { id: id.into(), is_link: mode == LINK }))
+    }
+
+    /// Returns whether the file has a content.
+    fn is(&self, content: &[u8]) -> bool {
+        let header = format!("blob {}\0", content.len());
+        let id = match self.id.len() {
+            SHA1_DIGITS => HEXLOWER.encode(&Sha1::new_with_prefix(&header).chain_update(content).finalize()),
+            _ => HEXLOWER.encode(&Sha256::new_with_prefix(&header).chain_update(content).finalize()),
+        };
+        *self.id == *id
     }
 }
 
@@ -91,18 +98,19 @@ impl Blob {
 const MAX_COPIES: usize = 100_000;
 
 /// Replaces links to files of the revision by these files. Other links stay.
-fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<String, Vec<u8>>) {
+fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<Arc<str>, Content>) {
     let links: Vec<(String, String)> = blobs
         .iter()
-        .filter(|(_, blob)| blob.mode == LINK)
+        .filter(|(_, blob)| blob.is_link)
         .filter_map(|(path, blob)| {
-            let target = std::str::from_utf8(texts.get(&blob.id)?).ok()?;
+            let Content::Bytes(target) = texts.get(&blob.id)? else { return None };
+            let target = std::str::from_utf8(target).ok()?;
             Some((path.clone(), join(folder_of(path), target)?))
         })
         .collect();
     let mut room = MAX_COPIES;
     for (path, target) in links {
-        if let Some(blob) = blobs.get(&target).filter(|blob| blob.mode != LINK).cloned() {
+        if let Some(blob) = blobs.get(&target).filter(|blob| !blob.is_link).cloned() {
             blobs.insert(path, blob);
             continue;
         }
@@ -112,7 +120,7 @@ fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<String, Vec
         }
         let below = blobs.range(folder.clone()..).take_while(|(below, _)| below.starts_with(&folder));
         let copies: Vec<(String, Blob)> = below
-            .filter(|(_, blob)| blob.mode != LINK)
+            .filter(|(_, blob)| !blob.is_link)
             .take(room + 1)
             .map(|(below, blob)| (format!("{path}{}", below.trim_start_matches(target.as_str())), blob.clone()))
             .collect();
@@ -126,82 +134,137 @@ fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<String, Vec
     }
 }
 
+/// The content of a file of a revision.
+enum Content {
+    Bytes(Vec<u8>),
+    /// The file is larger than [`File::MAX_LEN`].
+    TooLarge,
+}
+
 /// A Git repository, by a directory in it.
 struct Repository {
     folder: PathBuf,
     revision: String,
+    /// The program that reads files, started on first use.
+    reader: Mutex<Option<BlobReader>>,
 }
 
 impl Repository {
+    fn new(folder: &Path, revision: &str) -> Self {
+        Self { folder: folder.to_owned(), revision: revision.to_owned(), reader: Mutex::default() }
+    }
+
     fn error(&self, reason: impl Into<String>) -> DiskError {
         DiskError::Revision { revision: self.revision.clone(), path: display(&self.folder), reason: reason.into() }
     }
 
-    /// Runs a query of `git`, and returns its output.
-    fn query(&self, arguments: &[&str]) -> Result<String, DiskError> {
+    /// Lists the files of the directory in the revision. Paths start at the directory.
+    fn list(&self) -> Result<BTreeMap<String, Blob>, DiskError> {
         let mut git = git::command(&self.folder);
-        git.args(arguments);
-        let output = git::output(git, &self.folder)?.ok_or_else(|| self.error("`git` failed, or does not run"))?;
-        String::from_utf8(output).map_err(|_| self.error("a path is not valid UTF-8"))
+        git.args(["ls-tree", "-r", "-z", "--end-of-options", &format!("{}^{{commit}}", self.revision)]);
+        let listed = git::output(git, &self.folder)?
+            .ok_or_else(|| self.error("there is no such commit; a shallow clone has only few of them"))?;
+        let listed = String::from_utf8(listed).map_err(|_| self.error("a path is not valid UTF-8"))?;
+        Ok(listed.split('\0').filter_map(Blob::parse).collect())
     }
 
     /// Returns the contents of files, by their ids.
-    fn contents<'a>(&self, blobs: impl Iterator<Item = &'a Blob>) -> Result<BTreeMap<String, Vec<u8>>, DiskError> {
-        let ids: Vec<String> = blobs.map(|blob| blob.id.clone()).collect();
+    fn contents<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Result<BTreeMap<Arc<str>, Content>, DiskError> {
+        let ids: BTreeSet<&str> = ids.collect();
         if ids.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let mut git = git::command(&self.folder);
-        git.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let failed = |error: std::io::Error| self.error(error.to_string());
-        let mut running = git.spawn().map_err(failed)?;
-        let (stdin, stdout) = (running.stdin.take(), running.stdout.take());
-        let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else { return Err(self.error("`git` has no output")) };
-        let request = ids.join("\n") + "\n";
+        // A panic in another thread leaves a reader whose answers may belong to other requests.
+        let mut reader = self.reader.lock().map_err(|_| self.error("an earlier read failed"))?;
+        let running = match reader.take() {
+            Some(running) => running,
+            None => BlobReader::start(&self.folder).map_err(failed)?,
+        };
+        running.request(&ids);
+        let mut contents = BTreeMap::new();
+        for id in ids {
+            contents.insert(id.into(), running.answer().map_err(failed)?);
+        }
+        // After an error, the reader ends, since the next answers would belong to earlier requests.
+        *reader = Some(running);
+        Ok(contents)
+    }
+}
+
+/// A running `git cat-file --batch`.
+struct BlobReader {
+    process: Child,
+    requests: Sender<String>,
+    answers: Receiver<std::io::Result<Content>>,
+}
+
+impl BlobReader {
+    fn start(folder: &Path) -> std::io::Result<Self> {
+        let mut git = git::command(folder);
+        git.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = git.spawn()?;
+        let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
+        let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else {
+            return Err(std::io::Error::other("`git` has no input or output"));
+        };
         // `git` answers while it reads, so a single thread could block both programs.
-        let writer = std::thread::spawn(move || stdin.write_all(request.as_bytes()));
-        let (sender, receiver) = mpsc::sync_channel(16);
+        let (requests, requested) = mpsc::channel::<String>();
+        std::thread::spawn(move || while requested.recv().is_ok_and(|ids| stdin.write_all(ids.as_bytes()).is_ok()) {});
+        let (sender, answers) = mpsc::sync_channel(16);
         std::thread::spawn(move || {
             let mut reader = BufReader::new(stdout);
             while sender.send(next(&mut reader)).is_ok() {}
         });
-        let mut contents = BTreeMap::new();
-        let mut outcome = Ok(());
-        for id in ids {
-            // `git` never ends if an object of the repository is a pipe.
-            let answer = receiver.recv_timeout(git::TIMEOUT).map_err(|_| self.error("`git` did not answer in time"));
-            match answer.and_then(|bytes| bytes.map_err(failed)) {
-                Ok(bytes) => _ = contents.insert(id, bytes),
-                Err(error) => {
-                    outcome = Err(error);
-                    break;
-                }
-            }
-        }
-        let _ = running.kill();
-        let _ = running.wait();
-        let _ = writer.join();
-        outcome.map(|()| contents)
+        Ok(Self { process, requests, answers })
+    }
+
+    fn request(&self, ids: &BTreeSet<&str>) {
+        // If the thread has ended, `git` has ended, and there is no answer.
+        let _ = self.requests.send(ids.iter().flat_map(|id| [id, "\n"]).collect());
+    }
+
+    fn answer(&self) -> std::io::Result<Content> {
+        // `git` never ends if an object of the repository is a pipe.
+        let late = |_| std::io::Error::other("`git` did not answer in time");
+        self.answers.recv_timeout(git::TIMEOUT).map_err(late)?
+    }
+}
+
+impl Drop for BlobReader {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
 /// Reads one answer of `git cat-file --batch`: a line with id, type and size, then the content and a newline.
-fn next(reader: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
+fn next(reader: &mut impl BufRead) -> std::io::Result<Content> {
     let mut line = String::new();
     reader.read_line(&mut line)?;
-    let size = line.split_ascii_whitespace().nth(2).and_then(|size| size.parse::<usize>().ok());
+    let size = line.split_ascii_whitespace().nth(2).and_then(|size| size.parse::<u64>().ok());
     let size =
         size.ok_or_else(|| std::io::Error::other("the repository does not contain all files of the revision"))?;
+    let mut answer = reader.by_ref().take(size + 1);
+    if size > File::MAX_LEN as u64 {
+        std::io::copy(&mut answer, &mut std::io::sink())?;
+        return Ok(Content::TooLarge);
+    }
     let mut bytes = Vec::new();
-    reader.by_ref().take(size as u64 + 1).read_to_end(&mut bytes)?;
-    bytes.truncate(size);
-    Ok(bytes)
+    answer.read_to_end(&mut bytes)?;
+    if bytes.len() as u64 <= size {
+        return Err(std::io::Error::other("`git` ended early"));
+    }
+    bytes.pop();
+    Ok(Content::Bytes(bytes))
 }
 
 /// A loader for the files of a revision that are read on first access.
 struct RevisionLoader {
     repository: Repository,
-    blobs: BTreeMap<String, String>,
+    blobs: BTreeMap<String, Blob>,
+    /// Another state of the directory.
+    present: Tree,
 }
 
 impl Loader for RevisionLoader {
@@ -210,12 +273,21 @@ impl Loader for RevisionLoader {
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        let id = self.blobs.get(path).ok_or(LoadError::Missing)?;
-        let blob = Blob { mode: String::new(), id: id.clone(), size: 0 };
-        let mut contents = self.repository.contents(std::iter::once(&blob));
-        let found = contents.as_mut().ok().and_then(|contents| contents.remove(id));
-        found
-            .ok_or_else(|| LoadError::Unreadable(format!("Git cannot read the file in `{}`", self.repository.revision)))
+        let blob = self.blobs.get(path).ok_or(LoadError::Missing)?;
+        if let Ok(bytes) = self.present.bytes(path)
+            && blob.is(&bytes)
+        {
+            return Ok(bytes.to_vec());
+        }
+        let contents = self.repository.contents(std::iter::once(&*blob.id));
+        match contents.ok().and_then(|mut contents| contents.remove(&blob.id)) {
+            Some(Content::Bytes(bytes)) => Ok(bytes),
+            Some(Content::TooLarge) => Err(DecodeError::TooLarge.into()),
+            None => {
+                let why = format!("Git cannot read the file in `{}`", self.repository.revision);
+                Err(LoadError::Unreadable(why))
+            }
+        }
     }
 }
 
@@ -238,13 +310,17 @@ mod tests {
         git(&["add", "-A"]);
         git(&["commit", "-q", "-m", "first"]);
         std::fs::write(folder.path().join("fleet/a.yaml"), "a: 2").unwrap();
-        let tree = read_revision(&folder.path().join("fleet"), "HEAD").unwrap();
+        let present = [File::new("a.yaml", "a: 2"), File::new("c.yaml", "")].into_iter().collect();
+        let tree = read_revision(&folder.path().join("fleet"), "HEAD", &present).unwrap();
         assert_eq!(tree.file("a.yaml").unwrap().text(), "a: 1");
         assert_eq!(tree.file("b.txt").unwrap().text(), "b");
         #[cfg(unix)]
         assert_eq!(tree.file("link.yaml").unwrap().text(), "a: 1");
         assert_eq!(tree.len(), if cfg!(unix) { 3 } else { 2 });
-        let error = read_revision(folder.path(), "--output=/tmp/x").unwrap_err().to_string();
+        let shared = read_revision(&folder.path().join("fleet"), "HEAD", &tree).unwrap();
+        let (one, other) = (tree.file("a.yaml").unwrap(), shared.file("a.yaml").unwrap());
+        assert!(Arc::ptr_eq(one.shared_text(), other.shared_text()));
+        let error = read_revision(folder.path(), "--output=/tmp/x", &present).unwrap_err().to_string();
         assert!(error.contains("there is no such commit"), "{error}");
     }
 }

@@ -155,15 +155,25 @@ struct NamedPaths {
 impl Repo {
     /// The parsed form of a file, if loading parsed the file.
     pub fn parsed(&self, file: &File) -> Option<&Arc<Parsed>> {
-        let parsed = self.sources.as_ref()?.parsed(file.path())?;
+        let parsed = self.sources.as_ref()?.repository_files().parsed_ahead(file.path())?;
         (parsed.file == *file).then_some(parsed)
     }
 
     /// Loads a repository from a tree of files.
     pub fn load(tree: &Tree, settings: &Settings) -> Self {
+        Self::load_beside(tree, settings, &Self::default())
+    }
+
+    /// Loads a repository from a tree of files. `other` is another state of the repository: both share the documents of
+    /// equal files.
+    pub fn load_beside(tree: &Tree, settings: &Settings, other: &Self) -> Self {
         let mut repo = Self::default();
         let charts = chart_folders(tree);
-        let files = Files::read(tree, |file| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts));
+        let is_included = |file: &File| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts);
+        let files = match &other.sources {
+            Some(other) => Files::read_beside(tree, is_included, other.repository_files()),
+            None => Files::read(tree, is_included),
+        };
         repo.count_unread(tree, &charts);
         repo.charts = charts;
         let kustomizations = kustomizations(&files);

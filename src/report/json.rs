@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::base::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Fix, Label, Safety, Severity};
+use crate::text::{Edit, Position};
 
 /// The version of the document format; an incompatible change increments it.
 const VERSION: u32 = 1;
@@ -51,6 +52,8 @@ struct JsonFinding {
     clusters: Vec<String>,
     /// The reason and the fix; null if the message contains them.
     help: Option<String>,
+    /// The edits that remove the finding; null if there is no exact fix. `fleetwright lint --fix` applies it.
+    fix: Option<JsonFix>,
     /// Related positions, and the other places with the same cause.
     related: Vec<Related>,
     /// The number of findings with the same cause that this one stands for; absent if it is the only one.
@@ -72,6 +75,46 @@ struct Object {
     namespace: Option<String>,
     /// The name of the object.
     name: String,
+}
+
+/// Edits of files that remove a finding.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Fix", deny_unknown_fields)]
+struct JsonFix {
+    /// Whether the fix needs a review.
+    safety: Safety,
+    /// The edits, which do not overlap. All positions are positions before the first edit.
+    edits: Vec<JsonEdit>,
+}
+
+/// The replacement of a part of a file.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Edit", deny_unknown_fields)]
+struct JsonEdit {
+    /// The directory of another repository that `path` is relative to; null for the linted directory.
+    root: Option<String>,
+    /// The path of the file relative to `root` or to the linted directory.
+    path: String,
+    /// The start of the replaced text.
+    start: JsonPosition,
+    /// The end of the replaced text. It is equal to the start if the edit inserts a text.
+    end: JsonPosition,
+    /// The new text.
+    replacement: String,
+}
+
+/// A position in a file.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Position", deny_unknown_fields)]
+struct JsonPosition {
+    /// The offset in bytes of the file in UTF-8, from 0.
+    offset: usize,
+    /// The line, from 1.
+    #[schemars(range(min = 1))]
+    line: u32,
+    /// The column in characters, from 1.
+    #[schemars(range(min = 1))]
+    column: u32,
 }
 
 /// A related position of a finding.
@@ -159,8 +202,29 @@ impl From<&Finding> for JsonFinding {
             }),
             clusters: finding.clusters.iter().map(ToString::to_string).collect(),
             help: finding.help.clone(),
+            fix: finding.fix.as_deref().map(JsonFix::from),
             related: finding.all_related().map(Related::from).collect(),
             places: Some(finding.count()).filter(|count| *count > 1),
+        }
+    }
+}
+
+impl From<&Fix> for JsonFix {
+    fn from(fix: &Fix) -> Self {
+        Self { safety: fix.safety, edits: fix.edits.iter().map(JsonEdit::from).collect() }
+    }
+}
+
+impl From<&Edit> for JsonEdit {
+    fn from(edit: &Edit) -> Self {
+        let (span, range) = (&edit.span, edit.span.range());
+        let position = |offset: usize, place: Position| JsonPosition { offset, line: place.line, column: place.column };
+        Self {
+            root: span.file().root().map(ToString::to_string),
+            path: span.file().path().to_owned(),
+            start: position(range.start, span.position()),
+            end: position(range.end, span.end_position()),
+            replacement: edit.text.clone(),
         }
     }
 }

@@ -4,9 +4,9 @@
 
 use std::fmt::Write as _;
 
-use fleetwright::base::finding::{Finding, ObjectRef, Severity};
+use fleetwright::base::finding::{Finding, Fix, ObjectRef, Safety, Severity};
 use fleetwright::report::{Coverage, FORMATS, Report, SummaryLine, access, build, changes, graph, json, trace};
-use fleetwright::text::{File, Span};
+use fleetwright::text::{Edit, File, Span};
 use snapbox::data::DataFormat;
 use snapbox::{Data, IntoData, assert_data_eq};
 
@@ -35,7 +35,14 @@ fn report() -> Report {
         "Kustomization `backend/flux-backend` has no `spec.serviceAccountName`",
     )
     .help("set it to a ServiceAccount of namespace `backend`; without it Flux applies with its own rights")
-    .about(object.clone());
+    .about(object.clone())
+    .fixed_by(Some(Fix {
+        edits: vec![
+            Edit { span: sync.span(0..0), text: "# ".to_owned() },
+            Edit { span: place(&sync, "interval: 12h"), text: "interval: 1h\n  serviceAccountName: flux".to_owned() },
+        ],
+        safety: Safety::Unsafe,
+    }));
     account.clusters = ["a", "b", "c", "d", "e", "f", "g"].map(Into::into).to_vec();
     let target = Finding::warning(
         "target-namespace-mismatch",

@@ -130,11 +130,12 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Applied::Written(fixed) => tree = *fixed,
     }
     options.read_comments(&tree);
-    let repo = Repo::load(&tree, &options.settings);
+    let read_earlier = || args.since.read(&args.dir, source.as_ref(), &tree);
+    let (repo, earlier) = rayon::join(|| Repo::load(&tree, &options.settings), read_earlier);
     if args.options.selects_clusters() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
-    let outcome = match args.since.read(&args.dir, source.as_ref())? {
+    let outcome = match earlier? {
         Some(earlier) => lint::judge_since(&repo, &options, &earlier),
         None => lint::judge(&repo, &options),
     };

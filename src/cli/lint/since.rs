@@ -19,13 +19,15 @@ pub(super) struct SinceOptions {
 
 impl SinceOptions {
     /// Reads the directory in the revision, if the user requested a comparison.
-    pub(super) fn read(&self, dir: &Path, source: Option<&Source>) -> Result<Option<Tree>, Error> {
+    ///
+    /// `present` is the directory as it is now.
+    pub(super) fn read(&self, dir: &Path, source: Option<&Source>, present: &Tree) -> Result<Option<Tree>, Error> {
         let Some(revision) = &self.since else { return Ok(None) };
         if disk::is_file(dir) {
             let help = "lint the directory of the file";
             return Err(Error::with_help("`--since` needs a directory".to_owned(), help));
         }
-        let mut tree = disk::read_revision(dir, revision)?;
+        let mut tree = disk::read_revision(dir, revision, present)?;
         if let Some(source) = source {
             source::remove_templates(&mut tree, source);
         }

@@ -14,7 +14,7 @@ use crate::kube::Object;
 use crate::kustomize;
 use crate::kustomize::Files;
 use crate::text::{Index, Tree, is_inside};
-use crate::yaml::{Node, Parsed, Value};
+use crate::yaml::{Node, Value};
 
 /// A local copy of the content of a source.
 #[derive(Debug, Clone)]
@@ -152,9 +152,9 @@ impl Sources {
         }
     }
 
-    /// The parsed file of the repository at a path, if the file was parsed ahead.
-    pub fn parsed(&self, path: &str) -> Option<&Arc<Parsed>> {
-        self.repository.parsed_ahead(path)
+    /// The files of the repository.
+    pub fn repository_files(&self) -> &Files {
+        &self.repository
     }
 
     /// The repository as an artifact, for directories that are built without a known source.

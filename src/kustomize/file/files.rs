@@ -70,6 +70,12 @@ fn unread(file: &File) -> Parsed {
 impl Files {
     /// Parses the YAML files of the tree that `is_included` accepts, in parallel.
     pub fn read(tree: &Tree, is_included: impl Fn(&File) -> bool) -> Self {
+        Self::read_beside(tree, is_included, &Self::default())
+    }
+
+    /// Parses the YAML files of the tree that `is_included` accepts. Files that `other` contains unchanged share its
+    /// documents.
+    pub fn read_beside(tree: &Tree, is_included: impl Fn(&File) -> bool, other: &Self) -> Self {
         let texts = tree.entries().filter_map(|(path, entry)| match entry {
             Entry::Text(file) => Some((path, file)),
             Entry::Deferred | Entry::Opaque(_) => None,
@@ -80,6 +86,7 @@ impl Files {
         let first: Vec<usize> =
             files.iter().enumerate().map(|(at, (_, file))| *known.entry_or(file.text(), || at)).collect();
         let mut parsed: Vec<Arc<Parsed>> = Vec::with_capacity(files.len());
+        let known_of = |path: &str, file: &File| other.parsed.get(path).filter(|known| known.file == *file).cloned();
         let mut nodes = 0;
         while parsed.len() < files.len() {
             let done = parsed.len();
@@ -89,14 +96,18 @@ impl Files {
                 break;
             }
             let of_first = chunk.clone().into_par_iter();
-            let of_first = of_first.map(|at| (first[at] == at).then(|| Arc::new(parse(files[at].1))));
+            let of_first = of_first.map(|at| {
+                let (path, file) = files[at];
+                (first[at] == at).then(|| known_of(path, file).unwrap_or_else(|| Arc::new(parse(file))))
+            });
             let of_first: Vec<Option<Arc<Parsed>>> = of_first.collect();
             let of_chunk = chunk.into_par_iter().map(|at| {
-                let file = files[at].1;
+                let (path, file) = files[at];
                 let known = if first[at] < done { parsed.get(first[at]) } else { of_first[first[at] - done].as_ref() };
                 let parsed = match known {
                     Some(parsed) if first[at] == at => parsed.clone(),
-                    Some(parsed) => Arc::new(parsed.of_copy(file).unwrap_or_else(|| parse(file))),
+                    Some(parsed) => known_of(path, file)
+                        .unwrap_or_else(|| Arc::new(parsed.of_copy(file).unwrap_or_else(|| parse(file)))),
                     None => unreachable!("each distinct text is parsed"),
                 };
                 let nodes: usize = parsed.documents.iter().map(|document| document.node.size()).sum();

@@ -66,11 +66,16 @@ pub fn run(tree: &Tree, options: &Options) -> Outcome {
 
 /// Checks a repository.
 pub fn judge(repo: &Repo, options: &Options) -> Outcome {
-    judge_with(repo, options, |_| options.baseline.clone())
+    judge_with(repo, options, || (), |_, ()| options.baseline.clone())
 }
 
-/// Checks a repository. `baseline` returns the baseline for the findings.
-pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&[Finding]) -> BaselineUse) -> Outcome {
+/// Checks a repository. `prepare` runs beside the rules, and `baseline` returns the baseline for the findings.
+pub(super) fn judge_with<T: Send>(
+    repo: &Repo,
+    options: &Options,
+    prepare: impl FnOnce() -> T + Send,
+    baseline: impl FnOnce(&[Finding], T) -> BaselineUse,
+) -> Outcome {
     let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::all).collect();
     let is_selected =
         |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
@@ -84,7 +89,8 @@ pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&
     let of_clusters = || (check_clusters(&views, &classes, &rules), check_fleet(&fleet, &rules));
     let check = || rayon::join(|| check_objects(&views, &rules, options), of_clusters);
     let count = || (count_objects(&receivers), not_built(&receivers));
-    let ((mut found, (clusters, all)), (objects, not_built)) = rayon::join(check, count);
+    let beside = || rayon::join(prepare, count);
+    let ((mut found, (clusters, all)), (prepared, (objects, not_built))) = rayon::join(check, beside);
     found.merge(clusters);
     found.merge(all);
     found.extend(problems(repo, &receivers, options));
@@ -107,7 +113,7 @@ pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&
     findings.extend(faults);
     sort(&mut findings);
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
-    let baseline = baseline(&findings).apply(&mut findings, |entry| options.judges(entry));
+    let baseline = baseline(&findings, prepared).apply(&mut findings, |entry| options.judges(entry));
     // Grouping follows the exceptions, since an exception may match only one of the places.
     let findings = if options.is_ungrouped { findings } else { group(findings) };
     Outcome {

@@ -166,7 +166,7 @@ impl Document {
             former_clusters: texts(&changes.former_clusters),
             objects: changes.objects.iter().map(|change| ObjectChange::new(change, roots, &mut masks)).collect(),
             rights: changes.rights.iter().map(AccountChange::new).collect(),
-            not_compared: changes.unbuilt.iter().map(NotCompared::new).collect(),
+            not_compared: changes.unbuilt.iter().map(|unbuilt| NotCompared::new(unbuilt, roots)).collect(),
         }
     }
 
@@ -189,11 +189,17 @@ impl Document {
         let counts = [(added, "added"), (removed, "removed"), (moved, "moved"), (changed, "changed")];
         let parts: Vec<String> =
             counts.iter().filter(|(count, _)| *count > 0).map(|(count, verb)| format!("{count} {verb}")).collect();
+        let others = match self.not_compared.len() {
+            0 => String::new(),
+            1 => "; the objects of 1 applier are not compared".to_owned(),
+            count => format!("; the objects of {count} appliers are not compared"),
+        };
         if parts.is_empty() {
-            return "no object changes".to_owned();
+            let what = if others.is_empty() { "no object changes" } else { "no changes of the compared objects" };
+            return format!("{what}{others}");
         }
         let danger = if dangerous > 0 { format!("; {dangerous} dangerous") } else { String::new() };
-        format!("objects: {}{danger}", parts.join(", "))
+        format!("objects: {}{danger}{others}", parts.join(", "))
     }
 }
 
@@ -245,15 +251,23 @@ impl AccountChange {
 }
 
 impl NotCompared {
-    fn new(unbuilt: &Unbuilt) -> Self {
+    fn new(unbuilt: &Unbuilt, roots: Roots<'_>) -> Self {
         Self {
             applier: unbuilt.applier.clone(),
             state: if unbuilt.is_later { "after" } else { "before" },
             failed: unbuilt.failed,
-            reason: one_line(&unbuilt.reason),
+            reason: reason(unbuilt, roots),
             clusters: texts(&unbuilt.clusters),
         }
     }
+}
+
+/// The reason why the objects of an applier are not compared, with its place.
+pub fn reason(unbuilt: &Unbuilt, roots: Roots<'_>) -> String {
+    let reason = one_line(&unbuilt.reason);
+    let Some(at) = &unbuilt.at else { return reason };
+    let (path, line) = place(at, roots.of(unbuilt.is_later));
+    format!("{path}:{line}: {reason}")
 }
 
 fn texts(names: &[crate::yaml::Name]) -> Vec<String> {

@@ -7,7 +7,7 @@ mod html;
 
 use std::io::{self, Write};
 
-pub use document::Roots;
+pub use document::{Roots, reason};
 
 use document::Document;
 

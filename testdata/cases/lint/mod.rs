@@ -18,6 +18,7 @@ use crate::{Outcome, compare, difference, overwrites, trials as trials_of};
 
 mod document;
 mod fixes;
+mod since;
 
 /// A case of a rule is a Markdown file or a directory; a third kind is the rule's page.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -39,6 +40,13 @@ pub(crate) fn trials() -> Vec<Trial> {
         })
     };
     trials.extend(RULES.iter().map(fixes));
+    let since = |rule: &'static Rule| {
+        Trial::test(format!("lint::{}/since", rule.id), move || {
+            check_since(rule);
+            Ok(())
+        })
+    };
+    trials.extend(RULES.iter().map(since));
     trials
 }
 
@@ -86,6 +94,16 @@ fn check_fixes(rule: &Rule) {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     let all: Vec<Safety> = all.into_iter().collect();
     assert_eq!(all, rule.fixes, "the safety of the fixes of {}", rule.id);
+}
+
+/// The findings that changes of the first case of a rule introduce.
+fn check_since(rule: &Rule) {
+    let cases = entries(&testdata("lint").join(rule.id));
+    let Some(case) = cases.first() else { return };
+    let tree = if case.is_dir() { tree_of(case) } else { Document::read(case).tree() };
+    if let Some(fault) = since::check(&tree, &options(&tree, rule.id)) {
+        panic!("{}: {fault}", name(case));
+    }
 }
 
 /// A Markdown file, whose findings show the clusters that they concern, and related places.

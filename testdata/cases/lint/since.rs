@@ -1,0 +1,41 @@
+//! The findings that a change introduces: those of the later state without those of the earlier one.
+
+use std::collections::BTreeSet;
+
+use fleetwright::base::finding::Finding;
+use fleetwright::base::fingerprint::fingerprints;
+use fleetwright::flux::Repo;
+use fleetwright::lint::{Options, judge_since, run};
+use fleetwright::text::{File, Tree};
+
+use crate::support::lines;
+
+/// The changes of a repository that are tried, at most.
+const CHANGES: usize = 4;
+
+/// Removes, empties and moves files of a repository, and compares both states. Returns a fault.
+pub(super) fn check(tree: &Tree, options: &Options) -> Option<String> {
+    let options = Options { only: Vec::new(), pedantic: true, is_ungrouped: true, ..options.clone() };
+    let paths: Vec<&str> = tree.files().map(File::path).take(CHANGES).collect();
+    let changed = paths.iter().flat_map(|path| {
+        let (mut without, mut comment) = (tree.clone(), tree.clone());
+        without.remove(path);
+        let text = tree.file(path).unwrap().text().to_owned();
+        comment.insert(File::new(*path, format!("# moved\n\n{text}")));
+        [without, comment]
+    });
+    changed.flat_map(|other| [difference(&other, tree, &options), difference(tree, &other, &options)]).flatten().next()
+}
+
+fn difference(earlier: &Tree, later: &Tree, options: &Options) -> Option<String> {
+    let repo = Repo::load(later, &options.settings);
+    let mut with_comments = options.clone();
+    with_comments.read_comments(later);
+    let found = judge_since(&repo, &with_comments, earlier).findings;
+    let (before, after) = (run(earlier, options).findings, run(later, options).findings);
+    let known: BTreeSet<String> = fingerprints(&before).into_iter().collect();
+    let prints = fingerprints(&after);
+    let new = after.into_iter().zip(prints).filter(|(_, print)| !known.contains(print));
+    let new: Vec<Finding> = new.map(|(finding, _)| finding).collect();
+    (lines(&found) != lines(&new)).then(|| format!("found:\n{}instead of:\n{}", lines(&found), lines(&new)))
+}
