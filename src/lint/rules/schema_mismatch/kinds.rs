@@ -49,7 +49,7 @@ impl<'a> Kinds<'a> {
             let version = object.api_version().rsplit('/').next().unwrap_or_default();
             match catalog.find(object.group(), version, object.kind()) {
                 Lookup::Found(found) if *replaces && is_of_flux(&found) => {
-                    Answer::Unchecked("a FluxInstance patches their definition")
+                    Answer::Unchecked("a patch of the cluster changes their definition")
                 }
                 Lookup::Found(found) => {
                     let is_newer = is_newer(&found, catalog.releases());
@@ -73,10 +73,14 @@ impl<'a> Kinds<'a> {
     }
 }
 
-/// Returns whether a FluxInstance patches the definitions of Flux, which then differ from the built-in schemas.
+/// Returns whether a FluxInstance or a Kustomization patches the definitions of Flux, which then differ from the built-in
+/// schemas. The Kustomization may apply an artifact with the manifests of Flux.
 pub(super) fn replaces_definitions(view: &View<'_>) -> bool {
-    view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").any(|instance| {
-        let patches = instance.object.node.at_keys(&["spec", "kustomize", "patches"]);
+    let instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");
+    let instances = instances.map(|one| one.object.node.at_keys(&["spec", "kustomize", "patches"]));
+    let appliers = view.of_kind(groups::KUSTOMIZE, "Kustomization");
+    let appliers = appliers.map(|one| one.object.node.at_keys(&["spec", "patches"]));
+    instances.chain(appliers).any(|patches| {
         patches.into_iter().flat_map(Node::items).any(|patch| {
             let texts = [patch.at_keys(&["target", "kind"]), patch.get("patch")];
             texts.into_iter().flatten().filter_map(Node::text).any(|text| text.contains("CustomResourceDefinition"))
