@@ -94,7 +94,10 @@ pub(super) fn patched_definitions(view: &View<'_>) -> BTreeSet<String> {
 fn selects(name: &str, object: &Object) -> bool {
     let plural = name.strip_suffix(object.group()).and_then(|rest| rest.strip_suffix('.'));
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
-    name.is_empty() || !is_name || plural.is_some_and(|plural| plural.starts_with(&object.kind().to_ascii_lowercase()))
+    let kind = object.kind().to_ascii_lowercase();
+    // The plural of `OCIRepository` is `ocirepositories`.
+    let stem = kind.strip_suffix('y').unwrap_or(&kind);
+    name.is_empty() || !is_name || plural.is_some_and(|plural| plural.starts_with(stem))
 }
 
 fn is_of_flux(found: &Found) -> bool {
