@@ -1,7 +1,7 @@
 //! Targets for edits of files: the functions that fixes use, and the fixes of the linter.
 
 use fleetwright::base::finding::{Fix, Safety};
-use fleetwright::lint::{Options, fix as fix_findings};
+use fleetwright::lint::fix as fix_findings;
 use fleetwright::text::{File, apply};
 use fleetwright::yaml::{Node, fix, parse};
 

@@ -22,7 +22,7 @@ pub use build::output::Build;
 pub use file::definition::{FILE_NAMES, References, file_in, references_of};
 pub use file::files::{Files, Reading, is_yaml};
 pub use file::kustomization_fields::{fields, rewrite};
-pub use file::manifests::expand_list;
+pub use file::manifests::{NOT_AN_OBJECT, expand_list};
 pub use file::plugin_fields::plugin_fields;
 pub use file::remote::Copy;
 pub use file::remote_base::{RemoteBase, UnreadBase};

@@ -37,7 +37,10 @@ impl Guard {
     fn write_line(&mut self) -> io::Result<()> {
         let line = std::mem::take(&mut self.line);
         let Ok(text) = std::str::from_utf8(&line) else { return self.inner.write_all(&line) };
-        let masked = self.redactor.as_ref().map_or(Cow::Borrowed(text), |redactor| redactor.redact(text));
+        let masked = self.redactor.as_ref().map_or(Cow::Borrowed(text), |redactor| match self.lines {
+            Lines::Json => redactor.redact_json(text),
+            Lines::Text | Lines::Data => redactor.redact(text),
+        });
         let (content, end) = match masked.strip_suffix('\n') {
             Some(content) => (content, "\n"),
             None => (&*masked, ""),

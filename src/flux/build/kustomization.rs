@@ -7,7 +7,7 @@ use super::inventory::{ChangedObjects, Inventory};
 use super::output::{BuildFacts, Output};
 use super::overlay::overlay;
 use super::sops;
-use crate::base::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label, Severity};
 use crate::base::group_findings::sort;
 use crate::flux::model::applier_kind::State;
 use crate::flux::model::objects::Objects;
@@ -20,7 +20,7 @@ use crate::flux::variables::substitute::substitute_known;
 use crate::flux::variables::substitute::undefined::UndefinedVariable;
 use crate::flux::variables::substitution::Substitution;
 use crate::kube::{Object, ObjectId};
-use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
+use crate::kustomize::{FAILED_BUILD, FILE_NAMES, NOT_AN_OBJECT};
 use crate::text::{Index, Span, folder_of};
 use crate::yaml::Node;
 
@@ -53,6 +53,10 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
     findings.extend(chart_findings(std::mem::take(&mut build.charts)));
     for finding in &mut findings {
         finding.object.get_or_insert_with(|| spec.reference.clone());
+        if finding.rule == FAILED_BUILD && finding.message.starts_with(NOT_AN_OBJECT) {
+            let summary = format!(" documents in the directory of {} are not valid objects", spec.reference);
+            *finding = finding.clone().caused_by(format!("{} {NOT_AN_OBJECT}", spec.reference), "", summary);
+        }
     }
     sort(&mut findings);
     let mut objects = std::mem::take(&mut build.objects);
@@ -103,7 +107,11 @@ pub(crate) fn missing(kustomization: &Object, place: &Node, folder: &str, is_fil
             .to_string()
     };
     let summary = format!(" Kustomizations have a wrong `spec.path`: {message}");
-    let finding = Finding::error(MISSING_PATH, place.span().clone(), message).help(help);
+    let mut finding = Finding::error(MISSING_PATH, place.span().clone(), message).help(help);
+    // Another program packs an artifact or a bucket, and may add files or leave out directories above.
+    if kustomization.text_at(&["spec", "sourceRef", "kind"]).is_some_and(|kind| kind != "GitRepository") {
+        finding.severity = Severity::Warning;
+    }
     finding.about(kustomization.reference()).caused_by(folder, "", summary)
 }
 

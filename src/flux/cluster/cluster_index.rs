@@ -42,6 +42,8 @@ pub(crate) struct ClusterIndex {
     /// The source that contains the repository itself, and the directory of the repository that is the root of that
     /// source.
     own: Option<(SourceRef, String)>,
+    /// Whether the objects of the bootstrap precede the same objects of the cluster's directory.
+    keeps_bootstrap: bool,
 }
 
 /// The precedence of outputs with the same object, lowest first.
@@ -57,12 +59,18 @@ impl ClusterIndex {
     /// Creates the index of a cluster before any applier is built.
     pub(crate) fn new(root: &Root, settings: &Settings) -> Self {
         let own = root.own_source().map(|source| (source, root.prefix.clone().unwrap_or_default()));
-        Self { producers: Producers::declared(&root.name, &settings.config.external), own, ..Self::default() }
+        Self {
+            producers: Producers::declared(&root.name, &settings.config.external),
+            own,
+            keeps_bootstrap: root.keeps_source,
+            ..Self::default()
+        }
     }
 
     /// Adds an output. If objects have equal identity and precedence, lookups find the first one.
     pub(crate) fn take(&mut self, output: &Arc<Output>, kind: ApplierKind) {
         let rank = match kind {
+            ApplierKind::Bootstrap if self.keeps_bootstrap => Rank::Operator,
             ApplierKind::Bootstrap => Rank::ByHand,
             ApplierKind::FluxInstance => Rank::Operator,
             ApplierKind::Kustomization | ApplierKind::ResourceSet | ApplierKind::Folder => Rank::Applied,

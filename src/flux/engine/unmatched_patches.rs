@@ -116,6 +116,8 @@ impl PatchTally {
         let missed = self.by_place.into_values().filter_map(|record| {
             let mut finding = *record.missed?;
             if let Some(owners) = listed(&record.owners) {
+                let all = finding.message.replacen("this patch matches", " patches of this file match", 1);
+                finding = finding.clone().caused_by(format!("{} {all}", finding.at.span.file().path()), "", all);
                 finding.message = finding.message.replacen("this patch", &format!("this patch of {owners}"), 1);
             }
             Some(Finding { clusters: record.clusters.into_iter().collect(), ..finding })

@@ -39,6 +39,9 @@ pub struct Tenancy {
     pub flux_namespaces: BTreeSet<String>,
     /// The namespaces of tenants, with the tenant if it is known.
     pub tenants: BTreeMap<String, Option<String>>,
+    /// The namespaces of tenants that the platform may use itself: nothing names a tenant, and the objects of the
+    /// namespace come from the platform's sources.
+    pub supposed: BTreeSet<String>,
     /// Service accounts outside of tenants' namespaces, as `namespace/name`, with their tenant.
     pub accounts: BTreeMap<String, String>,
     /// Namespaces from which a hub reconciles other clusters.
@@ -83,10 +86,13 @@ impl Tenancy {
                 tenancy.hubs.insert(namespace.to_string());
             }
         }
-        tenancy.tenants = tenancy.infer(received);
+        (tenancy.tenants, tenancy.supposed) = tenancy.infer(received);
         tenancy.accounts = tenancy.accounts_beside_flux(received);
         let declared = declared.into_iter().flatten();
-        tenancy.tenants.extend(declared.map(|(namespace, name)| (namespace.clone(), Some(name.clone()))));
+        for (namespace, name) in declared {
+            tenancy.supposed.remove(namespace);
+            tenancy.tenants.insert(namespace.clone(), Some(name.clone()));
+        }
         let governed = governance == Governance::Fleet;
         let has_tenants = !tenancy.tenants.is_empty() || !tenancy.accounts.is_empty();
         tenancy.multi_tenant = governed || tenancy.lockdown.is_some() || has_tenants;
@@ -100,8 +106,10 @@ impl Tenancy {
 
     /// Applies the configuration: the tenants of namespaces, and whether tenants share the cluster.
     pub fn apply(&mut self, configured: &config::Tenancy) {
-        let declared = configured.namespaces();
-        self.tenants.extend(declared.map(|(namespace, tenant)| (namespace.to_string(), Some(tenant.to_string()))));
+        for (namespace, tenant) in configured.namespaces() {
+            self.supposed.remove(namespace);
+            self.tenants.insert(namespace.to_string(), Some(tenant.to_string()));
+        }
         self.accounts.extend(configured.accounts().map(|(account, tenant)| (account.to_string(), tenant.to_string())));
         self.multi_tenant = match configured.mode {
             Some(mode) => mode == TenancyMode::Multi,
@@ -204,7 +212,9 @@ impl Tenancy {
     /// namespace, or a Kustomization that delegates the namespace to another repository. The repository of a public
     /// project does not belong to a tenant. An operator binds its service
     /// account to a role of its own.
-    fn infer(&self, received: &[Applied<'_>]) -> BTreeMap<String, Option<String>> {
+    ///
+    /// The second result has the namespaces without a label or a delegation.
+    fn infer(&self, received: &[Applied<'_>]) -> (BTreeMap<String, Option<String>>, BTreeSet<String>) {
         let mut found: BTreeMap<String, TenantCandidate> = BTreeMap::new();
         let of_projects = sources_of_projects(received);
         for applied in received {
@@ -239,7 +249,11 @@ impl Tenancy {
             let is_labelled = candidate.label.is_some() && !platform && counts;
             is_bound(namespace, candidate) || (candidate.holds_flux && is_labelled)
         });
-        tenants.map(|(namespace, candidate)| (namespace, candidate.label)).collect()
+        let tenants: BTreeMap<String, TenantCandidate> = tenants.collect();
+        let is_supposed = |candidate: &TenantCandidate| candidate.label.is_none() && !candidate.is_handed_over;
+        let supposed = tenants.iter().filter(|(_, candidate)| is_supposed(candidate));
+        let supposed = supposed.map(|(namespace, _)| namespace.clone()).collect();
+        (tenants.into_iter().map(|(namespace, candidate)| (namespace, candidate.label)).collect(), supposed)
     }
 }
 

@@ -169,6 +169,8 @@ impl Files {
         });
         let fix = suggestion.as_ref().filter(|(exists, _)| *exists);
         let fix = fix.and_then(|(_, suggestion)| fix::retype(span, text, suggestion, Safety::Unsafe));
+        // Copies of a kustomization list the same names.
+        let is_beside = ancestor == folder && below.is_empty() && suggestion.is_none();
         let help = match suggestion {
             Some((true, suggestion)) => {
                 format!("did you mean `{suggestion}`? kustomize does not build a directory with a missing path")
@@ -176,8 +178,13 @@ impl Files {
             _ => "correct or remove the path; otherwise kustomize does not build the directory".to_owned(),
         };
         let lost = if ancestor.is_empty() { segment.to_owned() } else { format!("{ancestor}/{segment}") };
+        let finding = Finding::error(MISSING_RESOURCE, span.clone(), message).help(help).fixed_by(fix);
+        if is_beside {
+            let summary = format!(" kustomizations list `{segment}`, which does not exist in their directories");
+            return finding.caused_by(format!("beside {segment}"), "", summary);
+        }
         let summary = format!(" paths lead to `{lost}`, which does not exist");
-        Finding::error(MISSING_RESOURCE, span.clone(), message).help(help).fixed_by(fix).caused_by(lost, "", summary)
+        finding.caused_by(lost, "", summary)
     }
 }
 

@@ -75,6 +75,9 @@ fn text_at<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
     node.get(key).filter(|node| !node.is_null()).and_then(Node::text)
 }
 
+/// The start of the messages about documents that are not objects.
+pub const NOT_AN_OBJECT: &str = "this is not a valid object, because it ";
+
 /// The reason why kustomize rejects a node as an object.
 fn object_error(node: &Node) -> Option<(Span, &'static str)> {
     if !node.is_map() {

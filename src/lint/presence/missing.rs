@@ -220,6 +220,11 @@ impl Missing<'_> {
         self
     }
 
+    /// Returns whether the repository contains the object, in a directory that the cluster does not apply.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.elsewhere.is_some()
+    }
+
     /// Returns whether the author of the reference probably intended an existing object.
     pub(crate) fn is_mistake(&self) -> bool {
         self.suggestion.is_some()

@@ -97,15 +97,16 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut references = References::default();
-    // Without its source, Flux does not apply a Kustomization and never runs its health checks.
-    let is_sourceless =
-        |applier: &&Arc<Applier>| matches!(applier.state, State::NotBuilt(NotBuiltReason::MissingSource(_)));
-    let sourceless: BTreeSet<String> =
-        view.appliers().filter(is_sourceless).map(|applier| applier.reference.to_string()).collect();
+    // Without its source or its path, Flux does not apply a Kustomization and never runs its health checks.
+    let is_not_applied = |applier: &&Arc<Applier>| {
+        matches!(applier.state, State::Failed | State::NotBuilt(NotBuiltReason::MissingSource(_)))
+    };
+    let not_applied: BTreeSet<String> =
+        view.appliers().filter(is_not_applied).map(|applier| applier.reference.to_string()).collect();
     for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization") {
         let is_remote = applied.object.node.at_keys(&["spec", "kubeConfig"]).is_some();
         if is_remote
-            || sourceless.contains(&applied.object.reference().to_string())
+            || not_applied.contains(&applied.object.reference().to_string())
             || is_suspended(&applied)
             || applied.completion.mentions("healthChecks")
         {

@@ -1,5 +1,5 @@
-use crate::base::finding::Finding;
-use crate::flux::Applied;
+use crate::base::finding::{Finding, Severity};
+use crate::flux::{Applied, ApplierKind, State};
 use crate::kube::{ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::presence::missing::MissingSearch;
@@ -77,6 +77,7 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut search = MissingSearch::on(view);
+    let is_not_built = !view.appliers().any(|by| by.state == State::Built && by.kind != ApplierKind::Bootstrap);
     for (group, kind) in BUILT_FROM_SOURCES.into_iter().chain(MADE_OF_SOURCES) {
         for applied in view.of_kind(group, kind) {
             for Reference { node, target: wanted } in
@@ -91,7 +92,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
                 let help = "add the source, or correct the name: without it, the object never becomes ready";
                 let finding = finding(&applied, node, wanted);
-                let finding = finding.fixed_at(missing.fix(node), |span| applied.by.place(span));
+                let mut finding = finding.fixed_at(missing.fix(node), |span| applied.by.place(span));
+                // An earlier revision may have applied the source, if this reference is in the root itself.
+                if is_not_built && missing.is_elsewhere() {
+                    finding.severity = Severity::Warning;
+                }
                 found.push(missing.explain(finding, help));
             }
         }

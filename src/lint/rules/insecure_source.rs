@@ -139,6 +139,8 @@ fn is_local(host: &str) -> bool {
     let host = host.trim_end_matches('.');
     let has_suffix = |suffix: &str| host.ends_with(suffix);
     let is_service = has_suffix(".svc") || has_suffix(".cluster.local") || !host.contains(['.', ':']);
+    // `gitea.gitea` is a Service in the namespace with its name.
+    let is_named_twice = host.split_once('.').is_some_and(|(service, namespace)| service == namespace);
     let is_loopback = host.starts_with("127.") || host == "::1";
-    is_service || is_loopback || has_suffix(".localhost") || OF_MACHINE.contains(&host)
+    is_service || is_named_twice || is_loopback || has_suffix(".localhost") || OF_MACHINE.contains(&host)
 }

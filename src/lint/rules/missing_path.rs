@@ -12,6 +12,9 @@ declare! {
     /// the files that the source ignores. It does not report a path in a source without a local copy, or without a
     /// local copy of the referenced branch or tag.
     ///
+    /// The severity is warning for an OCIRepository or a Bucket: another program packs the artifact, and its root may be
+    /// another directory than the root of the repository.
+    ///
     /// The rule also checks a Kustomization that no cluster reaches if its source is the repository. The severity is
     /// then warning, since the Kustomization would fail in the same way when a cluster applies it. The rule ignores
     /// such Kustomizations in directories of examples, tests and templates.

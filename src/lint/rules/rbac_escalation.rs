@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::ptr;
 
-use crate::base::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label, Severity};
 use crate::kube::groups;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
@@ -25,6 +25,9 @@ declare! {
     /// `admin` contains, and `impersonate` for the tenant's own names. In another namespace, `admin` allows its holder
     /// to act as other accounts. If these accounts have further permissions, `tenant-escape` reports the binding. The
     /// rule `tenant-cluster-admin` reports bindings to `cluster-admin`.
+    ///
+    /// The severity is warning for an account that Flux does not impersonate, in a namespace whose tenant nothing names: the
+    /// account may belong to a program of the platform.
     ///
     /// ## How to fix it
     ///
@@ -159,6 +162,8 @@ struct Fault<'a> {
     binding: &'a Binding,
     tenant: String,
     is_shipped: bool,
+    /// Whether the subjects are accounts of programs in namespaces that only look like a tenant's.
+    is_of_programs: bool,
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -168,7 +173,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
         return;
     }
     let mut faults: BTreeMap<(String, usize), Fault<'_>> = BTreeMap::new();
-    for (binding, _, tenant) in tenants.bindings(view.rbac()) {
+    for (binding, bound, tenant) in tenants.bindings(view.rbac()) {
+        let is_impersonated = bound.subject.account().is_none_or(|account| tenant.users.contains(&account));
+        let is_of_programs = tenant.name.is_none() && !is_impersonated;
         for (rule, role) in view.rbac().rules(binding) {
             let is_shipped = rule.place.is_none();
             // A built-in role has no position, so its finding is at the binding. `tenant-cluster-admin` reports roles
@@ -181,8 +188,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
             let file = at.file();
             let root = file.root().map(ToString::to_string).unwrap_or_default();
             let key = (format!("{root}/{}", file.path()), at.range().start);
-            let fault = Fault { at, role, powers: Vec::new(), binding, tenant: tenant.called(), is_shipped };
+            let tenant = tenant.called();
+            let fault = Fault { at, role, powers: Vec::new(), binding, tenant, is_shipped, is_of_programs };
             let fault = faults.entry(key).or_insert(fault);
+            fault.is_of_programs &= is_of_programs;
             for power in powers {
                 if !fault.powers.contains(&power) && (is_shipped || ptr::eq(fault.binding, binding)) {
                     fault.powers.push(power);
@@ -195,7 +204,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let starts = if has_shipped { chain_starts(view, tenants) } else { Vec::new() };
     for fault in faults.into_values() {
         if !(fault.is_shipped && starts.iter().any(|start| ptr::eq(*start, fault.binding))) {
-            found.push(finding(&fault));
+            let mut finding = finding(&fault);
+            if fault.is_of_programs {
+                finding.severity = Severity::Warning;
+            }
+            found.push(finding);
         }
     }
 }

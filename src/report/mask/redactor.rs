@@ -36,6 +36,40 @@ impl Redactor {
         out.push_str(text.get(done..).unwrap_or_default());
         Cow::Owned(out)
     }
+
+    /// Masks the strings of a line of JSON. A secret may contain quotes, so a mask of the whole line could destroy the
+    /// syntax.
+    pub fn redact_json<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        if !self.0.is_match(line) {
+            return Cow::Borrowed(line);
+        }
+        let mut out = String::with_capacity(line.len());
+        let mut rest = line;
+        while let Some((before, string)) = rest.split_once('"') {
+            let end = end_of_string(string);
+            out.push_str(before);
+            out.push('"');
+            out.push_str(&self.redact(string.get(..end).unwrap_or_default()));
+            rest = string.get(end..).unwrap_or_default();
+            if let Some(after) = rest.strip_prefix('"') {
+                out.push('"');
+                rest = after;
+            }
+        }
+        out.push_str(rest);
+        Cow::Owned(out)
+    }
+}
+
+/// The offset of the quote that ends a JSON string, or the length of the text.
+fn end_of_string(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.bytes().position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    });
+    end.unwrap_or(text.len())
 }
 
 /// The notations of a value: as it is, in JSON, in XML, in a workflow command, and in Base64.

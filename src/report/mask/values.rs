@@ -286,6 +286,15 @@ mod tests {
     }
 
     #[test]
+    fn a_mask_keeps_the_syntax_of_json() {
+        let text = "kind: Secret\nstringData:\n  a: |\n    \"version\": 1,\n    hunter2\n";
+        let tree: Tree = [File::new("a.yaml", text)].into_iter().collect();
+        let redactor = SecretValues::of(&tree, None).redactor().expect("the file has values");
+        let line = r#"  "version": 1, "text": "a \"b\" hunter2","#;
+        assert_eq!(redactor.redact_json(line), r#"  "version": 1, "text": "a \"b\" *******","#);
+    }
+
+    #[test]
     fn encoded_data_is_masked_as_text() {
         assert_eq!(masked(&[("a.yaml", "kind: Secret\ndata: {a: aHVudGVyMg==}\n")], "is hunter2"), "is *******");
     }

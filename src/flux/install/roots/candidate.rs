@@ -40,6 +40,8 @@ pub(super) struct RootCandidate {
     pub(super) prefix: Option<String>,
     /// The name of the cluster, if the configuration sets it.
     pub(super) name: Option<Name>,
+    /// Whether the root keeps its source although a patch of the cluster's directory replaces it.
+    pub(super) keeps_source: bool,
 }
 
 impl RootCandidate {
@@ -54,6 +56,7 @@ impl RootCandidate {
             path: path.to_string(),
             prefix: None,
             name: None,
+            keeps_source: false,
         }
     }
 

@@ -30,6 +30,8 @@ pub(crate) struct Root {
     pub(crate) is_declared: bool,
     /// Whether only the directory of the cluster exists, unlike the bootstrap of another cluster.
     pub(crate) is_assumed: bool,
+    /// Whether the root keeps its source although a patch of the cluster's directory replaces it.
+    pub(crate) keeps_source: bool,
     /// Whether the source is certainly the repository: the path exists and the other roots sync the same repository, or
     /// the configuration declares the root.
     pub(crate) is_own: bool,

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::candidate::{CandidateKind, RootCandidate, prefixes};
 use super::root::is_of;
 use super::synthetic_sync::{bootstrap_source, sync_of};
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::flux::classify::objects;
 use crate::flux::install::deployments::{controller_in, patched_by};
 use crate::flux::install::includers::Includers;
@@ -18,7 +18,7 @@ use crate::flux::object::kinds::{is_kustomization, is_source};
 use crate::flux::object::kustomization_path::{below, clamp};
 use crate::flux::object::synthetic_node::text;
 use crate::kube::{Object, ObjectId, groups};
-use crate::kustomize::Builder;
+use crate::kustomize::{Builder, FAILED_BUILD};
 use crate::text::{File, folder_of, is_inside};
 use crate::yaml::Node;
 
@@ -49,6 +49,7 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
     }
     candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(place.file(), path)));
     for candidate in &mut candidates {
+        restore_source(builder, candidate);
         add_source_beside(builder, candidate);
         let folder = folder_of(candidate.file.path());
         if candidate.kind == CandidateKind::ToCome {
@@ -60,6 +61,37 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
         }
     }
     candidates
+}
+
+/// Undoes a patch of the cluster's directory that gives the Kustomization of `gotk-sync.yaml` another source.
+///
+/// A user applies the directory of the bootstrap, without that patch, and its source is the repository.
+fn restore_source(builder: &Builder, candidate: &mut RootCandidate) {
+    let Some(sync) = candidate.objects.last().filter(|_| candidate.kind == CandidateKind::Sync) else { return };
+    let reference = |object: &Object| {
+        let field = |key: &str| object.text_at(&["spec", "sourceRef", key]).map(ToString::to_string);
+        (field("kind"), field("name"))
+    };
+    let Some(parsed) = builder.files().get(candidate.file.path()) else { return };
+    let is_same = |object: &Object| is_kustomization(object) && ObjectId::of(object) == ObjectId::of(sync);
+    let written = objects(&parsed).find(is_same).filter(|written| reference(written) != reference(sync));
+    let has_source =
+        |written: &Object| candidate.objects.iter().any(|source| is_source(source) && is_of(written, source));
+    let Some(written) = written.filter(has_source) else { return };
+    let (_, name) = reference(sync);
+    let other = sync.text_at(&["spec", "sourceRef", "kind"]).zip(name).map(|(kind, name)| format!("{kind} `{name}`"));
+    let message = format!("a patch replaces the source of {}: {}", sync.reference(), other.unwrap_or_default());
+    let help = "exclude this Kustomization from the patch: after the first reconciliation, Flux reads the directory of \
+                the cluster from the other source, and stops if this source does not contain it";
+    let place = sync.node.at_keys(&["spec", "sourceRef", "name"]).unwrap_or(&sync.node).span().clone();
+    let mut finding = Finding::error(FAILED_BUILD, place, message).help(help).about(sync.reference());
+    finding.severity = Severity::Warning;
+    candidate.findings.push(finding);
+    candidate.keeps_source = true;
+    candidate.path = written.text_at(&["spec", "path"]).unwrap_or("./").to_string();
+    if let Some(last) = candidate.objects.last_mut() {
+        *last = written;
+    }
 }
 
 /// Adds the source of a `gotk-sync.yaml` that another file of the directory defines. A user applies both files.

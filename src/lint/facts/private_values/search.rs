@@ -27,9 +27,10 @@ pub(super) fn in_text(scalar: &Node, text: &str) -> Vec<Private> {
     search.found
 }
 
-/// Returns whether a text has parts: several lines, or the fields of a JSON object.
+/// Returns whether a text has parts: several lines, or the fields of a JSON object or list.
 pub(super) fn is_structured(text: &str) -> bool {
-    text.contains('\n') || (text.starts_with('{') && text.ends_with('}') && text.contains('"'))
+    let is_json = (text.starts_with('{') && text.ends_with('}')) || (text.starts_with("[{") && text.ends_with("}]"));
+    text.contains('\n') || (is_json && text.contains('"'))
 }
 
 /// Returns whether a text is a YAML or JSON mapping.

@@ -18,14 +18,15 @@ pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
     let is_name = |entry: &Entry, text: Option<&str>| {
         text.is_some_and(|text| &*entry.key == "key" && object.name().split(['-', '.']).any(|word| word == text.trim()))
     };
+    let user = user_name(object);
     let plain = entries("stringData").iter().filter(|entry| !is_name(entry, entry.node.text()));
-    let plain = plain.flat_map(|entry| in_entry(entry, entry.node.text()));
+    let plain = plain.flat_map(|entry| in_entry(entry, entry.node.text(), user.as_deref()));
     let encoded = entries("data").iter().flat_map(|entry| {
         // A placeholder for a later value is not encoded.
         if entry.node.text().is_some_and(|text| text.is_empty() || shape::is_placeholder(text)) {
             return Vec::new();
         }
-        in_entry(entry, entry.node.text().and_then(decoded).as_deref())
+        in_entry(entry, entry.node.text().and_then(decoded).as_deref(), user.as_deref())
     });
     plain.chain(encoded).collect()
 }
@@ -33,8 +34,14 @@ pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
 /// The extensions of files that contain private keys in a binary format.
 const KEY_STORES: [&str; 6] = [".jks", ".p12", ".pfx", ".keystore", ".kdbx", ".key"];
 
+/// The name of the user in a Secret. A password with this value is a default.
+fn user_name(object: &Object) -> Option<String> {
+    let field = |field: &str| object.text_at(&[field, "username"]);
+    field("stringData").map(|user| user.trim().to_string()).or_else(|| decoded(field("data")?))
+}
+
 /// The private parts of a value of a Secret. `text` is the decoded value; `None` if the value is not text.
-fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
+fn in_entry(entry: &Entry, text: Option<&str>, user: Option<&str>) -> Vec<Private> {
     let (key, node) = (&*entry.key, &entry.node);
     let has_private_name = name::of_secret(key);
     let private = |evidence: Evidence| vec![Private::new(node, key, evidence)];
@@ -80,7 +87,8 @@ fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
     {
         return Vec::new();
     }
-    match (has_private_name, shape::is_guessable(value) || shape::repeats(key, value)) {
+    let is_default = shape::is_guessable(value) || shape::repeats(key, value) || user == Some(value);
+    match (has_private_name, is_default) {
         (true, true) => private(Evidence::Guessable),
         (true, false) => private(Evidence::Secret),
         (false, _) if shape::looks_random(value) => private(Evidence::Name),

@@ -202,7 +202,7 @@ pub(super) fn is_address(text: &str) -> bool {
 /// Returns whether a value contains no secret: it is empty, a variable, encrypted, a reference, or a placeholder.
 ///
 /// `changeme` is not a placeholder: without a replacement, `changeme` is the password.
-pub(super) fn is_placeholder(text: &str) -> bool {
+pub(crate) fn is_placeholder(text: &str) -> bool {
     let text = text.trim().trim_matches(['"', '\'']);
     let lower = text.to_ascii_lowercase();
     let is_of_one_sign = text.chars().all(|c| !c.is_alphanumeric()) || lower.chars().all(|c| c == 'x' || c == '-');
@@ -241,6 +241,8 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || lower.contains("placeholder")
         || (lower.starts_with("not-") && lower.ends_with("-used"))
         || lower.contains("replace_me")
+        // A comment in a block scalar is the whole value.
+        || (text.starts_with('#') && !text.contains('\n'))
         || lower.contains("replaceme")
         || is_constant(text)
         || is_reference(text)
@@ -297,12 +299,14 @@ fn is_reference(text: &str) -> bool {
         || stores.iter().any(|store| text.starts_with(store))
 }
 
-/// Returns whether a value is only its name, such as `apikey` for `api-key`.
+/// Returns whether a value is only its name, such as `apikey` for `api-key`, or ends with it, such as
+/// `shop-client-secret` for `client-secret`.
 pub(super) fn repeats(name: &str, value: &str) -> bool {
     let letters = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
     };
-    letters(name) == letters(value)
+    let is_of_words = value.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_'));
+    letters(name) == letters(value) || (name.len() > 5 && is_of_words && letters(value).ends_with(&letters(name)))
 }
 
 /// Returns whether a value is a password that attackers try first.

@@ -34,7 +34,9 @@ declare! {
     /// such a patch.
     ///
     /// The severity is warning if only `--no-remote-bases` is missing, or if an admission policy of the cluster that
-    /// checks `serviceAccountName` may restrict the tenants. Flux 0.30 introduced `--no-remote-bases`.
+    /// checks `serviceAccountName` may restrict the tenants. It is also warning if nothing names the tenants, and none of
+    /// their namespaces has a Kustomization for a source outside of the platform: the platform may use these namespaces
+    /// itself. Flux 0.30 introduced `--no-remote-bases`.
     ///
     /// The rule does not run if no tenants are known, or if the configuration contains a reason for the missing
     /// lockdown: `lint.tenancy.lockdown: {mode: none, reason: …}`. If the repository does not contain the installation
@@ -212,7 +214,16 @@ fn judge_instance(view: &View<'_>, tenants: &[&str], applied: &Applied<'_>) -> O
          `serviceAccountName` with its own permissions; if that is intended, set a reason in \
          `lint.tenancy.lockdown` of `.fleetwright.yaml`"
     );
-    Some(Finding::error(RULE.id, label, message).help(help).about(instance.reference()))
+    let mut finding = Finding::error(RULE.id, label, message).help(help).about(instance.reference());
+    if are_supposed(view, tenants) {
+        finding.severity = Severity::Warning;
+    }
+    Some(finding)
+}
+
+/// Returns whether all namespaces may belong to the platform itself.
+fn are_supposed(view: &View<'_>, tenants: &[&str]) -> bool {
+    tenants.iter().all(|namespace| view.tenancy().supposed.contains(*namespace))
 }
 
 /// Returns the finding for patches of a FluxInstance that revert its lockdown.
@@ -272,7 +283,7 @@ fn finding(view: &View<'_>, tenants: &[&str], place: Span, lacking: &Lacking) ->
     let count = format!(" clusters with tenants run Flux controllers without {flags}");
     let mut finding = Finding::error(RULE.id, place, message).help(help).caused_by(flags, "", count);
     let is_guarded = policy.is_some() || lacking.keys().all(|flag| *flag == REMOTE_BASES);
-    if is_guarded {
+    if is_guarded || are_supposed(view, tenants) {
         finding.severity = Severity::Warning;
     }
     finding

@@ -1,5 +1,6 @@
 //! The kinds of clusters with the same schemas.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::api::catalog::{Catalog, Definition, Found, Lookup, Origin, Product, Releases};
@@ -32,24 +33,24 @@ pub(super) enum Answer {
 /// The kinds of clusters with the same schemas, by version and kind.
 pub(super) struct Kinds<'a> {
     catalog: Arc<Catalog>,
-    /// Whether a FluxInstance patches the definitions of Flux.
-    replaces: bool,
+    /// The names of the definitions of Flux that the cluster patches.
+    patched: BTreeSet<String>,
     known: Index<(&'a str, &'a str), Answer>,
 }
 
 impl<'a> Kinds<'a> {
-    pub(super) fn new(catalog: &Arc<Catalog>, replaces: bool) -> Self {
-        Self { catalog: catalog.clone(), replaces, known: Index::default() }
+    pub(super) fn new(catalog: &Arc<Catalog>, patched: BTreeSet<String>) -> Self {
+        Self { catalog: catalog.clone(), patched, known: Index::default() }
     }
 
     /// The schema of the kind of an object. `id` is its version and kind.
     pub(super) fn of(&mut self, id: (&'a str, &'a str), object: &Object) -> &Answer {
-        let Self { catalog, replaces, known } = self;
+        let Self { catalog, patched, known } = self;
         known.entry_or(id, || {
             let version = object.api_version().rsplit('/').next().unwrap_or_default();
             match catalog.find(object.group(), version, object.kind()) {
-                Lookup::Found(found) if *replaces && is_of_flux(&found) => {
-                    Answer::Unchecked("a FluxInstance patches their definition")
+                Lookup::Found(found) if is_of_flux(&found) && patched.iter().any(|name| selects(name, object)) => {
+                    Answer::Unchecked("a patch of the cluster changes their definition")
                 }
                 Lookup::Found(found) => {
                     let is_newer = is_newer(&found, catalog.releases());
@@ -73,15 +74,30 @@ impl<'a> Kinds<'a> {
     }
 }
 
-/// Returns whether a FluxInstance patches the definitions of Flux, which then differ from the built-in schemas.
-pub(super) fn replaces_definitions(view: &View<'_>) -> bool {
-    view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").any(|instance| {
-        let patches = instance.object.node.at_keys(&["spec", "kustomize", "patches"]);
-        patches.into_iter().flat_map(Node::items).any(|patch| {
-            let texts = [patch.at_keys(&["target", "kind"]), patch.get("patch")];
-            texts.into_iter().flatten().filter_map(Node::text).any(|text| text.contains("CustomResourceDefinition"))
-        })
-    })
+/// The names of the definitions that a FluxInstance or a Kustomization patches, which then differ from the built-in schemas;
+/// an empty name represents any definition. The Kustomization may apply an artifact with the manifests of Flux.
+pub(super) fn patched_definitions(view: &View<'_>) -> BTreeSet<String> {
+    let instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");
+    let instances = instances.map(|one| one.object.node.at_keys(&["spec", "kustomize", "patches"]));
+    let appliers = view.of_kind(groups::KUSTOMIZE, "Kustomization");
+    let appliers = appliers.map(|one| one.object.node.at_keys(&["spec", "patches"]));
+    let patches = instances.chain(appliers).flatten().flat_map(Node::items);
+    let of_definitions = patches.filter(|patch| {
+        let texts = [patch.at_keys(&["target", "kind"]), patch.get("patch")];
+        texts.into_iter().flatten().filter_map(Node::text).any(|text| text.contains("CustomResourceDefinition"))
+    });
+    let name = |patch: &Node| patch.at_keys(&["target", "name"]).and_then(Node::text).unwrap_or_default().to_string();
+    of_definitions.map(name).collect()
+}
+
+/// Returns whether a name of a definition, which may be a pattern, may select the definition of an object.
+fn selects(name: &str, object: &Object) -> bool {
+    let plural = name.strip_suffix(object.group()).and_then(|rest| rest.strip_suffix('.'));
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
+    let kind = object.kind().to_ascii_lowercase();
+    // The plural of `OCIRepository` is `ocirepositories`.
+    let stem = kind.strip_suffix('y').unwrap_or(&kind);
+    name.is_empty() || !is_name || plural.is_some_and(|plural| plural.starts_with(stem))
 }
 
 fn is_of_flux(found: &Found) -> bool {

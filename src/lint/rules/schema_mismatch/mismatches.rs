@@ -1,10 +1,11 @@
 //! The mismatches of the distinct objects of a fleet. Objects with the same content and schema are validated once.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::kinds::{Answer, Kind, Kinds, replaces_definitions};
+use super::kinds::{Answer, Kind, Kinds, patched_definitions};
 use crate::api::catalog::{Definition, Origin, Product, Version, definition_mistakes};
 use crate::api::schema::Mistake;
 use crate::api::validate::{Fault, Mismatch, validate};
@@ -180,12 +181,12 @@ impl Judged<'_> {
 
 impl<'a> Schemas<'a> {
     fn of(views: &'a [View<'a>]) -> Self {
-        let mut numbers: Index<(usize, bool), usize> = Index::default();
+        let mut numbers: Index<(usize, BTreeSet<String>), usize> = Index::default();
         let mut kinds: Vec<Kinds<'a>> = Vec::new();
         let number = |view: &'a View<'a>| {
-            let replaces = replaces_definitions(view);
-            *numbers.entry_or((Arc::as_ptr(view.catalog()).addr(), replaces), || {
-                kinds.push(Kinds::new(view.catalog(), replaces));
+            let patched = patched_definitions(view);
+            *numbers.entry_or((Arc::as_ptr(view.catalog()).addr(), patched.clone()), || {
+                kinds.push(Kinds::new(view.catalog(), patched));
                 kinds.len() - 1
             })
         };

@@ -11,6 +11,7 @@ use crate::flux::{Applied, ApplyMode};
 use crate::kube::{ObjectId, groups};
 use crate::lint::apis::normalization;
 use crate::lint::facts::distinct::memory_address;
+use crate::lint::facts::private_values::shape;
 use crate::lint::facts::unknown_sources::Producer;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
@@ -43,9 +44,10 @@ declare! {
     /// stored versions, conversion or schemas the API server rejects.
     ///
     /// An object may consist of some fields of an object that exists on the cluster: with the annotation
-    /// `kustomize.toolkit.fluxcd.io/ssa: merge`, in the namespace `kube-system`, or with nothing except annotations and
-    /// labels in the namespace of a HelmRelease. The rule ignores the fields that such an object lacks. If a chart of the
-    /// fleet or a chart with a similar name may create the object, such a field is a warning.
+    /// `kustomize.toolkit.fluxcd.io/ssa: merge`, or in the namespace `kube-system`. The rule ignores the fields that
+    /// such an object lacks. If a chart of the fleet or a chart with a similar name may create the
+    /// object, such a field is a warning. The same applies to a field without a value if a MutatingWebhookConfiguration of
+    /// the cluster selects the kind, since the webhook may set the value.
     ///
     /// Values that only the cluster knows, such as values of Secrets, match any schema. Kinds without a known schema are
     /// counted in the output of `--verbose`.
@@ -140,7 +142,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                 if is_part || !concerns(view, &applied, kind, mismatch) {
                     continue;
                 }
-                let is_extension = mismatch.fault == Fault::Missing && may_be_of_chart(view, &applied);
+                let is_extension = (mismatch.fault == Fault::Missing && may_be_of_chart(view, &applied))
+                    || (is_absent(mismatch) && has_defaults(view, kind))
+                    || (!view.is_whole() && shape::is_placeholder(mismatch.at.text()));
                 let is_doubtful = is_extension || applied.by.is_suspended();
                 let position = *reported.entry((key.0, at, is_doubtful)).or_insert_with(|| {
                     let finding = finding(&applied, kind, mismatch, mismatches);
@@ -169,6 +173,26 @@ fn may_be_of_chart(view: &View<'_>, applied: &Applied<'_>) -> bool {
     !id.is_flux() && view.unknown_sources().of(id).any(may_create)
 }
 
+/// Returns whether an object lacks a value.
+fn is_absent(mismatch: &Mismatch) -> bool {
+    mismatch.fault == Fault::Missing || mismatch.message.starts_with("is null")
+}
+
+/// Returns whether a webhook changes the objects of a kind before the API server validates them. It may set the values
+/// that an object lacks.
+fn has_defaults(view: &View<'_>, kind: &Kind) -> bool {
+    let Origin::Received(definition) = &kind.found.origin else { return false };
+    let has = |rule: &Node, key: &str, wanted: &str| {
+        let mut values = rule.get(key).into_iter().flat_map(Node::items).filter_map(Node::text);
+        values.any(|value| matches!(value, "*" | "*/*") || value == wanted)
+    };
+    view.of_kind("admissionregistration.k8s.io", "MutatingWebhookConfiguration").any(|configuration| {
+        let hooks = configuration.object.node.get("webhooks").into_iter().flat_map(Node::items);
+        let mut rules = hooks.filter_map(|hook| hook.get("rules")).flat_map(Node::items);
+        rules.any(|rule| has(rule, "apiGroups", &definition.group) && has(rule, "resources", &definition.plural))
+    })
+}
+
 /// The kinds of the Flux Operator that send events.
 const OPERATOR_KINDS: [&str; 3] = ["FluxInstance", "ResourceSet", "ResourceSetInputProvider"];
 
@@ -189,7 +213,7 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
     // Kubernetes distributions create objects in this namespace, to which server-side apply adds fields.
     let is_of_kubernetes = matches!(&kind.found.origin, Origin::BuiltIn(own) if own.product == Product::Kubernetes);
     let may_exist = is_of_kubernetes && applied.namespace() == Some("kube-system");
-    let is_part = may_exist || applied.apply_mode() == ApplyMode::Merged || completes_a_release(view, applied);
+    let is_part = may_exist || applied.apply_mode() == ApplyMode::Merged;
     if is_part && mismatch.fault == Fault::Missing {
         return false;
     }
@@ -211,22 +235,6 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
         }
         _ => true,
     }
-}
-
-/// Returns whether an object only adds annotations or labels to an object that the chart of a HelmRelease may create.
-fn completes_a_release(view: &View<'_>, applied: &Applied<'_>) -> bool {
-    let node = &applied.object.node;
-    let is_header =
-        node.entries().iter().all(|entry| matches!(&*entry.key, "apiVersion" | "kind" | "metadata" | "sops"));
-    let adds = ["annotations", "labels"].iter().any(|key| node.at_keys(&["metadata", *key]).is_some());
-    let is_beside = |release: Applied<'_>| {
-        let target = release.object.node.at_keys(&["spec", "targetNamespace"]).and_then(Node::text);
-        target.or(release.namespace()) == applied.namespace()
-    };
-    is_header
-        && adds
-        && !groups::is_toolkit(applied.object.group())
-        && view.of_kind(groups::HELM, "HelmRelease").any(is_beside)
 }
 
 /// The finding for an object whose version the definition on the cluster does not serve.
