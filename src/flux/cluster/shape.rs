@@ -33,23 +33,31 @@ pub struct Shapes {
     /// The lists of objects and the facts of builds, by address: the number of the first cluster, and whether another
     /// cluster has the list too.
     seen: Index<usize, (usize, bool)>,
+    /// The number of clusters with each outline.
+    outlines: Index<Outline, usize>,
 }
 
 impl Shapes {
     /// Prepares the shapes of clusters.
     pub fn new(clusters: &[Cluster]) -> Self {
         let mut seen: Index<usize, (usize, bool)> = Index::default();
+        let mut outlines: Index<Outline, usize> = Index::default();
         for (number, cluster) in clusters.iter().enumerate() {
+            *outlines.entry_or(Outline::of(cluster), || 0) += 1;
             for address in cluster.applied_sets.iter().flat_map(addresses) {
                 let (first, is_shared) = seen.entry_or(address, || (number, false));
                 *is_shared |= *first != number;
             }
         }
-        Self { seen }
+        Self { seen, outlines }
     }
 
     /// The shape of a cluster.
     pub fn of(&self, cluster: &Cluster) -> Shape {
+        let outline = Outline::of(cluster);
+        if self.outlines.get(&outline) == Some(&1) {
+            return outline.shape();
+        }
         let mut writer = Writer {
             digest: Sha256::new(),
             folder: &cluster.folder,
@@ -71,6 +79,29 @@ impl Shapes {
 
     fn is_shared(&self, address: usize) -> bool {
         self.seen.get(&address).is_some_and(|(_, is_shared)| *is_shared)
+    }
+}
+
+/// The numbers of the parts of a cluster. Clusters with different outlines have different shapes.
+#[derive(PartialEq, Eq, Hash)]
+struct Outline {
+    appliers: usize,
+    objects: Vec<usize>,
+}
+
+impl Outline {
+    fn of(cluster: &Cluster) -> Self {
+        let objects = cluster.applied_sets.iter().map(|set| set.objects.len()).collect();
+        Self { appliers: cluster.appliers.len(), objects }
+    }
+
+    /// The shape of the only cluster with the outline.
+    fn shape(&self) -> Shape {
+        let mut digest = Sha256::new_with_prefix("outline");
+        for number in std::iter::once(self.appliers).chain(self.objects.iter().copied()) {
+            digest.update((number as u64).to_le_bytes());
+        }
+        Shape(digest.finalize().into())
     }
 }
 
