@@ -164,7 +164,7 @@ fn changes(
     options: &Options,
     streams: &mut Streams,
 ) -> Result<Changes, Error> {
-    let earlier = before.load();
+    let earlier = before.load_shareable();
     let later = after.load_beside(&earlier);
     let mut secrets = SecretValues::of(&before.tree, Some(&earlier));
     secrets.extend(SecretValues::of(&after.tree, Some(&later)));

@@ -370,7 +370,12 @@ impl Repository {
         Repo::load(&self.tree, &self.settings)
     }
 
-    /// Builds the model of the repository, which shares documents with another state of the repository.
+    /// Builds the model of the repository, and keeps its builds for another state of the repository.
+    pub(super) fn load_shareable(&self) -> Repo {
+        Repo::load_shareable(&self.tree, &self.settings)
+    }
+
+    /// Builds the model of the repository, which shares documents and builds with another state of the repository.
     pub(super) fn load_beside(&self, other: &Repo) -> Repo {
         Repo::load_beside(&self.tree, &self.settings, other)
     }

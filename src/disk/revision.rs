@@ -269,7 +269,11 @@ struct RevisionLoader {
 
 impl Loader for RevisionLoader {
     fn load(&self, path: &str) -> Result<File, LoadError> {
-        Ok(File::decode(path, self.bytes(path)?)?)
+        let blob = self.blobs.get(path).ok_or(LoadError::Missing)?;
+        match self.present.file(path) {
+            Ok(file) if blob.is(file.text().as_bytes()) => Ok(file),
+            _ => Ok(File::decode(path, self.bytes(path)?)?),
+        }
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {

@@ -19,6 +19,7 @@ use crate::base::set_aside::{self, is_set_aside, is_test_data};
 use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::cluster::lookups::Lookups;
+use crate::flux::engine::exchange::{Exchange, KeptBuilds};
 use crate::flux::engine::outcome::Gap;
 use crate::flux::engine::unmatched_patches::PatchTally;
 use crate::flux::engine::unreached_path::OwnSources;
@@ -76,6 +77,15 @@ pub struct Repo {
     pub installations: Vec<Installation>,
     /// The sources of the clusters, with their local copies.
     pub sources: Option<Arc<Sources>>,
+    /// The builds that another state of the repository can share.
+    shareable: Option<Arc<Shareable>>,
+}
+
+/// The builds that another state of a repository can share.
+#[derive(Debug)]
+struct Shareable {
+    builder: Builder,
+    of_clusters: KeptBuilds,
 }
 
 /// The files that were not checked, counted by reason.
@@ -161,12 +171,21 @@ impl Repo {
 
     /// Loads a repository from a tree of files.
     pub fn load(tree: &Tree, settings: &Settings) -> Self {
-        Self::load_beside(tree, settings, &Self::default())
+        Self::load_with(tree, settings, &Self::default(), false)
+    }
+
+    /// Loads a repository from a tree of files, and keeps its builds for another state of the repository.
+    pub fn load_shareable(tree: &Tree, settings: &Settings) -> Self {
+        Self::load_with(tree, settings, &Self::default(), true)
     }
 
     /// Loads a repository from a tree of files. `other` is another state of the repository: both share the documents of
-    /// equal files.
+    /// equal files and, if `other` is shareable, the builds with equal inputs.
     pub fn load_beside(tree: &Tree, settings: &Settings, other: &Self) -> Self {
+        Self::load_with(tree, settings, other, false)
+    }
+
+    fn load_with(tree: &Tree, settings: &Settings, other: &Self, is_shareable: bool) -> Self {
         let mut repo = Self::default();
         let charts = chart_folders(tree);
         let is_included = |file: &File| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts);
@@ -179,7 +198,17 @@ impl Repo {
         let kustomizations = kustomizations(&files);
         let named = NamedPaths::new(&kustomizations);
         let appliers = appliers(&files);
-        let builder = Builder::new(files.clone().with_copies(source::bases(&files, &settings.copies)));
+        let complete = files.clone().with_copies(source::bases(&files, &settings.copies));
+        let builder = match &other.shareable {
+            Some(other) => Builder::beside(complete, &other.builder),
+            None if is_shareable => Builder::recording(complete),
+            None => Builder::new(complete),
+        };
+        let exchange = match (&other.shareable, &other.sources) {
+            (Some(builds), Some(sources)) => Exchange::take(&builds.of_clusters, sources),
+            _ if is_shareable => Exchange::keep(),
+            _ => Exchange::default(),
+        };
         let Roots { roots, overlaps } = roots(&builder, &kustomizations, &settings.config.roots);
         let (is_rootless, own) = (roots.is_empty(), OwnSources::new(&roots));
         // The objects of the directories and the builds of the clusters do not depend on each other.
@@ -197,7 +226,7 @@ impl Repo {
         };
         let build_clusters = || {
             let sources = Arc::new(sources(&files, &builder, settings, &roots));
-            let outcome = (!is_rootless).then(|| run(roots, &sources, settings));
+            let outcome = (!is_rootless).then(|| run(roots, &sources, settings, &exchange));
             (sources, outcome)
         };
         let (loose, (sources, outcome)) = rayon::join(load_objects, build_clusters);
@@ -223,9 +252,10 @@ impl Repo {
             repo.unfollowed.insert(overlap.folder);
         }
         let clusters = repo.clusters.iter().map(|cluster| cluster.name.clone()).collect();
-        repo.other_programs = OtherPrograms::of(tree, &repo.charts, clusters);
+        repo.other_programs = OtherPrograms::of(tree, &repo.charts, clusters, &other.other_programs);
         excuse_written(&mut repo.problems, &repo.other_programs);
         sort(&mut repo.problems);
+        repo.shareable = exchange.into_kept().map(|of_clusters| Arc::new(Shareable { builder, of_clusters }));
         repo
     }
 

@@ -19,6 +19,7 @@ mod build;
 
 pub use build::builder::{Builder, build};
 pub use build::output::Build;
+pub(crate) use file::comparison::Comparison;
 pub use file::definition::{FILE_NAMES, References, file_in, references_of};
 pub use file::files::{Files, Reading, is_yaml};
 pub use file::kustomization_fields::{fields, rewrite};

@@ -4,12 +4,14 @@
 
 mod index;
 mod file;
+mod reads;
 mod tree;
 mod edit;
 
 pub use edit::{Edit, apply, edited, is_editable};
 pub use file::{DecodeError, File, Position, SharedTexts, Span};
 pub use index::Index;
+pub use reads::{Read, Reads};
 pub use tree::Entry;
 pub use tree::LoadError;
 pub use tree::Loader;

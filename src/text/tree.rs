@@ -6,6 +6,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::file::{DecodeError, File};
+use super::reads::Read;
 
 /// A directory of files by path. Paths use `/`, start at the root and never leave the root.
 ///
@@ -91,10 +92,11 @@ impl Tree {
 
     /// The kind of a path, with its path after the resolution of links.
     pub fn path_kind(&self, path: &str) -> PathKind {
+        Read::note_path(path);
         if self.entries.contains_key(path) {
             return PathKind::File(path.to_owned());
         }
-        if path.is_empty() || self.under(path).next().is_some() {
+        if path.is_empty() || self.below(path).next().is_some() {
             return PathKind::Directory(path.to_owned());
         }
         self.loader.as_ref().map_or(PathKind::Missing, |loader| loader.path_kind(path))
@@ -114,8 +116,9 @@ impl Tree {
 
     /// The names of the files and directories in a directory.
     pub fn names(&self, folder: &str) -> BTreeSet<String> {
+        Read::note_folder(folder);
         let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
-        let known = self.under(folder).filter_map(|path| path.get(start..)?.split('/').next());
+        let known = self.below(folder).filter_map(|path| path.get(start..)?.split('/').next());
         let mut names: BTreeSet<String> = known.map(str::to_owned).collect();
         names.extend(self.loader.iter().flat_map(|loader| loader.names(folder)));
         names
@@ -158,6 +161,7 @@ impl Tree {
 
     /// Returns whether a file exists only through a link, which the loader may not follow.
     pub fn is_link(&self, path: &str) -> bool {
+        Read::note_path(path);
         self.links.contains(path) || matches!(self.entries.get(path), Some(Entry::Opaque(LoadError::Linked)))
     }
 
@@ -168,6 +172,7 @@ impl Tree {
 
     /// Returns the file at a path, and reads a deferred file.
     pub fn file(&self, path: &str) -> Result<File, LoadError> {
+        Read::note_path(path);
         match (self.entries.get(path), &self.loader) {
             (Some(Entry::Text(file)), _) => Ok(file.clone()),
             (Some(Entry::Opaque(error)), _) => Err(error.clone()),
@@ -188,6 +193,7 @@ impl Tree {
 
     /// The entry of a path. A deferred file is not read.
     pub fn entry(&self, path: &str) -> Option<&Entry> {
+        Read::note_path(path);
         self.entries.get(path)
     }
 
@@ -203,11 +209,13 @@ impl Tree {
 
     /// All entries, sorted by path.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        Read::note_all();
         self.entries.iter().map(|(path, entry)| (&**path, entry))
     }
 
     /// The files with text, sorted by path.
     pub fn files(&self) -> impl Iterator<Item = &File> {
+        Read::note_all();
         self.entries.values().filter_map(|entry| match entry {
             Entry::Text(file) => Some(file),
             Entry::Deferred | Entry::Opaque(_) => None,
@@ -216,6 +224,11 @@ impl Tree {
 
     /// The sorted paths below a directory. The empty path is the root, which contains all paths.
     pub fn under(&self, folder: &str) -> impl Iterator<Item = &str> {
+        Read::note_folder(folder);
+        self.below(folder)
+    }
+
+    fn below(&self, folder: &str) -> impl Iterator<Item = &str> {
         let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let bounds = (Bound::Included(start.as_str()), Bound::Unbounded);
         let paths = self.entries.range::<str, _>(bounds).map(|(path, _)| &**path);
@@ -224,11 +237,13 @@ impl Tree {
 
     /// The number of entries.
     pub fn len(&self) -> usize {
+        Read::note_all();
         self.entries.len()
     }
 
     /// Returns whether the tree has no entries.
     pub fn is_empty(&self) -> bool {
+        Read::note_all();
         self.entries.is_empty()
     }
 }

@@ -131,7 +131,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     options.read_comments(&tree);
     let read_earlier = || args.since.read(&args.dir, source.as_ref(), &tree);
-    let (repo, earlier) = rayon::join(|| Repo::load(&tree, &options.settings), read_earlier);
+    let load = if args.since.is_requested() { Repo::load_shareable } else { Repo::load };
+    let (repo, earlier) = rayon::join(|| load(&tree, &options.settings), read_earlier);
     if args.options.selects_clusters() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }

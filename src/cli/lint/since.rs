@@ -18,6 +18,11 @@ pub(super) struct SinceOptions {
 }
 
 impl SinceOptions {
+    /// Returns whether the user requested a comparison.
+    pub(super) fn is_requested(&self) -> bool {
+        self.since.is_some()
+    }
+
     /// Reads the directory in the revision, if the user requested a comparison.
     ///
     /// `present` is the directory as it is now.

@@ -134,7 +134,7 @@ fn folder_digest(object: &Object, folder: &str) -> Digest {
 }
 
 /// The digest of an object and of the positions of its nodes.
-pub(super) fn whole_digest(object: &Object) -> Digest {
+pub(crate) fn whole_digest(object: &Object) -> Digest {
     let mut hasher = Hasher::new("object");
     hasher.node(&object.node);
     hasher.finish()

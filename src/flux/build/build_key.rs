@@ -29,8 +29,8 @@ pub(crate) enum BuildKey {
 /// The input of the build of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FolderKey {
-    /// The address of the artifact in memory. Each artifact exists once, and exists as long as the sources.
-    artifact: usize,
+    /// The id of the artifact.
+    artifact: Arc<str>,
     digest: Digest,
     /// The digest of the Kustomization and its positions, if the path does not exist. The finding points at the path.
     place: Option<Digest>,
@@ -51,7 +51,7 @@ pub(crate) struct FindingKey(&'static str, String, Option<Arc<str>>, String, usi
 
 impl FolderKey {
     pub(crate) fn new(artifact: &Arc<Artifact>, digest: Digest, place: Option<Digest>) -> Self {
-        Self { artifact: Arc::as_ptr(artifact).addr(), digest, place }
+        Self { artifact: artifact.id.clone(), digest, place }
     }
 }
 

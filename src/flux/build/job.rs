@@ -72,6 +72,29 @@ impl Job {
         }
     }
 
+    /// The object of the applier.
+    pub(crate) fn applier(&self) -> &Object {
+        match self {
+            Self::Sync(spec) | Self::Set(spec, _) | Self::Folder(spec, _) | Self::Finish(spec, ..) => &spec.object,
+        }
+    }
+
+    /// The output that the job continues.
+    pub(crate) fn continued(&self) -> Option<&Arc<Output>> {
+        match self {
+            Self::Finish(_, built, _) => Some(built),
+            Self::Sync(_) | Self::Set(..) | Self::Folder(..) => None,
+        }
+    }
+
+    /// Returns whether the artifact contains the directory. If it does not, the source may still contain the directory.
+    pub(crate) fn is_complete(&self) -> bool {
+        match self {
+            Self::Folder(spec, artifact) => artifact.files().tree().has_folder(&spec.folder),
+            Self::Sync(_) | Self::Set(..) | Self::Finish(..) => true,
+        }
+    }
+
     /// Runs the job and returns its output.
     pub(crate) fn run(&self, context: &BuildContext<'_>) -> Output {
         match self {

@@ -1,5 +1,6 @@
 //! The fixed point: the build of all objects that the roots reach, for all clusters at once.
 
+pub(super) mod exchange;
 pub(super) mod cluster_build;
 pub(super) mod undefined_variables;
 pub(super) mod unmatched_patches;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use super::cluster_build::ClusterBuild;
+use super::exchange::Exchange;
 use super::outcome::{Outcome, finish};
 use crate::flux::build::build_key::BuildKey;
 use crate::flux::build::context::{BuildContext, Instances, Memo, Unbuilt};
@@ -33,14 +34,19 @@ pub(crate) const AT_ONCE: usize = 32;
 const CLUSTERS_AT_ONCE: usize = 64;
 
 /// Builds all objects that the roots reach.
-pub(crate) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Outcome {
+pub(crate) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings, exchange: &Exchange<'_>) -> Outcome {
     // A thread of the pool runs all waves, which avoids a handover to the pool for each wave.
-    let clusters = rayon::scope(|_| reach_fixed_point(roots, sources, settings));
+    let clusters = rayon::scope(|_| reach_fixed_point(roots, sources, settings, exchange));
     finish(clusters)
 }
 
 /// Builds all clusters, with the outputs of earlier clusters.
-fn reach_fixed_point(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Vec<ClusterBuild> {
+fn reach_fixed_point(
+    roots: Vec<Root>,
+    sources: &Sources,
+    settings: &Settings,
+    exchange: &Exchange<'_>,
+) -> Vec<ClusterBuild> {
     let mut context = BuildContext {
         sources,
         settings,
@@ -57,7 +63,7 @@ fn reach_fixed_point(roots: Vec<Root>, sources: &Sources, settings: &Settings) -
         let batch: Vec<Root> = roots.by_ref().take(CLUSTERS_AT_ONCE).collect();
         let mut batch: Vec<ClusterBuild> =
             batch.into_par_iter().map(|root| ClusterBuild::new(root, &context)).collect();
-        advance(&mut batch, &mut context, &mut grown);
+        advance(&mut batch, &mut context, exchange, &mut grown);
         batch.par_iter_mut().for_each(ClusterBuild::finish);
         clusters.extend(batch);
     }
@@ -65,7 +71,7 @@ fn reach_fixed_point(roots: Vec<Root>, sources: &Sources, settings: &Settings) -
 }
 
 /// Advances some clusters until they need no jobs. `grown` is the memory that variables have added to objects.
-fn advance(clusters: &mut [ClusterBuild], context: &mut BuildContext<'_>, grown: &mut usize) {
+fn advance(clusters: &mut [ClusterBuild], context: &mut BuildContext<'_>, exchange: &Exchange<'_>, grown: &mut usize) {
     for _ in 0..MAX_WAVES {
         // Each cluster reads only the outputs of earlier waves, so that the order of clusters has no effect.
         let open: Vec<&mut ClusterBuild> = clusters.iter_mut().filter(|cluster| !cluster.is_complete()).collect();
@@ -81,8 +87,8 @@ fn advance(clusters: &mut [ClusterBuild], context: &mut BuildContext<'_>, grown:
         for some in distinct.chunks(AT_ONCE) {
             let is_refused = *grown > context.settings.bounds.grown;
             let run = |(key, job): &(Arc<BuildKey>, Job)| {
-                let output = if is_refused { job.refuse(context) } else { job.run(context) };
-                (key.clone(), Arc::new(output))
+                let output = if is_refused { Arc::new(job.refuse(context)) } else { exchange.run(key, job, context) };
+                (key.clone(), output)
             };
             let built: Vec<(Arc<BuildKey>, Arc<Output>)> = some.par_iter().map(run).collect();
             for (key, output) in built {

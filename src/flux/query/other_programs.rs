@@ -11,7 +11,7 @@ use crate::flux::classify::{claims_to_be_manifest, is_chart_template};
 use crate::flux::install::kustomizations::is_kustomization_name;
 use crate::flux::unknown::known_contents::groups_of_chart;
 use crate::kustomize::is_yaml;
-use crate::text::{File, Tree};
+use crate::text::{File, Index, Tree};
 
 /// The maximum number of files that are read.
 const MAX_FILES: usize = 5_000;
@@ -45,7 +45,18 @@ pub struct OtherPrograms {
     tree: Tree,
     charts: BTreeSet<String>,
     clusters: BTreeSet<Arc<str>>,
-    evidence: OnceLock<Vec<Evidence>>,
+    evidence: Arc<OnceLock<AllEvidence>>,
+    /// The evidence in another state of the repository, which has most files too.
+    other: Option<Arc<OnceLock<AllEvidence>>>,
+}
+
+/// The evidence in the files of a repository.
+#[derive(Debug)]
+struct AllEvidence {
+    /// The evidence in each file, by path.
+    of_files: Index<String, Arc<Evidence>>,
+    /// The evidence that is not empty, in the order of paths.
+    found: Vec<Arc<Evidence>>,
 }
 
 /// The programs of one cluster, without the programs in the directories of other clusters.
@@ -76,8 +87,15 @@ struct Evidence {
 impl OtherPrograms {
     /// The programs in a tree. `charts` are the directories of Helm charts, which contain no programs, and `clusters` the
     /// names of all clusters.
-    pub(in crate::flux) fn of(tree: &Tree, charts: &BTreeSet<String>, clusters: BTreeSet<Arc<str>>) -> Self {
-        Self { tree: tree.clone(), charts: charts.clone(), clusters, evidence: OnceLock::new() }
+    /// `other` is another state of the repository.
+    pub(in crate::flux) fn of(
+        tree: &Tree,
+        charts: &BTreeSet<String>,
+        clusters: BTreeSet<Arc<str>>,
+        other: &Self,
+    ) -> Self {
+        let other = Some(other.evidence.clone());
+        Self { tree: tree.clone(), charts: charts.clone(), clusters, evidence: Arc::default(), other }
     }
 
     /// The programs of a cluster.
@@ -104,8 +122,9 @@ impl OtherPrograms {
         self.files().find(|file| is_whole && mentions(file.text())).map(|file| file.path().to_owned())
     }
 
-    fn evidence(&self) -> &[Evidence] {
-        self.evidence.get_or_init(|| self.files().map(Evidence::of).filter(|evidence| !evidence.is_empty()).collect())
+    fn evidence(&self) -> &[Arc<Evidence>] {
+        let read = || AllEvidence::of(self.files(), self.other.as_ref().and_then(|other| other.get()));
+        &self.evidence.get_or_init(read).found
     }
 
     /// The files of programs.
@@ -115,6 +134,20 @@ impl OtherPrograms {
         let files = paths.filter_map(|path| self.tree.file(path).ok());
         let is_manifest = |file: &File| is_yaml(file.path()) && claims_to_be_manifest(file.text());
         files.filter(move |file| file.text().len() <= MAX_LEN && !is_manifest(file)).take(MAX_FILES)
+    }
+}
+
+impl AllEvidence {
+    /// The evidence in files. `other` is the evidence in another state of the repository.
+    fn of(files: impl Iterator<Item = File>, other: Option<&Self>) -> Self {
+        let mut all = Self { of_files: Index::default(), found: Vec::new() };
+        for file in files {
+            let known = other.and_then(|other| other.of_files.get(file.path())).filter(|known| known.file == file);
+            let evidence = known.cloned().unwrap_or_else(|| Arc::new(Evidence::of(file)));
+            all.of_files.insert(evidence.file.path().to_owned(), evidence.clone());
+            all.found.extend((!evidence.is_empty()).then_some(evidence));
+        }
+        all
     }
 }
 
@@ -170,7 +203,7 @@ impl<'a> ClusterPrograms<'a> {
             let mut others = path.split('/').filter(|segment| all.clusters.contains(*segment)).peekable();
             others.peek().is_some() && others.all(|other| other != cluster)
         };
-        all.evidence().iter().filter(move |one| !is_of_another(one.file.path()))
+        all.evidence().iter().map(AsRef::as_ref).filter(move |one: &&Evidence| !is_of_another(one.file.path()))
     }
 }
 

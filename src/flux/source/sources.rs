@@ -162,6 +162,11 @@ impl Sources {
         self.know("repository", || self.repository.clone())
     }
 
+    /// The artifact with an id, if it was made.
+    pub(crate) fn made_with(&self, id: &str) -> Option<Arc<Artifact>> {
+        self.made().get(id).cloned()
+    }
+
     /// The copy of an origin. A copy of the exact reference precedes a copy of any reference.
     pub(super) fn copy_of(&self, origin: &Origin) -> Option<(String, Files)> {
         let (said, own) = (self.copies.of(&origin.address), self.own.of(&origin.address));

@@ -6,13 +6,14 @@ use super::finish::finish;
 use super::output::Build;
 use super::walk::{Cache, Walk};
 use crate::kube::Object;
+use crate::kustomize::file::comparison::Comparison;
 use crate::kustomize::file::definition::{Definition, file_in, read};
 use crate::kustomize::file::files::Files;
 use crate::kustomize::objects::patch_targets::PatchTarget;
 use crate::kustomize::objects::resources::Resource;
 use crate::kustomize::omission::Omissions;
 use crate::kustomize::state::accumulator::{Accumulator, is_local};
-use crate::text::{Tree, is_inside};
+use crate::text::{Reads, Tree, is_inside};
 use crate::yaml::{Node, Parsed};
 
 /// Builds one directory of a tree.
@@ -27,13 +28,29 @@ pub fn build(tree: &Tree, folder: &str) -> Build {
 #[derive(Debug)]
 pub struct Builder {
     files: Files,
-    cache: Cache,
+    cache: Arc<Cache>,
+    /// Whether the builder records its reads, so that a builder of another state can share its directories.
+    is_recording: bool,
 }
 
 impl Builder {
     /// Creates a builder with an empty cache.
     pub fn new(files: Files) -> Self {
-        Self { files, cache: Cache::default() }
+        Self { files, cache: Arc::default(), is_recording: false }
+    }
+
+    /// Creates a builder that records its reads, so that a builder of another state of the files can share its
+    /// directories.
+    pub fn recording(files: Files) -> Self {
+        Self { is_recording: true, ..Self::new(files) }
+    }
+
+    /// Creates a builder that shares the directories that another state of the files builds equally.
+    ///
+    /// The other builder records its reads.
+    pub fn beside(files: Files, other: &Self) -> Self {
+        let cache = Arc::new(Cache::beside(other.cache.clone(), Comparison::new(&files, &other.files)));
+        Self { files, cache, is_recording: false }
     }
 
     /// The files that the builder reads.
@@ -64,7 +81,8 @@ impl Builder {
     /// The kustomization of a directory, and the accumulated result.
     fn top(&self, folder: &str) -> (Option<Definition>, Option<Arc<Accumulator>>) {
         let definition = file_in(&self.files, folder).first().and_then(|path| read(&self.files, path));
-        let accumulator = self.walk(definition.as_ref()).folder(folder);
+        let build = || self.walk(definition.as_ref()).folder(folder);
+        let accumulator = if self.is_recording { Reads::record(build).0 } else { build() };
         (definition, accumulator)
     }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::finding::Finding;
+use crate::kustomize::file::comparison::Comparison;
 use crate::kustomize::file::definition::{Definition, file_in, read};
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::remote_base;
@@ -17,7 +18,7 @@ use crate::kustomize::schema::user_schema::UserSchema;
 use crate::kustomize::state::accumulator::{Accumulator, count_fields};
 use crate::kustomize::state::{load_config, load_schema, origin_annotations};
 use crate::kustomize::transform::sequence;
-use crate::text::File;
+use crate::text::{File, Reads};
 use crate::yaml::DUPLICATE_KEY;
 
 /// The cache of built directories.
@@ -25,13 +26,30 @@ use crate::yaml::DUPLICATE_KEY;
 /// No thread holds the lock during a build. Two threads that need one directory at the same time both build that
 /// directory, with the same result.
 #[derive(Debug, Default)]
-pub(super) struct Cache(Mutex<BTreeMap<String, Arc<Accumulator>>>);
+pub(super) struct Cache {
+    built: Mutex<BTreeMap<String, Arc<Accumulator>>>,
+    /// The comparison with another state of the files, and the cache of that state.
+    other: Option<(Comparison, Arc<Self>)>,
+}
 
 impl Cache {
+    /// Creates a cache that shares the directories of another state of the files.
+    pub(super) fn beside(cache: Arc<Self>, comparison: Comparison) -> Self {
+        Self { other: Some((comparison, cache)), ..Self::default() }
+    }
+
     /// Locks the cache.
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Accumulator>>> {
         // A panic in another thread leaves complete entries: each is inserted in one step.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.built.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The result of a directory in the other state, if it is the same in this state.
+    fn of_other_state(&self, folder: &str) -> Option<Arc<Accumulator>> {
+        let (comparison, cache) = self.other.as_ref()?;
+        let built = cache.lock().get(folder).cloned()?;
+        let is_same = built.reads.as_ref().is_some_and(|reads| comparison.agrees_on(reads));
+        is_same.then(|| self.lock().entry(folder.to_owned()).or_insert(built).clone())
     }
 }
 
@@ -85,17 +103,20 @@ impl<'a> Walk<'a> {
         // kustomize reads a schema differently after the first object.
         let has_objects = self.has_objects;
         let is_reusable = |accumulator: &Accumulator| accumulator.schema.is_none() || !has_objects;
+        let shared = shared.or_else(|| self.cache.of_other_state(folder).filter(|_| is_cacheable));
         if let Some(built) = shared.filter(|built| is_reusable(built)) {
+            Reads::add(built.reads.as_ref());
             self.schema.clone_from(&built.schema);
             return Some(built);
         }
         if let Some(built) = self.local.get(folder).cloned() {
+            Reads::add(built.reads.as_ref());
             self.cycle_start = Some(0);
             self.schema = self.schema.take().or_else(|| built.schema.clone());
             return Some(built);
         }
         let outer_cycle_start = self.cycle_start.take();
-        let Some(accumulator) = self.build_folder(folder) else {
+        let Some(accumulator) = self.recorded(folder) else {
             self.cycle_start = outer_cycle_start;
             return None;
         };
@@ -115,14 +136,23 @@ impl<'a> Walk<'a> {
         Some(accumulator)
     }
 
-    fn build_folder(&mut self, folder: &str) -> Option<Arc<Accumulator>> {
+    /// Builds a directory, and keeps its reads with the result if the caller records reads.
+    fn recorded(&mut self, folder: &str) -> Option<Arc<Accumulator>> {
+        if !Reads::are_recorded() {
+            return self.build_folder(folder).map(Arc::new);
+        }
+        let (accumulator, reads) = Reads::record(|| self.build_folder(folder));
+        accumulator.map(|accumulator| Arc::new(Accumulator { reads: Some(reads), ..accumulator }))
+    }
+
+    fn build_folder(&mut self, folder: &str) -> Option<Accumulator> {
         let mut accumulator = Accumulator::default();
         let definition = self.definition(folder, &mut accumulator)?;
         if let LoadedDefinition::Valid(definition) = definition {
             accumulator.is_component = definition.is_component();
             self.accumulate(&definition, &mut accumulator);
         }
-        Some(Arc::new(accumulator))
+        Some(accumulator)
     }
 
     /// Reads the kustomization file of a directory; `None` if the directory has none.

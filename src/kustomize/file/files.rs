@@ -7,7 +7,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::remote::Copy;
 use crate::base::finding::Finding;
-use crate::text::{Entry, File, Index, LoadError, Loader, Tree};
+use crate::text::{Entry, File, Index, LoadError, Loader, Read, Tree};
 use crate::yaml::{Embedded, INVALID_YAML, Node, Parsed, parse};
 
 /// The maximum number of values in all files. A fleet of a thousand clusters has a tenth of this number.
@@ -215,6 +215,7 @@ impl Files {
     /// The parsed file at a path. Files that are not parsed yet are parsed now, because a resource may have any file
     /// name.
     pub fn get(&self, path: &str) -> Option<Arc<Parsed>> {
+        Read::note_path(path);
         if let Some(parsed) = self.parsed.get(path) {
             return Some(parsed.clone());
         }
@@ -247,11 +248,13 @@ impl Files {
 
     /// The file at a path, if it was parsed ahead.
     pub fn parsed_ahead(&self, path: &str) -> Option<&Arc<Parsed>> {
+        Read::note_path(path);
         self.parsed.get(path)
     }
 
     /// The files that were parsed ahead, sorted by path.
     pub fn parsed(&self) -> impl Iterator<Item = (&str, &Arc<Parsed>)> {
+        Read::note_all();
         self.parsed.iter().map(|(path, parsed)| (&**path, parsed))
     }
 }

@@ -3,6 +3,7 @@
 pub(super) mod manifests;
 pub(super) mod remote;
 pub(super) mod files;
+pub(super) mod comparison;
 pub(super) mod sops;
 pub(super) mod typed;
 pub(super) mod kustomization_fields;

@@ -15,7 +15,7 @@ use crate::kustomize::omission::{Omission, Omissions};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::schema::user_schema::UserSchema;
 use crate::kustomize::text::size_limits::MAX_STEPS;
-use crate::text::{Index, Span};
+use crate::text::{Index, Reads, Span};
 use crate::yaml::{Name, Node};
 
 /// The maximum number of objects in a build.
@@ -71,6 +71,8 @@ pub(crate) struct Accumulator {
     pub(crate) bytes: usize,
     /// The number of nodes that transformers visited.
     pub(crate) steps: usize,
+    /// What the build of the directory read, if it was recorded.
+    pub(crate) reads: Option<Reads>,
 }
 
 /// A variable that `vars` declares.

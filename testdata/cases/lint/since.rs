@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fleetwright::base::finding::Finding;
 use fleetwright::base::fingerprint::fingerprints;
 use fleetwright::flux::Repo;
-use fleetwright::lint::{Options, judge_since, run};
+use fleetwright::lint::{Options, judge, judge_since, run};
 use fleetwright::text::{File, Tree};
 
 use crate::support::lines;
@@ -28,11 +28,23 @@ pub(super) fn check(tree: &Tree, options: &Options) -> Option<String> {
 }
 
 fn difference(earlier: &Tree, later: &Tree, options: &Options) -> Option<String> {
-    let repo = Repo::load(later, &options.settings);
+    let repo = Repo::load_shareable(later, &options.settings);
     let mut with_comments = options.clone();
     with_comments.read_comments(later);
     let found = judge_since(&repo, &with_comments, earlier).findings;
     let (before, after) = (run(earlier, options).findings, run(later, options).findings);
+    let mut own_comments = options.clone();
+    own_comments.read_comments(earlier);
+    let shared = judge(&Repo::load_beside(earlier, &options.settings, &repo), &own_comments).findings;
+    if lines(&shared) != lines(&before) {
+        return Some(format!(
+            "with shared builds:
+{}instead of:
+{}",
+            lines(&shared),
+            lines(&before)
+        ));
+    }
     let known: BTreeSet<String> = fingerprints(&before).into_iter().collect();
     let prints = fingerprints(&after);
     let new = after.into_iter().zip(prints).filter(|(_, print)| !known.contains(print));
