@@ -172,8 +172,12 @@ fn changes(
     let (former, receivers) = (options.receivers(&earlier.clusters)?, options.receivers(&later.clusters)?);
     let settings =
         |repository: &Repository| lint::Options { settings: repository.settings.clone(), ..Default::default() };
-    Ok(compare(
+    let changes = compare(
         &Side { repo: &earlier, receivers: &former, options: &settings(before) },
         &Side { repo: &later, receivers: &receivers, options: &settings(after) },
-    ))
+    );
+    drop((former, receivers));
+    // The process ends soon, so freeing two states would only cost time.
+    std::mem::forget((earlier, later));
+    Ok(changes)
 }
