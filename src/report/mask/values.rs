@@ -4,7 +4,7 @@
 //! or a message, and a message may quote a line of a file that is secret only because a generator reads the file.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use data_encoding::BASE64;
@@ -50,11 +50,14 @@ const FIELDS: [&str; 12] = [
     "testsuite",
 ];
 
-/// The words of the output itself, in lower case. A mask of such a word would change the id of a rule or a field.
-static OWN_WORDS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
-    let texts = RULES.iter().flat_map(|rule| [rule.id, rule.summary, rule.docs]);
-    texts.flat_map(words).chain(FIELDS).filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())).collect()
-});
+/// The words of some texts that are also words of the output itself, in lower case. A mask of such a word would change
+/// the id of a rule or a field.
+fn own_words<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
+    let is_lower = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let words_of_texts: BTreeSet<&str> = texts.flat_map(words).filter(is_lower).collect();
+    let own = RULES.iter().flat_map(|rule| [rule.id, rule.summary, rule.docs]).flat_map(words).chain(FIELDS);
+    own.filter_map(|word| words_of_texts.get(word).copied()).collect()
+}
 
 /// The words of a text: its parts of letters and digits.
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -103,7 +106,9 @@ impl SecretValues {
     }
 
     fn limited(mut found: BTreeSet<Arc<str>>) -> Self {
-        found.retain(|value| !(is_name(value) && words(value).all(|word| OWN_WORDS.contains(word))));
+        let names: Vec<Arc<str>> = found.iter().filter(|value| is_name(value)).cloned().collect();
+        let own = own_words(names.iter().map(AsRef::as_ref));
+        found.retain(|value| !(is_name(value) && words(value).all(|word| own.contains(word))));
         let mut total = 0;
         let fits = |value: &Arc<str>| {
             total += value.len();

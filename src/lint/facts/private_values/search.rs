@@ -1,5 +1,6 @@
 //! The search for private values in nodes and texts, with the positions of the values.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::encoding::is_encrypted_file;
@@ -40,31 +41,35 @@ pub(super) fn is_mapping(text: &str) -> bool {
 }
 
 /// The place of a text, from which the positions of its parts follow.
-enum Place {
+enum Place<'a> {
     /// The text is a file.
     File(File),
-    /// The text is a scalar.
-    Scalar(Box<Embedded>),
+    /// The text is a scalar. Its lines are mapped to the file on demand.
+    Scalar(&'a Node, OnceCell<Box<Embedded>>),
     /// The text is encoded, so its parts have no positions of their own.
     Whole(Span),
 }
 
-impl Place {
-    fn of(scalar: &Node, text: &str) -> Self {
+impl<'a> Place<'a> {
+    fn of(scalar: &'a Node, text: &str) -> Self {
         let span = scalar.span();
         if span.file().text() == text {
             Self::File(span.file().clone())
         } else if scalar.text() == Some(text) {
-            Self::Scalar(Box::new(Embedded::new(scalar)))
+            Self::Scalar(scalar, OnceCell::new())
         } else {
             Self::Whole(span.clone())
         }
     }
 
+    fn embedded<'b>(scalar: &Node, embedded: &'b OnceCell<Box<Embedded>>) -> &'b Embedded {
+        embedded.get_or_init(|| Box::new(Embedded::new(scalar)))
+    }
+
     fn parse(&self, text: &str) -> Parsed {
         match self {
             Self::File(file) => parse(file),
-            Self::Scalar(embedded) => embedded.parse(),
+            Self::Scalar(scalar, embedded) => Self::embedded(scalar, embedded).parse(),
             Self::Whole(_) => parse(&File::new("", text)),
         }
     }
@@ -73,7 +78,7 @@ impl Place {
     fn span(&self, range: Range<usize>) -> Option<Span> {
         match self {
             Self::File(file) => Some(file.span(range)),
-            Self::Scalar(embedded) => embedded.span(range),
+            Self::Scalar(scalar, embedded) => Self::embedded(scalar, embedded).span(range),
             Self::Whole(_) => None,
         }
     }
@@ -126,7 +131,7 @@ impl Search {
         }
     }
 
-    fn text(&mut self, place: &Place, text: &str, depth: usize) {
+    fn text(&mut self, place: &Place<'_>, text: &str, depth: usize) {
         if depth > MAX_DEPTH || is_encrypted_file(text) {
             return;
         }
@@ -156,7 +161,7 @@ impl Search {
     /// Searches the lines `name = value` and `name: value` of a text in another format.
     ///
     /// The search accepts only random values, since programs also contain such lines.
-    fn lines(&mut self, place: &Place, text: &str) {
+    fn lines(&mut self, place: &Place<'_>, text: &str) {
         let mut start = 0;
         for line in text.split_inclusive('\n') {
             let at = start;
@@ -185,10 +190,10 @@ impl Search {
 }
 
 /// The position of a whole text.
-fn whole(place: &Place) -> Span {
+fn whole(place: &Place<'_>) -> Span {
     match place {
         Place::File(file) => file.first_line(),
-        Place::Scalar(embedded) => embedded.outer().clone(),
+        Place::Scalar(scalar, embedded) => Place::embedded(scalar, embedded).outer().clone(),
         Place::Whole(span) => span.clone(),
     }
 }
