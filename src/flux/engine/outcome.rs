@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::cluster_build::{ClusterBuild, Slot};
+use super::cluster_build::state::{ClusterBuild, Slot};
 use super::undefined_variables::Definitions;
 use super::unmatched_patches::PatchTally;
 use crate::base::finding::{Finding, ObjectRef};

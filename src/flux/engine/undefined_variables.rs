@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::cluster_build::{ClusterBuild, Slot};
+use super::cluster_build::state::{ClusterBuild, Slot};
 use crate::base::finding::{Finding, Fix, ObjectRef, Safety, Severity, did_you_mean};
 use crate::flux::build::output::Output;
 use crate::flux::install::version::Strictness;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
-use super::cluster_build::ClusterBuild;
+use super::cluster_build::state::ClusterBuild;
 use super::exchange::Exchange;
 use super::outcome::{Outcome, finish};
 use crate::flux::build::build_key::BuildKey;

@@ -1,27 +1,26 @@
 //! The build of one cluster: its appliers, and the jobs that they need.
 
-use std::collections::{BTreeMap, BTreeSet};
+pub(super) mod state;
+mod step;
+
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use state::{ClusterBuild, Slot};
+use step::{PassCache, Progress};
 
 use crate::base::finding::Finding;
 use crate::flux::build::applier_spec::ApplierSpec;
-use crate::flux::build::build_key::{BuildKey, FindingKey, FolderKey};
+use crate::flux::build::build_key::BuildKey;
 use crate::flux::build::context::BuildContext;
-use crate::flux::build::digest::Digest;
-use crate::flux::build::job::{Job, SubstitutionInput};
+use crate::flux::build::job::Job;
 use crate::flux::build::output::Output;
 use crate::flux::cluster::cluster_index::ClusterIndex;
 use crate::flux::cluster::shared_position::is_shared;
-use crate::flux::install::roots::root::Root;
 use crate::flux::install::version::Strictness;
 use crate::flux::model::applier_kind::{ApplierKind, State};
 use crate::flux::model::not_built::NotBuiltReason;
-use crate::flux::model::variables::Variables;
 use crate::flux::settings::Settings;
-use crate::flux::source::artifact::Resolution;
-use crate::flux::source::reference::SourceRef;
-use crate::flux::source::resolve_artifact::DANGLING_SOURCE;
-use crate::flux::variables::load::{LoadedVariables, always, load};
 use crate::kube::{Object, ObjectId, ObjectKey};
 use crate::kustomize::FAILED_BUILD;
 use crate::text::{Index, Span};
@@ -36,92 +35,7 @@ const MAX_NAMED: usize = 3;
 /// of that pass.
 const MAX_PASSES: usize = 8;
 
-/// An applier of a cluster during the build.
-pub(crate) struct Slot {
-    pub(crate) spec: Arc<ApplierSpec>,
-    pub(crate) parent: Option<usize>,
-    pub(crate) variables: Arc<Variables>,
-    /// The memo key of the output, once it is known. After the build, only outputs that are not shared have their keys.
-    key: Option<Arc<BuildKey>>,
-    /// The output; `None` until it is built.
-    pub(crate) output: Option<Arc<Output>>,
-    /// Whether the index of the cluster contains the output.
-    is_collected: bool,
-    /// The number of steps since an object arrived for which the applier waits.
-    tries: u8,
-    /// Whether `waiting` has the applier.
-    is_waiting: bool,
-}
-
-/// The build of one cluster, until its fixed point.
-pub(crate) struct ClusterBuild {
-    pub(crate) root: Root,
-    pub(crate) slots: Vec<Slot>,
-    pub(crate) strictness: Strictness,
-    /// The number of new objects that may change `strictness`.
-    new_inputs: usize,
-    bootstrap_output: Arc<Output>,
-    /// The objects of the current pass.
-    pub(crate) index: ClusterIndex,
-    /// The objects of the previous pass, if there was one. Lookups then use these objects instead of `index`.
-    previous_index: Option<ClusterIndex>,
-    seen: Index<Arc<ObjectKey>, ()>,
-    /// The number of times that the build has started again from the root.
-    passes: usize,
-    /// Whether a reference to a missing object waits for appliers that are not built yet.
-    waits_for_missing: bool,
-    /// The appliers that wait for an object. Without this index, a chain of appliers takes quadratic time.
-    waiting: Index<ObjectKey, Vec<usize>>,
-    /// Whether controllers create objects from other objects, so that any object may complete another one.
-    has_makers: bool,
-    complete: bool,
-    /// The appliers whose inputs changed after they were built.
-    unstable: Vec<usize>,
-    /// The first applier that is not built because of a limit, with the message of its finding.
-    first_refusal: Option<(Arc<ApplierSpec>, String)>,
-    /// The number of appliers that are written at each position.
-    written_at: Index<(String, u32), usize>,
-}
-
-/// The result of one step of an applier.
-enum Progress {
-    Done(Arc<BuildKey>, Arc<Output>),
-    NeedsJob(Arc<BuildKey>, Job),
-    Blocked,
-}
-
-/// Resolved sources and variables, which appliers of a cluster share during a pass.
-#[derive(Default)]
-struct PassCache {
-    sources: BTreeMap<SourceRef, Resolution>,
-    variables: BTreeMap<Digest, LoadedVariables>,
-}
-
 impl ClusterBuild {
-    pub(crate) fn new(root: Root, context: &BuildContext<'_>) -> Self {
-        let bootstrap_output = Arc::new(Output::new(root.objects.clone(), root.findings.clone()));
-        let mut build = Self {
-            index: ClusterIndex::new(&root, context.settings),
-            root,
-            slots: Vec::new(),
-            strictness: Strictness::default(),
-            new_inputs: 1,
-            bootstrap_output,
-            previous_index: None,
-            seen: Index::default(),
-            passes: 0,
-            waits_for_missing: true,
-            waiting: Index::default(),
-            has_makers: false,
-            complete: false,
-            unstable: Vec::new(),
-            first_refusal: None,
-            written_at: Index::default(),
-        };
-        build.slots.push(build.bootstrap_slot());
-        build
-    }
-
     pub(super) fn is_complete(&self) -> bool {
         self.complete
     }
@@ -322,11 +236,6 @@ impl ClusterBuild {
         self.new_inputs = 1;
     }
 
-    /// The index in which appliers look up references.
-    fn lookup_index(&self) -> &ClusterIndex {
-        self.previous_index.as_ref().unwrap_or(&self.index)
-    }
-
     /// Counts the ancestors of an applier that are written at the same position.
     fn count_repeats(&self, spec: &ApplierSpec, parent: usize) -> usize {
         let above = std::iter::successors(Some(parent), |at| self.slots[*at].parent);
@@ -344,112 +253,6 @@ impl ClusterBuild {
             None => spec.key.clone(),
         }
     }
-
-    fn bootstrap_slot(&self) -> Slot {
-        let last = self.root.objects.last().unwrap_or_else(|| unreachable!("a root has objects"));
-        let spec = ApplierSpec::read(ApplierKind::Bootstrap, last, Arc::new(ObjectKey::of(last)));
-        Slot { output: Some(self.bootstrap_output.clone()), ..Slot::new(Arc::new(spec), None) }
-    }
-
-    fn step(&mut self, at: usize, cache: &mut PassCache, context: &BuildContext<'_>) -> Progress {
-        let spec = self.slots[at].spec.clone();
-        let job = match spec.kind {
-            ApplierKind::ResourceSet => {
-                let providers = self.lookup_index().providers(spec.object.namespace().unwrap_or_default()).to_vec();
-                Job::Set(spec, providers)
-            }
-            ApplierKind::FluxInstance => Job::Sync(spec),
-            ApplierKind::Kustomization => match self.resolve(&spec, cache, context) {
-                Resolution::Artifact(_) if !spec.is_folder_known() => {
-                    return without_artifact(&spec, Resolution::Unknown("its path is unknown".into()), context);
-                }
-                Resolution::Artifact(artifact) => {
-                    // The memo has an output for a key without a position only if the path exists. So most lookups do
-                    // not search the tree.
-                    let folder_key = FolderKey::new(&artifact, spec.digest(), None);
-                    if let Some((key, built)) = context.memo.get_with_key(&BuildKey::Folder(folder_key.clone())) {
-                        return self.substitute(at, (key, folder_key), built, cache, context);
-                    }
-                    Job::Folder(spec, artifact)
-                }
-                Resolution::Missing if self.waits_for_missing => return Progress::Blocked,
-                resolution => return without_artifact(&spec, resolution, context),
-            },
-            ApplierKind::Bootstrap | ApplierKind::Folder => unreachable!("no object is of this kind of applier"),
-        };
-        let key = job.key(None);
-        match context.memo.get_with_key(&key) {
-            // For a Kustomization, this is the output of a missing path.
-            Some((key, output)) => Progress::Done(key.clone(), output.clone()),
-            None => Progress::NeedsJob(Arc::new(key), job),
-        }
-    }
-
-    fn resolve(&self, spec: &ApplierSpec, cache: &mut PassCache, context: &BuildContext<'_>) -> Resolution {
-        let Some(source) = &spec.source else { return Resolution::Unknown("it references no source".into()) };
-        if let Some(known) = cache.sources.get(source) {
-            return known.clone();
-        }
-        let resolution = context.sources.resolve(source, self.lookup_index());
-        cache.sources.insert(source.clone(), resolution.clone());
-        resolution
-    }
-
-    fn load(&self, variables: Digest, spec: &ApplierSpec, cache: &mut PassCache) -> LoadedVariables {
-        // Findings of variables point at the Kustomization that uses the variables, so variables with findings are not
-        // shared.
-        if let Some(known) = cache.variables.get(&variables).filter(|known| known.findings.is_empty()) {
-            return known.clone();
-        }
-        let loaded = load(&spec.object, self.lookup_index());
-        cache.variables.insert(variables, loaded.clone());
-        loaded
-    }
-
-    /// Continues the build of a directory with variables and `commonMetadata`.
-    fn substitute(
-        &mut self,
-        at: usize,
-        (built_key, folder): (&Arc<BuildKey>, FolderKey),
-        built: &Arc<Output>,
-        cache: &mut PassCache,
-        context: &BuildContext<'_>,
-    ) -> Progress {
-        let spec = self.slots[at].spec.clone();
-        if spec.variables().is_none() && spec.metadata().is_none() {
-            return Progress::Done(built_key.clone(), built.clone());
-        }
-        let mut values = None;
-        if let Some(variables) = spec.variables() {
-            let loaded = self.load(variables, &spec, cache);
-            self.slots[at].variables = loaded.variables.clone();
-            if !loaded.missing.is_empty() && self.waits_for_missing {
-                let slot = &mut self.slots[at];
-                slot.tries += 1;
-                if !std::mem::replace(&mut slot.is_waiting, true) {
-                    for key in loaded.missing {
-                        self.waiting.entry(key).push(at);
-                    }
-                }
-                return Progress::Blocked;
-            }
-            let none = loaded.variables.values.is_empty() && !loaded.variables.open;
-            if !none || always(&spec.object) || !loaded.findings.is_empty() {
-                values = Some(SubstitutionInput {
-                    loaded,
-                    strict: self.strictness.is_strict(),
-                    limit: context.settings.bounds.grown_by_one,
-                });
-            }
-        }
-        let job = Job::Finish(spec, built.clone(), values);
-        let key = job.key(Some(&folder));
-        match context.memo.get_with_key(&key) {
-            // Clusters share the key of the memo.
-            Some((key, output)) => Progress::Done(key.clone(), output.clone()),
-            None => Progress::NeedsJob(Arc::new(key), job),
-        }
-    }
 }
 
 /// The position where an applier is written, regardless of later patches.
@@ -464,52 +267,4 @@ fn refusal(spec: &ApplierSpec, repeats: bool, most: usize) -> String {
     } else {
         format!("{} is one of more than {most} appliers; the linter does not build it", spec.reference)
     }
-}
-
-impl Slot {
-    /// A number that is equal for appliers with equal keys; `None` for the bootstrap.
-    pub(crate) fn output_number(&self) -> Option<usize> {
-        let output = self.output.as_ref().filter(|_| self.spec.kind != ApplierKind::Bootstrap)?;
-        Some(self.key.as_ref().map_or(Arc::as_ptr(output).addr(), |key| Arc::as_ptr(key).addr()))
-    }
-
-    fn new(spec: Arc<ApplierSpec>, parent: Option<usize>) -> Self {
-        Self {
-            spec,
-            parent,
-            variables: Arc::default(),
-            key: None,
-            output: None,
-            is_collected: false,
-            tries: 0,
-            is_waiting: false,
-        }
-    }
-}
-
-/// The result for a Kustomization whose source has no known artifact.
-fn without_artifact(spec: &ApplierSpec, resolution: Resolution, context: &BuildContext<'_>) -> Progress {
-    let unbuilt = |reason: NotBuiltReason, source: Option<&SourceRef>| {
-        let make = || Output { without: source.cloned().map(Box::new), ..Output::not_built(reason.clone()) };
-        context.unbuilt.find_or(BuildKey::NotBuilt(reason.clone()), make)
-    };
-    let (key, output) = match resolution {
-        Resolution::Artifact(_) => unreachable!("the caller builds it"),
-        Resolution::Missing => {
-            let named = spec.source.as_ref().map_or("its source".to_string(), ToString::to_string);
-            unbuilt(NotBuiltReason::MissingSource(named.into()), spec.source.as_ref())
-        }
-        Resolution::NoCopy(url) => unbuilt(NotBuiltReason::NoCopy(url), None),
-        Resolution::Unknown(reason) => unbuilt(NotBuiltReason::Unknown(reason), None),
-        Resolution::Failed(findings) => {
-            let key = BuildKey::Failed(findings.iter().map(FindingKey::from).collect());
-            // A Kustomization with a missing source certainly applies nothing.
-            let lacks = findings.iter().any(|finding| finding.rule == DANGLING_SOURCE);
-            let output = Output { whole: lacks, ..Output::new(Vec::new(), findings) };
-            // The parts of a finding that are not in the key may differ, so only the key is shared.
-            let (key, _) = context.unbuilt.find_or(key, || output.clone());
-            (key, Arc::new(output))
-        }
-    };
-    Progress::Done(key, output)
 }
