@@ -57,6 +57,9 @@ pub(super) fn of_value(name: &str) -> Name {
     if words.iter().any(|word| OF_PLACE.contains(&word.as_str())) {
         return Name::Neutral;
     }
+    if is_public_key(&words) {
+        return Name::Neutral;
+    }
     let joined = words.concat();
     let joined = joined.trim_end_matches(|c: char| c.is_ascii_digit());
     if PRIVATE.contains(&last) || PRIVATE_ENDS.iter().any(|end| joined.ends_with(end)) {
@@ -168,7 +171,13 @@ pub(super) fn of_secret(key: &str) -> bool {
 /// Returns whether a key of a Secret denotes a user, an address, an identifier or a setting.
 pub(super) fn is_public(key: &str) -> bool {
     let words = words(key);
-    is_identifier(&words) || words.last().is_some_and(|last| PUBLIC.contains(&last.as_str()))
+    is_identifier(&words) || is_public_key(&words) || words.last().is_some_and(|last| PUBLIC.contains(&last.as_str()))
+}
+
+/// Returns whether a key denotes a key that web pages contain: the site key of a captcha, or a publishable key.
+fn is_public_key(words: &[String]) -> bool {
+    let joined = words.concat();
+    ["sitekey", "publishablekey", "publickey"].iter().any(|end| joined.ends_with(end))
 }
 
 /// Returns whether a key denotes an identifier, such as a client id.
@@ -235,7 +244,7 @@ mod tests {
             assert_eq!(of_value(name), Name::Ambiguous, "{name}");
         }
         for name in
-            ["passwordFile", "existingSecret", "PASSWORD_LENGTH", "imagePullSecret", "user", "tokenUrl", "compass"]
+            ["passwordFile", "existingSecret", "CAPTCHA_SITE_KEY", "PASSWORD_LENGTH", "imagePullSecret", "user", "tokenUrl", "compass"]
         {
             assert_eq!(of_value(name), Name::Neutral, "{name}");
         }
@@ -246,7 +255,7 @@ mod tests {
         for key in ["sessionId", "SECRET_ID", "pin", "tls.key", "auth", "credentials.ini", "db-pass"] {
             assert!(of_secret(key), "{key}");
         }
-        for key in ["client_id", "appID", "DB_USER", "OAUTH_URL", "spinning", "keycloak", "public-key", "values.yaml"] {
+        for key in ["client_id", "appID", "DB_USER", "OAUTH_URL", "spinning", "keycloak", "public-key", "sitekey", "values.yaml"] {
             assert!(!of_secret(key), "{key}");
         }
     }

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::encoding::is_encrypted_file;
+use super::guessable::is_guessable;
 use super::markers::may_name_secrets;
 use super::name::{self, Name};
 use super::private::{Evidence, Private};
@@ -183,7 +184,8 @@ impl Search {
             let from = at + line.rfind(value).unwrap_or_default();
             let span = place.span(from..from + value.len()).unwrap_or_else(|| whole(place));
             let name = name.trim_matches(['"', '\'']).to_string();
-            let evidence = shape::of_named(&name, value).map_or(Evidence::Name, Evidence::Shape);
+            let named = if is_guessable(value) { Evidence::Guessable } else { Evidence::Name };
+            let evidence = shape::of_named(&name, value).map_or(named, Evidence::Shape);
             self.found.push(Private { span, name, evidence, variable: None });
         }
     }
@@ -222,7 +224,7 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     if is_name || (told == Name::Ambiguous && shape::is_uuid(value)) {
         return None;
     }
-    if shape::looks_random(value) && !shape::is_guessable(value) {
+    if shape::looks_random(value) && !is_guessable(value) {
         return Some(Evidence::Name);
     }
     if told == Name::Ambiguous
@@ -232,7 +234,7 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     {
         return None;
     }
-    if shape::is_guessable(value) {
+    if is_guessable(value) {
         return Some(Evidence::Guessable);
     }
     // A password may be any word, except a key of a Secret with several words, such as `password: admin-password`.

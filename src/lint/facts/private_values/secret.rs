@@ -1,6 +1,7 @@
 //! The private values of Secrets.
 
 use super::encoding::{decoded, is_encrypted_file};
+use super::guessable::{is_guessable, repeats};
 use super::private::{Evidence, Private};
 use super::{name, search, shape};
 use crate::kube::Object;
@@ -40,6 +41,21 @@ fn user_name(object: &Object) -> Option<String> {
     field("stringData").map(|user| user.trim().to_string()).or_else(|| decoded(field("data")?))
 }
 
+/// Returns whether a value is a text for users, such as the description of the value that belongs there.
+///
+/// A passphrase also consists of words, but not of sentences.
+fn is_instruction(value: &str) -> bool {
+    const MIN_WORDS: usize = 6;
+    let words: Vec<&str> = value.split_whitespace().collect();
+    let is_word = |word: &&&str| {
+        let word = word.trim_matches(['.', ',', ':', ';', '(', ')', '"', '\'', '`']);
+        !word.is_empty() && word.chars().all(|letter| letter.is_alphabetic() || matches!(letter, '-' | '\''))
+    };
+    let known = words.iter().filter(is_word).count();
+    let has_sentence = words.iter().any(|word| word.ends_with(['.', ',', ':']));
+    words.len() >= MIN_WORDS && value.starts_with(char::is_uppercase) && has_sentence && known * 4 >= words.len() * 3
+}
+
 /// The private parts of a value of a Secret. `text` is the decoded value; `None` if the value is not text.
 fn in_entry(entry: &Entry, text: Option<&str>, user: Option<&str>) -> Vec<Private> {
     let (key, node) = (&*entry.key, &entry.node);
@@ -54,6 +70,9 @@ fn in_entry(entry: &Entry, text: Option<&str>, user: Option<&str>) -> Vec<Privat
     };
     let value = text.trim();
     if is_encrypted_file(value) || shape::is_public(value) {
+        return Vec::new();
+    }
+    if is_instruction(value) && shape::find(value).is_none() {
         return Vec::new();
     }
     if search::is_structured(value) || (is_yaml(key) && search::is_mapping(value)) {
@@ -87,7 +106,7 @@ fn in_entry(entry: &Entry, text: Option<&str>, user: Option<&str>) -> Vec<Privat
     {
         return Vec::new();
     }
-    let is_default = shape::is_guessable(value) || shape::repeats(key, value) || user == Some(value);
+    let is_default = is_guessable(value) || repeats(key, value) || user == Some(value);
     match (has_private_name, is_default) {
         (true, true) => private(Evidence::Guessable),
         (true, false) => private(Evidence::Secret),

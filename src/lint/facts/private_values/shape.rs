@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::guessable::is_guessable;
 use super::markers::{Marker, markers};
-use super::name::words;
 use crate::yaml::decode_base64;
 
 /// A part of a text that is private under any name.
@@ -125,19 +125,25 @@ fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
     if let Some((place, what)) = hook {
         let credential = path.split(place).nth(1).unwrap_or_default();
         let last = credential.trim_end_matches('/').rsplit('/').find(|segment| segment.len() >= 8).unwrap_or_default();
-        if is_random(last) {
+        if !is_variable(last) && is_random(last) {
             return Some(Shape { range, what });
         }
     }
     let query = rest.split_once('?').map(|(_, query)| query.split('#').next().unwrap_or_default())?;
     let has_one_of = |list: &[&str]| {
         query.split('&').filter_map(|pair| pair.split_once('=')).any(|(name, value)| {
-            list.contains(&name.to_ascii_lowercase().as_str()) && value.len() >= 12 && is_random(value)
+            let is_named = list.contains(&name.to_ascii_lowercase().as_str());
+            is_named && value.len() >= 12 && !is_variable(value) && is_random(value)
         })
     };
     let token = has_one_of(&PARAMETERS).then_some("a URL with a token");
     let what = token.or_else(|| has_one_of(&KEYS).then_some(ADDRESS_WITH_KEY))?;
     Some(Shape { range, what })
+}
+
+/// Returns whether a part of an address is a variable of a shell, such as `$TOKEN`.
+fn is_variable(part: &str) -> bool {
+    part.strip_prefix('$').is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
 }
 
 /// Returns whether the last segment of an address looks like the credential of a webhook.
@@ -299,63 +305,6 @@ fn is_reference(text: &str) -> bool {
         || stores.iter().any(|store| text.starts_with(store))
 }
 
-/// Returns whether a value is only its name, such as `apikey` for `api-key`, or ends with it, such as
-/// `shop-client-secret` for `client-secret`.
-pub(super) fn repeats(name: &str, value: &str) -> bool {
-    let letters = |text: &str| -> String {
-        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
-    };
-    let is_of_words = value.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_'));
-    letters(name) == letters(value) || (name.len() > 5 && is_of_words && letters(value).ends_with(&letters(name)))
-}
-
-/// Returns whether a value is a password that attackers try first.
-///
-/// Examples contain such values, and users may keep them.
-pub(super) fn is_guessable(text: &str) -> bool {
-    let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-    let known = [
-        "adminadmin",
-        "administrator",
-        // The default of GitLab's chart.
-        "bogussatisfyupgrade",
-        "calvin",
-        "changeit",
-        "changethis",
-        "foobar",
-        "guest",
-        // The default of Harbor.
-        "harbor12345",
-        "letmein",
-        // The defaults of MinIO.
-        "minio123",
-        "minioadmin",
-        "mypassword",
-        "mysecret",
-        "passwd",
-        "pleasechangeme",
-        "postgres",
-        // The default of the chart kube-prometheus-stack.
-        "promoperator",
-        "rancher",
-        "secretpassword",
-        "supersecret",
-    ];
-    // `test-token`, `my_secret_key`, `adminPassword`.
-    let vocabulary = [
-        "access", "admin", "api", "bar", "client", "default", "demo", "example", "foo", "key", "my", "pass",
-        "password", "root", "sample", "secret", "some", "super", "test", "testing", "token", "user",
-    ];
-    let words = words(text);
-    // `strongpassword`, `mysecret1`.
-    let stem = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    let is_compound = words.len() == 1 && ["password", "secret"].iter().any(|end| stem.ends_with(end));
-    known.contains(&plain.as_str())
-        || plain.starts_with("changeme")
-        || is_compound
-        || (!words.is_empty() && words.iter().all(|word| vocabulary.contains(&word.as_str())))
-}
-
 /// Returns whether a value is a number, a duration, a size or a switch.
 pub(super) fn is_setting(text: &str) -> bool {
     let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-'));
@@ -459,6 +408,8 @@ mod tests {
             "echo \"-----BEGIN OPENSSH PRIVATE KEY-----\"\ncat key\necho \"-----END OPENSSH PRIVATE KEY-----\"",
             "https://api.example.com/@me:x",
             "https://example.com/?page=k7Qzv3LmX0pR9tA",
+            "https://hooks.slack.com/services/$SLACK_WEBHOOK_PATH",
+            "https://example.com/hook?token=$SLACK_BOT_TOKEN&channel=shop",
         ] {
             assert_eq!(find(text), None, "{text}");
         }

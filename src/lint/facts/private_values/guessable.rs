@@ -1,0 +1,92 @@
+//! Values that attackers try first: well-known passwords, and values that repeat a name.
+
+use super::name::words;
+
+/// Returns whether a value is only its name, such as `apikey` for `api-key`, a word of its name, such as `shop` for
+/// `SHOP_PASSWORD`, or ends with its name, such as `shop-client-secret` for `client-secret`.
+pub(super) fn repeats(name: &str, value: &str) -> bool {
+    let letters = |text: &str| -> String {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let is_of_words = value.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_'));
+    letters(name) == letters(value)
+        || words(name).contains(&value.to_ascii_lowercase())
+        || (name.len() > 5 && is_of_words && letters(value).ends_with(&letters(name)))
+}
+
+/// The programs whose examples use their own names as passwords, alone or with digits: `minio123`.
+const PROGRAMS: [&str; 22] = [
+    "airflow",
+    "argocd",
+    "console",
+    "elastic",
+    "gitlab",
+    "grafana",
+    "harbor",
+    "influxdb",
+    "jenkins",
+    "kafka",
+    "keycloak",
+    "mariadb",
+    "minio",
+    "mongo",
+    "mongodb",
+    "mysql",
+    "nextcloud",
+    "postgres",
+    "postgresql",
+    "rabbitmq",
+    "rancher",
+    "redis",
+];
+
+/// The digits that users append to a word.
+const COUNTED: [&str; 4] = ["1", "123", "1234", "12345"];
+
+/// Returns whether a value is a password that attackers try first.
+///
+/// Examples contain such values, and users may keep them.
+pub(super) fn is_guessable(text: &str) -> bool {
+    let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    let known = [
+        "adminadmin",
+        "administrator",
+        // The default of GitLab's chart.
+        "bogussatisfyupgrade",
+        "calvin",
+        "changeit",
+        "changethis",
+        "foobar",
+        "guest",
+        // The default of Harbor.
+        "harbor12345",
+        "letmein",
+        // The default of MinIO.
+        "minioadmin",
+        "mypassword",
+        "mysecret",
+        "passwd",
+        "pleasechangeme",
+        // The default of the chart kube-prometheus-stack.
+        "promoperator",
+        "secretpassword",
+        "supersecret",
+    ];
+    // `test-token`, `my_secret_key`, `adminPassword`.
+    let vocabulary = [
+        "access", "admin", "api", "bar", "client", "default", "demo", "example", "foo", "key", "my", "pass",
+        "password", "root", "sample", "secret", "some", "super", "test", "testing", "token", "user",
+    ];
+    let words = words(text);
+    // `strongpassword`, `mysecret1`, `minio123`.
+    let stem = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let is_counted = COUNTED.iter().any(|digits| plain.strip_suffix(digits) == Some(stem));
+    let is_program = PROGRAMS.contains(&stem) && (is_counted || stem == plain);
+    let is_compound = words.len() == 1 && ["password", "secret"].iter().any(|end| stem.ends_with(end));
+    known.contains(&plain.as_str())
+        || plain.starts_with("changeme")
+        || is_compound
+        || is_program
+        || (!words.is_empty() && words.iter().all(|word| vocabulary.contains(&word.as_str())))
+}
+
