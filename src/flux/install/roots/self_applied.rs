@@ -18,7 +18,7 @@ use crate::flux::object::kustomization_path::clamp;
 use crate::flux::source::reference::SourceRef;
 use crate::kube::{Object, groups};
 use crate::kustomize::Builder;
-use crate::text::is_inside;
+use crate::text::{folder_of, is_inside};
 use crate::yaml::Node;
 
 /// The Kustomizations that apply their own directory, in directories that no other object applies.
@@ -65,7 +65,8 @@ fn in_file(
     sync: &WrittenSync,
 ) -> Option<RootCandidate> {
     let folder = path_of(&sync.object)?;
-    if !is_inside(&sync.file, &folder) || !includers.reaches(&folder, &sync.file) {
+    let is_of_folder = is_inside(&sync.file, &folder) && includers.reaches(&folder, &sync.file);
+    if !is_of_folder && !is_beside_its_kustomization(builder, includers, sync, &folder) {
         return None;
     }
     if coverage.covers_with_other(&folder, &sync.object) {
@@ -78,6 +79,16 @@ fn in_file(
     }
     beside.retain(|object| is_source(object) && is_of(&sync.object, object));
     Some(candidate(beside, sync.object.clone(), &folder))
+}
+
+/// Returns whether a file is beside the kustomization of the directory that the Kustomization applies, and this directory
+/// contains further Kustomizations.
+///
+/// A user applies the file once, or another repository contains a copy of the Kustomization.
+fn is_beside_its_kustomization(builder: &Builder, includers: &Includers, sync: &WrittenSync, folder: &str) -> bool {
+    folder_of(&sync.file) == folder
+        && includers.is_buildable(folder)
+        && builder.build(folder).objects.iter().any(is_kustomization)
 }
 
 /// The candidate for a Kustomization in the build of a directory.
