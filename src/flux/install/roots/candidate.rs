@@ -42,6 +42,8 @@ pub(super) struct RootCandidate {
     pub(super) name: Option<Name>,
     /// Whether the root keeps its source although a patch of the cluster's directory replaces it.
     pub(super) keeps_source: bool,
+    /// Whether the bootstrap has several Kustomizations, so that the synced path does not identify the cluster.
+    pub(super) has_parts: bool,
 }
 
 impl RootCandidate {
@@ -57,6 +59,7 @@ impl RootCandidate {
             prefix: None,
             name: None,
             keeps_source: false,
+            has_parts: false,
         }
     }
 

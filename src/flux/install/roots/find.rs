@@ -194,7 +194,7 @@ fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
 fn named_after(tree: &Tree, root: &RootCandidate) -> String {
     let path = below(&root.prefix(tree).unwrap_or_default(), &clamp(&root.path));
     let is_missing = root.is_bootstrap() && !tree.has_folder(&path);
-    let whole = if is_missing { folder_of(root.file.path()).to_string() } else { path };
+    let whole = if is_missing || root.has_parts { folder_of(root.file.path()).to_string() } else { path };
     // The directory `flux-system` is not part of the name.
     let trimmed = whole.strip_suffix("/flux-system").map_or(whole.clone(), ToString::to_string);
     if trimmed.is_empty() { ONLY.to_string() } else { trimmed }

@@ -153,6 +153,7 @@ pub(super) fn take(
             candidates.retain(is_part);
         }
     }
+    merge(&mut candidates);
     // A user applies the objects beside a single root together with the root, unlike objects beside several roots.
     if let [one] = candidates.as_mut_slice() {
         let own = std::mem::take(&mut one.objects);
@@ -164,6 +165,17 @@ pub(super) fn take(
         one.findings = findings;
     }
     candidates
+}
+
+/// Keeps the first of several Kustomizations of one `gotk-sync.yaml`. A user applies the file to one cluster, so they are
+/// parts of one bootstrap.
+fn merge(candidates: &mut Vec<RootCandidate>) {
+    let Some(first) = candidates.first().map(|one| one.file.path().to_string()) else { return };
+    if candidates.len() > 1 && candidates.iter().all(|one| one.kind == CandidateKind::Sync && one.file.path() == first)
+    {
+        candidates.truncate(1);
+        candidates[0].has_parts = true;
+    }
 }
 
 /// Returns whether the synced path of a `gotk-sync.yaml` contains the file.

@@ -89,4 +89,3 @@ pub(super) fn is_guessable(text: &str) -> bool {
         || is_program
         || (!words.is_empty() && words.iter().all(|word| vocabulary.contains(&word.as_str())))
 }
-

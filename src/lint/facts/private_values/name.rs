@@ -243,9 +243,16 @@ mod tests {
         for name in ["token", "botSecret", "jwt"] {
             assert_eq!(of_value(name), Name::Ambiguous, "{name}");
         }
-        for name in
-            ["passwordFile", "existingSecret", "CAPTCHA_SITE_KEY", "PASSWORD_LENGTH", "imagePullSecret", "user", "tokenUrl", "compass"]
-        {
+        for name in [
+            "passwordFile",
+            "existingSecret",
+            "CAPTCHA_SITE_KEY",
+            "PASSWORD_LENGTH",
+            "imagePullSecret",
+            "user",
+            "tokenUrl",
+            "compass",
+        ] {
             assert_eq!(of_value(name), Name::Neutral, "{name}");
         }
     }
@@ -255,7 +262,17 @@ mod tests {
         for key in ["sessionId", "SECRET_ID", "pin", "tls.key", "auth", "credentials.ini", "db-pass"] {
             assert!(of_secret(key), "{key}");
         }
-        for key in ["client_id", "appID", "DB_USER", "OAUTH_URL", "spinning", "keycloak", "public-key", "sitekey", "values.yaml"] {
+        for key in [
+            "client_id",
+            "appID",
+            "DB_USER",
+            "OAUTH_URL",
+            "spinning",
+            "keycloak",
+            "public-key",
+            "sitekey",
+            "values.yaml",
+        ] {
             assert!(!of_secret(key), "{key}");
         }
     }
