@@ -11,11 +11,13 @@ const MAX_DEPTH: usize = 90;
 pub(in crate::flux::resourceset) struct Budget {
     steps: usize,
     bytes: usize,
+    /// The steps of regular expressions.
+    matching: usize,
 }
 
 impl Budget {
     pub(in crate::flux::resourceset) fn new() -> Self {
-        Self { steps: 2_000_000, bytes: 32 << 20 }
+        Self { steps: 2_000_000, bytes: 32 << 20, matching: 2_000_000_000 }
     }
 
     pub(super) fn step(&mut self, at: usize) -> Result<(), Fault> {
@@ -26,6 +28,15 @@ impl Budget {
     pub(super) fn bytes(&mut self, count: usize) -> Result<(), Fault> {
         self.bytes =
             self.bytes.checked_sub(count).ok_or_else(|| Fault::bound(0, "the output of the templates is too large"))?;
+        Ok(())
+    }
+
+    /// Pays for the compilation or a match of a regular expression.
+    pub(super) fn matching(&mut self, count: usize) -> Result<(), Fault> {
+        self.matching = self
+            .matching
+            .checked_sub(count)
+            .ok_or_else(|| Fault::bound(0, "the regular expressions of the templates take too many steps"))?;
         Ok(())
     }
 

@@ -249,11 +249,11 @@ pub(super) fn sprintf(format: &str, values: &[Value]) -> Result<String, Fault> {
             let _ = write!(text, "%!{verb}(MISSING)");
             continue;
         };
-        let written = verbed(verb, value, &flags, precision)?;
         let width = width.parse::<usize>().unwrap_or(0);
         if width > 10_000 || precision.is_some_and(|precision| precision > 10_000) {
             return Err(Fault::limit(0, "a width or precision above 10000 is not supported"));
         }
+        let written = verbed(verb, value, &flags, precision)?;
         text.push_str(&padded(&written, width, &flags, matches!(value.kind, Kind::Text(_))));
     }
     if values.len() > 0 {
