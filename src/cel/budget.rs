@@ -8,11 +8,11 @@ pub const STEPS_OF_EXPRESSION: u64 = 1_000_000;
 /// The cost that the API server allows for all expressions of one request.
 pub const STEPS_OF_REQUEST: u64 = 10_000_000;
 
-/// The cost of all requests of a run of the linter, which takes about a minute on one core.
-const STEPS_OF_RUN: u64 = 500_000_000;
+/// The cost of all requests of a run of the linter, which takes about 12 seconds on one core.
+const STEPS_OF_RUN: u64 = 100_000_000;
 
-/// The cost that every request may have, however many there are. Rules of public definitions cost less than a tenth.
-const MIN_STEPS_OF_REQUEST: u64 = 50_000;
+/// The cost that every request may have, however many there are. Rules of public definitions cost less than half.
+const MIN_STEPS_OF_REQUEST: u64 = 10_000;
 
 /// The bytes of a text that cost as much as one step.
 const BYTES_PER_STEP: usize = 10;

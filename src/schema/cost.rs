@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use crate::base::go_regexp::expanded_size;
 use crate::text::Index;
 
 /// The maximum number of schemas that a validation applies.
@@ -45,6 +46,10 @@ impl<'a> Costs<'a> {
         self.known.insert(key, None);
         let mut total = 1;
         for (keyword, value) in keywords {
+            total += cost_of_patterns(keyword, value, instance);
+            if total > MAX_COST {
+                return None;
+            }
             for (schema, instance) in self.parts(keyword, value, instance)? {
                 total += self.of(schema, instance, depth + 1)?;
                 if total > MAX_COST {
@@ -89,6 +94,27 @@ impl<'a> Costs<'a> {
             _ => {}
         }
         Some(parts)
+    }
+}
+
+/// The number of pairs of a byte of a text and a byte of a pattern that take as much time as a schema.
+const PAIRS_OF_SCHEMA: usize = 300;
+
+/// The cost of the patterns of a keyword.
+fn cost_of_patterns(keyword: &str, value: &Value, instance: &Value) -> u64 {
+    let cost = |pattern: &str, length: usize| {
+        let pairs = expanded_size(pattern).saturating_mul(length) / PAIRS_OF_SCHEMA;
+        u64::try_from(pairs).unwrap_or(MAX_COST).min(MAX_COST)
+    };
+    let names = || instance.as_object().into_iter().flat_map(serde_json::Map::keys).map(String::len).sum();
+    match keyword {
+        "pattern" => value.as_str().zip(instance.as_str()).map_or(0, |(pattern, text)| cost(pattern, text.len())),
+        "propertyNames" => value.get("pattern").and_then(Value::as_str).map_or(0, |pattern| cost(pattern, names())),
+        "patternProperties" => {
+            let patterns = value.as_object().into_iter().flat_map(serde_json::Map::keys);
+            patterns.fold(0, |total, pattern| total.saturating_add(cost(pattern, names())).min(MAX_COST))
+        }
+        _ => 0,
     }
 }
 

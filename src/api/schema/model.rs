@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use super::compiled::CompiledRules;
+use crate::base::go_regexp::Regexp;
 use crate::text::Span;
 
 /// The structural schema of a value.
@@ -108,6 +109,8 @@ pub struct Constraints {
     pub enum_values: Box<[serde_json::Value]>,
     /// The regular expression of a string, in the syntax of Go.
     pub pattern: Option<Box<str>>,
+    /// The compiled pattern; `None` if it is not valid.
+    pub(in crate::api) compiled_pattern: OnceLock<Option<Regexp>>,
     /// The format of a string or a number, such as `date-time` or `int32`.
     pub format: Option<Box<str>>,
     /// The smallest number.

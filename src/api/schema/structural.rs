@@ -30,16 +30,34 @@ pub struct Mistake {
     pub message: String,
 }
 
-/// Checks one schema without its children.
-pub(super) fn check(node: &Node, level: Level) -> Vec<Mistake> {
-    let mut checking = Checking(Vec::new());
+/// Checks one schema without its children. `states` is the number of states of all compiled patterns.
+pub(super) fn check(node: &Node, level: Level, states: &mut usize) -> Vec<Mistake> {
+    let mut checking = Checking { mistakes: Vec::new(), states };
     checking.schema(node, level);
-    checking.0
+    checking.mistakes
 }
 
-struct Checking(Vec<Mistake>);
+struct Checking<'a> {
+    mistakes: Vec<Mistake>,
+    states: &'a mut usize,
+}
 
-impl Checking {
+/// The maximum number of states of all patterns. Further patterns are not checked here; their use is limited, too.
+const MAX_STATES: usize = 4_000_000;
+
+/// The states of a pattern that is too large.
+const STATES_OF_LARGEST: usize = 131_072;
+
+impl Checking<'_> {
+    fn pattern(&mut self, at: &Node) {
+        let Some(pattern) = at.text() else { return };
+        match Regexp::compile(pattern) {
+            Ok(compiled) => *self.states += compiled.steps(""),
+            Err(Refused::Size) => *self.states += STATES_OF_LARGEST,
+            Err(refused) => self.mistake(at.span(), format!("`pattern` is not a valid regular expression: {refused}")),
+        }
+    }
+
     fn schema(&mut self, node: &Node, level: Level) {
         let text = |field: &str| node.get(field).and_then(Node::text);
         let is_set = |field: &str| node.get(field).is_some_and(is_true);
@@ -50,12 +68,8 @@ impl Checking {
                 "`uniqueItems: true` is forbidden: set `x-kubernetes-list-type: set`".into(),
             );
         }
-        if let Some(pattern) = text("pattern")
-            && let Err(refused) = Regexp::compile(pattern)
-            && refused != Refused::Size
-            && let Some(at) = node.get("pattern")
-        {
-            self.mistake(at.span(), format!("`pattern` is not a valid regular expression: {refused}"));
+        if let Some(at) = node.get("pattern").filter(|_| *self.states < MAX_STATES) {
+            self.pattern(at);
         }
         if level == Level::Alternative {
             return;
@@ -130,6 +144,6 @@ impl Checking {
     }
 
     fn mistake(&mut self, at: &Span, message: String) {
-        self.0.push(Mistake { at: at.clone(), message });
+        self.mistakes.push(Mistake { at: at.clone(), message });
     }
 }

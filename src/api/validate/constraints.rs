@@ -9,11 +9,15 @@ use super::value::{has_type, is_null, is_unknown, scalar};
 use crate::api::schema::{Constraints, Link, Range, Schema, Type};
 use crate::base::finding::did_you_mean;
 use crate::base::go_regexp::Regexp;
+use crate::cel::Budget;
 use crate::kube::quantity::Quantity;
 use crate::yaml::{Node, Scalar, Value};
 
 /// The format of the built-in schema of quantities.
 const QUANTITY: &str = "quantity";
+
+/// The steps of a pattern that cost as much as one step of a rule.
+const MATCHES_PER_STEP: usize = 25;
 
 /// The maximum number of listed values of an enumeration.
 const MAX_SHOWN: usize = 12;
@@ -28,14 +32,15 @@ pub(super) fn check_constraints(node: &Node, schema: &Schema, path: &Path<'_>, w
         check_quantity(node, path, walk);
         return;
     }
-    if let Some((message, help)) = fault(node, schema, constraints, walk.is_typed()) {
+    let (is_typed, is_affordable) = (walk.is_typed(), !walk.rules.is_over());
+    if let Some((message, help)) = fault(node, schema, constraints, is_typed, &mut walk.rules) {
         let is_base64 = constraints.format.as_deref() == Some("byte");
         walk.add_at(if is_base64 { Fault::Notation } else { Fault::Value }, node, path, message, help);
         return;
     }
     let mut budget = MAX_COMBINED;
-    let is_typed = walk.is_typed();
-    let matches = |link: &Link, budget: &mut usize| satisfies(node, link, is_typed, budget);
+    let rules = &mut walk.rules;
+    let mut matches = |link: &Link, budget: &mut usize| satisfies(node, link, is_typed, budget, rules);
     let fault = if constraints.all_of.iter().any(|link| !matches(link, &mut budget)) {
         Some("matches not all of the alternatives that the schema requires")
     } else if !constraints.any_of.is_empty() && !constraints.any_of.iter().any(|link| matches(link, &mut budget)) {
@@ -53,6 +58,11 @@ pub(super) fn check_constraints(node: &Node, schema: &Schema, path: &Path<'_>, w
         let is_excluded = constraints.not.as_ref().is_some_and(|link| matches(link, &mut budget));
         is_excluded.then_some("is a value that the schema excludes")
     });
+    if is_affordable && walk.rules.is_over() {
+        let message = "cannot be checked: the patterns of the schema take too many steps".to_owned();
+        walk.add_at(Fault::Unchecked, node, path, message, None);
+        return;
+    }
     if let Some(message) = fault.filter(|_| budget > 0) {
         let help = alternatives(constraints);
         walk.add_at(Fault::Value, node, path, message.to_owned(), help);
@@ -63,7 +73,7 @@ pub(super) fn check_constraints(node: &Node, schema: &Schema, path: &Path<'_>, w
 pub(super) fn check_size(node: &Node, schema: &Schema, path: &Path<'_>, walk: &mut Walk) {
     if matches!(schema.value_type, Some(Type::Integer | Type::IntOrString))
         && !is_unknown(node)
-        && let Some((message, help)) = fault(node, schema, &Constraints::default(), walk.is_typed())
+        && let Some((message, help)) = fault(node, schema, &Constraints::default(), walk.is_typed(), &mut walk.rules)
     {
         walk.add_at(Fault::Value, node, path, message, help);
     }
@@ -81,7 +91,7 @@ fn alternatives(constraints: &Constraints) -> Option<String> {
 }
 
 /// Returns whether a value satisfies a schema, with all schemas below it.
-fn satisfies(node: &Node, schema: &Schema, is_typed: bool, budget: &mut usize) -> bool {
+fn satisfies(node: &Node, schema: &Schema, is_typed: bool, budget: &mut usize, rules: &mut Budget) -> bool {
     if *budget == 0 {
         return true;
     }
@@ -97,7 +107,8 @@ fn satisfies(node: &Node, schema: &Schema, is_typed: bool, budget: &mut usize) -
         return false;
     }
     let fields = node.entries().iter().filter_map(|entry| Some((&entry.node, schema.field(&entry.key)?)));
-    let satisfies = |node: &Node, schema: &Schema, budget: &mut usize| satisfies(node, schema, is_typed, budget);
+    let mut satisfies =
+        |node: &Node, schema: &Schema, budget: &mut usize| satisfies(node, schema, is_typed, budget, &mut *rules);
     if fields.into_iter().any(|(node, schema)| !is_null(node) && !satisfies(node, schema, budget)) {
         return false;
     }
@@ -107,12 +118,12 @@ fn satisfies(node: &Node, schema: &Schema, is_typed: bool, budget: &mut usize) -
         return false;
     }
     let Some(constraints) = &schema.constraints else { return true };
-    fault(node, schema, constraints, is_typed).is_none()
-        && constraints.all_of.iter().all(|link| satisfies(node, link, budget))
+    let is_combined = constraints.all_of.iter().all(|link| satisfies(node, link, budget))
         && (constraints.any_of.is_empty() || constraints.any_of.iter().any(|link| satisfies(node, link, budget)))
         && (constraints.one_of.is_empty()
             || constraints.one_of.iter().filter(|link| satisfies(node, link, budget)).count() == 1)
-        && constraints.not.as_ref().is_none_or(|link| !satisfies(node, link, budget))
+        && constraints.not.as_ref().is_none_or(|link| !satisfies(node, link, budget));
+    is_combined && fault(node, schema, constraints, is_typed, rules).is_none()
 }
 
 fn check_quantity(node: &Node, path: &Path<'_>, walk: &mut Walk) {
@@ -133,14 +144,20 @@ fn check_quantity(node: &Node, path: &Path<'_>, walk: &mut Walk) {
 }
 
 /// The message and the help for a constraint that a value violates, apart from combinations.
-fn fault(node: &Node, schema: &Schema, constraints: &Constraints, is_typed: bool) -> Option<(String, Option<String>)> {
+fn fault(
+    node: &Node,
+    schema: &Schema,
+    constraints: &Constraints,
+    is_typed: bool,
+    rules: &mut Budget,
+) -> Option<(String, Option<String>)> {
     if let Some(fault) = fault_of_enum(node, constraints) {
         return Some(fault);
     }
     match (&node.value, scalar(node)) {
         (Value::Seq(items), _) => fault_of_count(items.len(), constraints.item_count, "item"),
         (Value::Map(entries), _) => fault_of_count(entries.len(), constraints.property_count, "field"),
-        (_, Some(Scalar::String(text))) => fault_of_string(text, schema, constraints, is_typed),
+        (_, Some(Scalar::String(text))) => fault_of_string(text, schema, constraints, is_typed, rules),
         (_, Some(Scalar::Int(number))) => {
             #[expect(clippy::cast_precision_loss, reason = "the limits of schemas are floating-point numbers too")]
             let float = number as f64;
@@ -195,6 +212,7 @@ fn fault_of_string(
     schema: &Schema,
     constraints: &Constraints,
     is_typed: bool,
+    rules: &mut Budget,
 ) -> Option<(String, Option<String>)> {
     let length = text.chars().count() as u64;
     if let Some(min) = constraints.length.min.filter(|min| length < *min) {
@@ -206,7 +224,10 @@ fn fault_of_string(
     }
     if let Some(pattern) = &constraints.pattern {
         // The API server rejects a CRD whose pattern it cannot compile.
-        let is_match = Regexp::compile(pattern).map_or(true, |pattern| pattern.is_match(text));
+        let compiled = constraints.compiled_pattern.get_or_init(|| Regexp::compile(pattern).ok()).as_ref();
+        let is_match = compiled.is_none_or(|compiled| {
+            rules.spend(compiled.steps(text) / MATCHES_PER_STEP).is_err() || compiled.is_match(text)
+        });
         if !is_match {
             let shown = short(pattern);
             let message = format!("is `{}`, which does not match the pattern `{shown}`", short(text));

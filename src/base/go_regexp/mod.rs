@@ -105,6 +105,17 @@ impl Regexp {
     }
 }
 
+/// An upper bound of the size of a pattern after its repetitions are expanded. Go limits nested repetitions to 1000.
+pub fn expanded_size(pattern: &str) -> usize {
+    let mut factor: usize = 1;
+    for part in pattern.split('{').skip(1) {
+        let counts = part.split('}').next().unwrap_or_default().split(',');
+        let largest = counts.filter_map(|count| count.parse::<usize>().ok()).max().unwrap_or(1);
+        factor = factor.saturating_mul(largest.max(1)).min(1_000);
+    }
+    pattern.len().saturating_mul(factor)
+}
+
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;

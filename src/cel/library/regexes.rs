@@ -2,7 +2,7 @@
 
 use super::arguments::{int, text};
 use super::function::{ALWAYS, Function};
-use crate::base::go_regexp::Regexp;
+use crate::base::go_regexp::{Regexp, expanded_size};
 use crate::cel::budget::Budget;
 use crate::cel::failure::Failure;
 use crate::cel::value::Value;
@@ -43,15 +43,4 @@ fn prepare<'a>(arguments: &'a [Value], budget: &mut Budget) -> Result<(&'a str, 
     let regexp =
         Regexp::compile(pattern).map_err(|why| Failure::error(format!("invalid regular expression: {why}")))?;
     Ok((own, regexp))
-}
-
-/// An upper bound of the size of a pattern after its repetitions are expanded. Go limits nested repetitions to 1000.
-fn expanded_size(pattern: &str) -> usize {
-    let mut factor: usize = 1;
-    for part in pattern.split('{').skip(1) {
-        let counts = part.split('}').next().unwrap_or_default().split(',');
-        let largest = counts.filter_map(|count| count.parse::<usize>().ok()).max().unwrap_or(1);
-        factor = factor.saturating_mul(largest.max(1)).min(1_000);
-    }
-    pattern.len().saturating_mul(factor)
 }

@@ -189,6 +189,7 @@ fn constraints(input: &mut Input<'_>, link: &dyn Fn(u64) -> Link) -> Constraints
         property_count: input.range(),
         unique_items: input.flag(),
         compiled: std::sync::OnceLock::new(),
+        compiled_pattern: std::sync::OnceLock::new(),
         rules: input.list(|input| {
             let rule = input.text();
             let [message, message_expression, reason, field_path] = [(); 4].map(|()| {
