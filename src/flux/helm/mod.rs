@@ -16,11 +16,17 @@ pub use find_chart::{ChartFiles, NoChart, validates};
 
 use crate::flux::producer::produced::Produced;
 use crate::kube::Object;
-use crate::text::Span;
+use crate::text::{Index, Span};
 use crate::yaml::{Embedded, Entry, Node, Style, Value, as_kubernetes};
 
 /// The default of `valuesKey`.
 const VALUES_KEY: &str = "values.yaml";
+
+/// The maximum number of values that the target paths of a release visit. A path may create a list of 65,536 items.
+const MAX_VISITS: usize = 5_000_000;
+
+/// The number of values that a target path that fails may visit.
+const VISITS_OF_FAILURE: usize = 100_000;
 
 /// The merged values of a release, as far as they are known.
 #[derive(Debug, Clone)]
@@ -31,6 +37,8 @@ pub struct Values {
     pub open: bool,
     /// The faults that prevent helm-controller from merging the values.
     pub faults: Vec<ValuesFault>,
+    /// The target path at which the values become too many to be merged.
+    pub limit: Option<Span>,
 }
 
 /// A fault in an item of `valuesFrom`.
@@ -48,9 +56,10 @@ pub fn values(release: &Object, find: impl Fn(&str, &str) -> Option<Produced>) -
     let empty = || Node::at(Value::Map([].into()), release.span().clone());
     let spec = |key: &str| release.node.at_keys(&["spec", key]).filter(|node| !node.is_null());
     let mut inline = spec("values").filter(|node| node.is_map()).cloned().unwrap_or_else(empty);
-    let mut merged = Values { node: empty(), open: false, faults: Vec::new() };
+    let mut visits = MAX_VISITS;
+    let mut merged = Values { node: empty(), open: false, faults: Vec::new(), limit: None };
     for reference in spec("valuesFrom").map_or(&[][..], Node::items) {
-        if let Err(fault) = merged.take(reference, &mut inline, &find) {
+        if let Err(fault) = merged.take(reference, &mut inline, &mut visits, &find) {
             merged.faults.push(fault);
         }
     }
@@ -63,6 +72,7 @@ impl Values {
         &mut self,
         reference: &Node,
         inline: &mut Node,
+        visits: &mut usize,
         find: impl Fn(&str, &str) -> Option<Produced>,
     ) -> Result<(), ValuesFault> {
         let said = |key: &str| reference.get(key).and_then(Node::text).filter(|text| !text.is_empty());
@@ -99,7 +109,13 @@ impl Values {
             let literal = said("literal") == Some("true");
             self.node = merge(&self.node, inline);
             let set = path::Set { path: target, literal, value: known.unwrap_or(value), known: known.is_some() };
+            let Some(left) = visits.checked_sub(self.node.size()) else {
+                let fault = fault("targetPath", "the target paths visit too many values".to_owned());
+                self.limit.get_or_insert_with(|| fault.at.clone());
+                return Err(fault);
+            };
             let result = set.apply(&mut self.node, inline);
+            *visits = left.saturating_sub(if result.is_err() { VISITS_OF_FAILURE } else { 0 });
             return result.map_err(|message| fault("targetPath", message));
         }
         let Some(known) = known else {
@@ -129,13 +145,25 @@ fn read(scalar: &Node) -> Result<Node, String> {
 
 /// Merges mappings key by key. A value of another type replaces the previous value.
 fn merge(under: &Node, over: &Node) -> Node {
-    let mut merged = under.clone();
-    for entry in over.entries() {
-        let both = under.get(&entry.key).filter(|node| node.is_map() && entry.node.is_map());
-        let node = both.map_or_else(|| entry.node.clone(), |node| merge(node, &entry.node));
-        merged = merged.with(entry_of(entry, node));
+    let Value::Map(before) = &under.value else { return under.clone() };
+    if over.entries().is_empty() {
+        return under.clone();
     }
-    merged
+    let mut places: Index<&str, usize> = Index::default();
+    for (at, entry) in before.iter().enumerate() {
+        places.entry_or(&*entry.key, || at);
+    }
+    let mut entries = before.to_vec();
+    for entry in over.entries() {
+        let at = *places.entry_or(&*entry.key, || entries.len());
+        let both = before.get(at).map(|old| &old.node).filter(|node| node.is_map() && entry.node.is_map());
+        let merged = entry_of(entry, both.map_or_else(|| entry.node.clone(), |node| merge(node, &entry.node)));
+        match entries.get_mut(at) {
+            Some(old) => *old = merged,
+            None => entries.push(merged),
+        }
+    }
+    Node { value: Value::Map(entries.into()), origin: under.origin.clone() }
 }
 
 /// An entry with another value. The position of the key is in the file of the value.

@@ -187,7 +187,13 @@ fn judge(
     let key = (memory_address(object), files.id.clone());
     let known = charts.known.get(&key).filter(|_| !reads_others).cloned();
     let all = known.unwrap_or_else(|| {
-        let Some(values) = cluster.values(applied).filter(|values| values.faults.is_empty()) else {
+        let values = cluster.values(applied);
+        if let Some(at) = values.as_ref().and_then(|values| values.limit.as_ref()) {
+            let release = object.reference();
+            let message = format!("the target paths of {release} visit too many values, so they are not checked");
+            return Arc::from([Finding::error(RULE.id, at.clone(), message).help("set the values in a ConfigMap")]);
+        }
+        let Some(values) = values.filter(|values| values.faults.is_empty()) else {
             return Arc::default();
         };
         let release = Release { applied, files: &files, values: &values };
