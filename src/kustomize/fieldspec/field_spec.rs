@@ -78,6 +78,11 @@ impl FieldSpec {
         Self { gvk, path, create, span: None, keys }
     }
 
+    /// The number of keys of the path.
+    pub(crate) fn depth(&self) -> usize {
+        self.keys.len()
+    }
+
     /// Returns whether the field spec applies to an object.
     pub(crate) fn matches(&self, id: &ResourceId) -> bool {
         self.gvk.selects(id)

@@ -94,10 +94,18 @@ pub(crate) fn generate(
     Some((resource, name.clone()))
 }
 
+/// The maximum number of reported duplicate keys of a generator.
+const MAX_DUPLICATES: usize = 100;
+
 fn reject_duplicate_keys(pairs: &[Pair], name: &Node, accumulator: &mut Accumulator) {
     let mut seen: std::collections::BTreeMap<&str, &Pair> = std::collections::BTreeMap::new();
+    let mut reported = 0;
     for pair in pairs {
         if let Some(first) = seen.insert(&pair.key, pair) {
+            reported += 1;
+            if reported > MAX_DUPLICATES {
+                break;
+            }
             let message = format!("`{}` has the key `{}` twice", name.text().unwrap_or_default(), pair.key);
             let finding = Finding::error(FAILED_BUILD, pair.key_span.clone(), message);
             accumulator.fail(

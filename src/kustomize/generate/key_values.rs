@@ -17,6 +17,9 @@ use crate::yaml::{Name, Node};
 /// The maximum length of a line. As in Go's scanner, a longer line ends the file.
 const LONGEST_LINE: usize = 65_535;
 
+/// The size of a key and its value in memory, without their texts.
+const BYTES_OF_PAIR: usize = 256;
+
 /// A key and its value, with their positions.
 pub(crate) struct Pair {
     pub(crate) key: Name,
@@ -60,7 +63,12 @@ pub(crate) fn read(
                 // The lines of a file in another format are unknown.
                 Format::Yaml | Format::Json | Format::Ini => accumulator.skip(Omission::EncryptedEnvFile),
             },
-            Some(Loaded::Text(file)) => pairs.extend(lines(&file)),
+            Some(Loaded::Text(file)) => {
+                let lines = lines(&file);
+                if accumulator.take_bytes(lines.len() * BYTES_OF_PAIR, source.span()) {
+                    pairs.extend(lines);
+                }
+            }
             Some(Loaded::Bytes(..)) => {
                 let message = format!("`{}` is not a text file, so it has no lines", source.text().unwrap_or_default());
                 accumulator.fail(Finding::error(FAILED_BUILD, source.span().clone(), message));

@@ -12,7 +12,7 @@ use crate::yaml::Node;
 const MAX_STEPS: usize = 200_000_000;
 
 /// The number of steps of a regular expression that take as much time as the visit of a node.
-const STEPS_OF_VISIT: usize = 10;
+pub(crate) const STEPS_OF_VISIT: usize = 10;
 
 /// A selector. Every field is an anchored regular expression; an empty field matches anything.
 pub(crate) struct Selector {

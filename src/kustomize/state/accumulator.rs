@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::fieldspec::builtin_fieldspecs::merged;
+use crate::kustomize::fieldspec::field_spec::FieldSpec;
 use crate::kustomize::fieldspec::transformer_config::TransformerConfig;
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::remote_base::{self, RemoteBase, UnreadBase};
@@ -23,6 +24,9 @@ const MAX_OBJECTS: usize = 100_000;
 
 /// The maximum size of all objects of a build and of the files that its generators read, in bytes.
 const MAX_BYTES: usize = 256 << 20;
+
+/// The number of field specs, or of copied fields, that take as much time as the visit of a value.
+const FIELDS_OF_STEP: usize = 8;
 
 /// The number of findings above which duplicates are removed early.
 const MANY_FINDINGS: usize = 1_000;
@@ -112,6 +116,25 @@ impl Accumulator {
     pub(crate) fn take_visit(&mut self, added: usize, at: &Span) -> bool {
         let nodes: usize = self.resources.list.iter().map(|resource| resource.node.size().saturating_add(added)).sum();
         self.take_steps(nodes.saturating_mul(added.max(1)), at)
+    }
+
+    /// Counts the visit of all objects by a transformer with field specs, as [`take_visit`](Self::take_visit) does.
+    ///
+    /// Every field spec that matches an object copies the mappings on its path, and may create all fields of the path.
+    pub(crate) fn take_fields(&mut self, specs: &[FieldSpec], added: usize, at: &Span) -> bool {
+        let mut steps: usize = 0;
+        for resource in &self.resources.list {
+            let matching = specs.iter().filter(|spec| spec.matches(&resource.id));
+            let (count, depth) = matching.fold((0, 0), |(count, depth), spec| (count + 1, depth + spec.depth()));
+            let nodes = resource.node.size().saturating_add(added);
+            let copied = (nodes + depth).saturating_mul(count).saturating_mul(added.max(1)) / FIELDS_OF_STEP;
+            let visited = nodes.saturating_mul(added.max(1)).saturating_add(copied);
+            steps = steps.saturating_add(visited).saturating_add(specs.len() / FIELDS_OF_STEP);
+            if self.steps.saturating_add(steps) > MAX_STEPS {
+                break;
+            }
+        }
+        self.take_steps(steps, at)
     }
 
     /// Counts values that a transformer visits, and returns whether the build is still within its limit.

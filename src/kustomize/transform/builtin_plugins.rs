@@ -39,13 +39,16 @@ pub(crate) fn run(files: &Files, folder: &str, plugin: &Object, accumulator: &mu
     }
     let list_of = |name: &str| field(name).cloned().into_iter().collect::<Vec<Node>>();
     match plugin.kind() {
-        "AnnotationsTransformer" => annotations::apply(entries("annotations"), &specs, accumulator),
+        "AnnotationsTransformer" => {
+            let pairs = entries("annotations");
+            if accumulator.take_fields(&specs, pairs.len(), plugin.span()) {
+                annotations::apply(pairs, &specs, accumulator);
+            }
+        }
         "HashTransformer" => hash::add_to_names(&mut accumulator.resources),
         "ImageTagTransformer" => images::apply(&list_of("imageTag"), &specs, accumulator),
         "LabelTransformer" => {
-            let set = labels::LabelSet::new(entries("labels").to_vec(), specs);
-            let result = accumulator.resources.list.iter_mut().try_for_each(|resource| set.apply(resource));
-            accumulator.record_error(result);
+            labels::LabelSet::new(entries("labels").to_vec(), specs, plugin.span().clone()).apply(accumulator);
         }
         "NamespaceTransformer" => set_namespace(plugin, &specs, accumulator),
         "PatchTransformer" => {
@@ -96,8 +99,7 @@ fn add_affix(plugin: &Object, fields: &[(&str, Affix)], specs: &[FieldSpec], acc
     for (field, affix) in fields {
         let written = plugin.node.get(field).filter(|node| !node.is_null()).cloned();
         let value = written.unwrap_or_else(|| Node::scalar("", Style::Double, plugin.span().clone()));
-        let result = names::apply(*affix, &value, specs, &mut accumulator.resources);
-        accumulator.record_error(result);
+        names::apply(*affix, &value, specs, accumulator);
     }
 }
 
@@ -119,6 +121,9 @@ fn set_namespace(plugin: &Object, specs: &[FieldSpec], accumulator: &mut Accumul
             return;
         }
     };
+    if !accumulator.take_fields(specs, 1, plugin.span()) {
+        return;
+    }
     let options = namespace::Options { unset_only: text("unsetOnly") == "true", subjects };
     let result = namespace::apply(&mut accumulator.resources, &entry.key_span(), &entry.node, specs, options);
     accumulator.record_error(result);

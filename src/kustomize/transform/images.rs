@@ -5,6 +5,7 @@ use std::cell::Cell;
 use crate::base::finding::Finding;
 use crate::base::go_regexp::Regexp;
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, each_item};
+use crate::kustomize::objects::selector::STEPS_OF_VISIT;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::yaml::{ChangedBy, Node, Reader, Scalar, Style, Value};
@@ -15,7 +16,7 @@ use crate::yaml::{ChangedBy, Node, Reader, Scalar, Style, Value};
 /// specs. As in kustomize, a suffix is appended twice if the image matches again.
 pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Accumulator) {
     for entry in entries {
-        if !accumulator.take_visit(1, entry.span()) {
+        if !accumulator.take_fields(specs, 1, entry.span()) {
             return;
         }
         let image = match Image::read(entry) {
@@ -48,7 +49,9 @@ pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Acc
                 }
             }
             resource.node = node;
-            if !accumulator.take_bytes(image.grown.take(), entry.span()) {
+            if !accumulator.take_bytes(image.grown.take(), entry.span())
+                || !accumulator.take_steps(image.steps.take() / STEPS_OF_VISIT, entry.span())
+            {
                 return;
             }
             if let Some(error) = failure {
@@ -67,6 +70,8 @@ struct Image {
     suffix: Option<Node>,
     /// The bytes that were added to images.
     grown: Cell<usize>,
+    /// The steps of the pattern.
+    steps: Cell<usize>,
 }
 
 impl Image {
@@ -95,7 +100,15 @@ impl Image {
                 .help("escape special characters, such as `[`, `(`, `*` and `+`, with a backslash")
         })?;
         let (name, tag) = (field("newName")?, field("newTag")?);
-        Ok(Self { pattern, name, tag, digest: field("digest")?, suffix: field("tagSuffix")?, grown: Cell::default() })
+        Ok(Self {
+            pattern,
+            name,
+            tag,
+            digest: field("digest")?,
+            suffix: field("tagSuffix")?,
+            grown: Cell::default(),
+            steps: Cell::default(),
+        })
     }
 
     /// The node with updated images of all its containers; `None` if no image changes.
@@ -140,6 +153,7 @@ impl Image {
             let message = "an image must be a string".to_string();
             return Err(FieldError { span: image.span().clone(), message });
         };
+        self.steps.set(self.steps.get().saturating_add(self.pattern.steps(text)));
         if !self.pattern.is_match_of_name(text) {
             return Ok(None);
         }

@@ -6,6 +6,7 @@ use crate::kustomize::fieldspec::read_config::read_spec;
 use crate::kustomize::fieldspec::transformer_config::{ConfigField, TransformerConfig};
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::objects::resources::Resource;
+use crate::kustomize::state::accumulator::Accumulator;
 use crate::kustomize::text::string_value::set_text_entry;
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
@@ -15,7 +16,7 @@ pub(crate) struct LabelSet {
     pairs: Vec<Entry>,
     specs: Vec<FieldSpec>,
     /// The position of the entry.
-    at: Option<Span>,
+    at: Span,
 }
 
 /// The labels of a kustomization, in the order in which kustomize adds them.
@@ -24,7 +25,7 @@ pub(crate) fn read(definition: &Definition, config: &TransformerConfig, findings
     let mut sets: Vec<LabelSet> = items.map(|item| read_one(item, config, findings)).collect();
     if let Some(common) = definition.entry("commonLabels") {
         let pairs = common.node.entries().to_vec();
-        let at = Some(common.key_span());
+        let at = common.key_span();
         sets.push(LabelSet { at, pairs, specs: config.specs(ConfigField::CommonLabels).to_vec() });
     }
     sets
@@ -51,27 +52,24 @@ fn read_one(node: &Node, config: &TransformerConfig, findings: &mut Vec<Finding>
         }
     }
     let pairs = node.get("pairs").map_or(&[][..], Node::entries).to_vec();
-    LabelSet { at: Some(node.span().clone()), pairs, specs: all.specs(ConfigField::Labels).to_vec() }
+    LabelSet { at: node.span().clone(), pairs, specs: all.specs(ConfigField::Labels).to_vec() }
 }
 
 impl LabelSet {
-    /// Creates a set of labels with its field specs.
-    pub(crate) fn new(pairs: Vec<Entry>, specs: Vec<FieldSpec>) -> Self {
-        Self { pairs, specs, at: None }
+    /// Creates a set of labels with its field specs and its position.
+    pub(crate) fn new(pairs: Vec<Entry>, specs: Vec<FieldSpec>, at: Span) -> Self {
+        Self { pairs, specs, at }
     }
 
-    /// The number of labels.
-    pub(crate) fn len(&self) -> usize {
-        self.pairs.len()
+    /// Adds the labels to all objects.
+    pub(crate) fn apply(&self, accumulator: &mut Accumulator) {
+        if accumulator.take_fields(&self.specs, self.pairs.len(), &self.at) {
+            let result = accumulator.resources.list.iter_mut().try_for_each(|resource| self.add_to(resource));
+            accumulator.record_error(result);
+        }
     }
 
-    /// The position of the entry; `None` for the labels of a plugin.
-    pub(crate) fn at(&self) -> Option<&Span> {
-        self.at.as_ref()
-    }
-
-    /// Adds the labels to an object.
-    pub(crate) fn apply(&self, resource: &mut Resource) -> Result<(), FieldError> {
+    fn add_to(&self, resource: &mut Resource) -> Result<(), FieldError> {
         let mut node = resource.node.clone();
         for entry in &self.pairs {
             let key_span = entry.key_span();

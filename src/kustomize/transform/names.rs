@@ -2,6 +2,7 @@
 
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, Gvk};
 use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};
+use crate::kustomize::state::accumulator::Accumulator;
 use crate::kustomize::text::string_value::{new_value, string_style, with_text};
 use crate::yaml::{ChangedBy, Name, Node, Value};
 
@@ -15,13 +16,24 @@ pub(crate) enum Affix {
 /// Adds the text of `value` to the names of all objects.
 ///
 /// Kinds with predetermined names are excluded: `CustomResourceDefinition`, `APIService` and `Namespace`.
-pub(crate) fn apply(
+pub(crate) fn apply(affix: Affix, value: &Node, specs: &[FieldSpec], accumulator: &mut Accumulator) {
+    let Some(text) = value.shared_text() else { return };
+    // The name and its previous value, or all fields of the field specs.
+    let grown = (1 + specs.len().min(text.len())).saturating_mul(text.len());
+    let grown = grown.saturating_mul(accumulator.resources.list.len());
+    if accumulator.take_bytes(grown, value.span()) && accumulator.take_fields(specs, 1, value.span()) {
+        let result = add_to_all(affix, value, &text, specs, &mut accumulator.resources);
+        accumulator.record_error(result);
+    }
+}
+
+fn add_to_all(
     affix: Affix,
     value: &Node,
+    text: &Name,
     specs: &[FieldSpec],
     resources: &mut Resources,
 ) -> Result<(), FieldError> {
-    let Some(text) = value.shared_text() else { return Ok(()) };
     for resource in &mut resources.list {
         let original = resource.original();
         if is_name_fixed(&original) {
@@ -37,7 +49,7 @@ pub(crate) fn apply(
                 resource.store_previous_id();
             }
             if spec.matches(&resource.id) {
-                add(affix, value, &text, spec, resource)?;
+                add(affix, value, text, spec, resource)?;
             }
         }
     }

@@ -22,6 +22,11 @@ pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Acc
                 continue;
             }
         };
+        let named = positions.with_name(name).iter().filter_map(|position| accumulator.resources.list.get(*position));
+        let steps = named.map(|resource| resource.node.size().saturating_mul(1 + specs.len())).sum();
+        if !accumulator.take_steps(steps, entry.span()) {
+            return;
+        }
         let mut found = false;
         let mut errors = Vec::new();
         for position in positions.with_name(name) {

@@ -26,10 +26,11 @@ pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accu
     add_affix(definition, "nameSuffix", Affix::Suffix, accumulator);
     add_labels(definition, accumulator);
     let config = accumulator.config.clone();
+    let annotated = config.specs(ConfigField::CommonAnnotations);
     if let Some(pairs) = definition.entry("commonAnnotations")
-        && accumulator.take_visit(pairs.node.entries().len(), &pairs.key_span())
+        && accumulator.take_fields(annotated, pairs.node.entries().len(), &pairs.key_span())
     {
-        annotations::apply(pairs.node.entries(), config.specs(ConfigField::CommonAnnotations), accumulator);
+        annotations::apply(pairs.node.entries(), annotated, accumulator);
         accumulator.record_transformers("AnnotationsTransformer", pairs.node.entries().len().min(1));
     }
     apply_patches(files, folder, definition.items("patchesJson6902"), PatchFormat::Json, accumulator);
@@ -53,8 +54,11 @@ fn text_entry<'a>(definition: &'a Definition, field: &str) -> Option<&'a Entry> 
 
 fn set_namespace(definition: &Definition, accumulator: &mut Accumulator) {
     let Some(entry) = text_entry(definition, "namespace") else { return };
-    let specs = accumulator.config.specs(ConfigField::Namespace);
-    let key = entry.key_span();
+    let (config, key) = (accumulator.config.clone(), entry.key_span());
+    let specs = config.specs(ConfigField::Namespace);
+    if !accumulator.take_fields(specs, 1, &key) {
+        return;
+    }
     let result =
         namespace::apply(&mut accumulator.resources, &key, &entry.node, specs, namespace::Options::KUSTOMIZATION_FIELD);
     accumulator.record_error(result);
@@ -68,24 +72,15 @@ fn add_affix(definition: &Definition, field: &str, affix: Affix, accumulator: &m
         Affix::Prefix => ConfigField::NamePrefix,
         Affix::Suffix => ConfigField::NameSuffix,
     };
-    // The name and its previous value.
-    let grown = 2 * entry.node.text().unwrap_or_default().len() * accumulator.resources.list.len();
-    if !accumulator.take_bytes(grown, entry.node.span()) {
-        return;
-    }
-    let result = names::apply(affix, &entry.node, accumulator.config.specs(config_field), &mut accumulator.resources);
-    accumulator.record_error(result);
+    let config = accumulator.config.clone();
+    names::apply(affix, &entry.node, config.specs(config_field), accumulator);
     let kind = if affix == Affix::Prefix { "PrefixTransformer" } else { "SuffixTransformer" };
     accumulator.record_transformers(kind, 1);
 }
 
 fn add_labels(definition: &Definition, accumulator: &mut Accumulator) {
     for set in labels::read(definition, &accumulator.config, &mut accumulator.findings) {
-        if set.at().is_some_and(|at| !accumulator.take_visit(set.len(), at)) {
-            return;
-        }
-        let result = accumulator.resources.list.iter_mut().try_for_each(|resource| set.apply(resource));
-        accumulator.record_error(result);
+        set.apply(accumulator);
     }
     let (own, common) = (definition.items("labels").len(), definition.entry("commonLabels"));
     let any = own > 0 || common.is_some_and(|common| !common.node.entries().is_empty());
