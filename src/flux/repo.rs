@@ -346,7 +346,7 @@ impl Repo {
                     let told = parsed.findings.iter().filter(|finding| !is_patch || finding.rule != DUPLICATE_KEY);
                     let of_file = |finding: Finding| if is_only_data { of_data(finding) } else { finding };
                     self.problems.extend(told.cloned().map(of_file));
-                } else if !template && claims_to_be_manifest(text) {
+                } else if parsed.is_cut || (!template && claims_to_be_manifest(text)) {
                     loose.extend(parsed.findings.iter().cloned());
                 } else {
                     self.skipped.count(if template { SkipReason::Template } else { SkipReason::NotYaml });

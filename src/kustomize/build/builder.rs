@@ -89,7 +89,7 @@ impl Builder {
     /// Builds a directory as if `node` were its kustomization file. Flux writes this file before it builds.
     pub fn build_as(&self, folder: &str, node: &Node) -> Build {
         let file = node.span().file().clone();
-        let parsed = Arc::new(Parsed { file, documents: Vec::new(), findings: Vec::new() });
+        let parsed = Arc::new(Parsed { file, documents: Vec::new(), findings: Vec::new(), is_cut: false });
         let definition = Definition::new(node, parsed, folder);
         let mut accumulator = Accumulator::default();
         accumulator.folders.insert(folder.to_string());
@@ -112,7 +112,8 @@ impl Builder {
     }
 
     fn over(&self, objects: Vec<Object>, folder: &str, node: &Node, mut accumulator: Accumulator) -> Build {
-        let parsed = Parsed { file: node.span().file().clone(), documents: Vec::new(), findings: Vec::new() };
+        let parsed =
+            Parsed { file: node.span().file().clone(), documents: Vec::new(), findings: Vec::new(), is_cut: false };
         let definition = Definition::new(node, Arc::new(parsed), folder);
         accumulator.is_incomplete = true;
         for object in objects {

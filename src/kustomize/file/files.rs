@@ -10,8 +10,8 @@ use crate::base::finding::Finding;
 use crate::text::{Entry, File, Index, LoadError, Loader, Read, Tree};
 use crate::yaml::{Embedded, INVALID_YAML, Node, Parsed, parse};
 
-/// The maximum number of values in all files. A fleet of a thousand clusters has a tenth of this number.
-const MAX_NODES: usize = 20_000_000;
+/// The maximum number of values in all files. A fleet of a thousand clusters has a sixth of this number.
+const MAX_NODES: usize = 12_000_000;
 
 /// The maximum number and size of files that are parsed before their values are counted.
 const CHUNK: (usize, usize) = (64, 16 << 20);
@@ -64,7 +64,7 @@ fn unread(file: &File) -> Parsed {
     let finding = Finding::error(INVALID_YAML, file.first_line(), message).help("split the repository");
     let summary = " files are not read, because the files before them have too many values";
     let finding = finding.caused_by("values", "", summary);
-    Parsed { file: file.clone(), documents: Vec::new(), findings: vec![finding] }
+    Parsed { file: file.clone(), documents: Vec::new(), findings: vec![finding], is_cut: true }
 }
 
 impl Files {

@@ -16,6 +16,9 @@ pub(crate) struct Contents {
     pub(crate) findings: Vec<Finding>,
 }
 
+/// The maximum number of documents of a file that are reported as invalid objects.
+const MAX_FINDINGS: usize = 1_000;
+
 /// Reads the objects of a file.
 ///
 /// The items of a list follow the other objects. If the list is the only document, the items replace the list.
@@ -41,6 +44,9 @@ pub(crate) fn objects_of(parsed: &Parsed) -> Contents {
             continue;
         }
         if let Some((span, message)) = object_error(&node) {
+            if contents.findings.len() >= MAX_FINDINGS {
+                continue;
+            }
             let finding = Finding::error(FAILED_BUILD, span, message);
             contents.findings.push(finding.help("reference only files with Kubernetes objects"));
             continue;

@@ -22,10 +22,15 @@ const MAX_ALIASED_NODES: usize = 100_000;
 /// The maximum number of nodes of a file. A node needs some sixty bytes of memory, and a flow list two bytes of text.
 const MAX_NODES: usize = 1_000_000;
 
+/// The maximum number of findings of a file.
+const MAX_FINDINGS: usize = 10_000;
+
 /// Builds the nodes of a file, document by document.
 pub(super) struct Builder<'a> {
     pub(super) file: &'a File,
     pub(super) findings: Vec<Finding>,
+    /// Whether the file meets a limit.
+    pub(super) is_cut: bool,
     names: Index<Name, Name>,
     aliased_nodes: usize,
     nodes: usize,
@@ -43,6 +48,7 @@ impl<'a> Builder<'a> {
         Self {
             file,
             findings: Vec::new(),
+            is_cut: false,
             names: Index::default(),
             aliased_nodes: 0,
             nodes: 0,
@@ -70,14 +76,16 @@ impl<'a> Builder<'a> {
         self.root = None;
     }
 
-    /// Returns whether the file has more nodes than are read.
+    /// Returns whether the file has more nodes than are read, or more findings than are kept.
     pub(super) fn is_full(&self) -> bool {
-        self.nodes > MAX_NODES
+        self.nodes > MAX_NODES || self.findings.len() > MAX_FINDINGS
     }
 
     /// Reports that the rest of the file is not read.
     pub(super) fn reject_rest(&mut self, at: usize) {
-        let message = format!("the file has more than {MAX_NODES} values; the rest is not read");
+        let (count, noun) = if self.nodes > MAX_NODES { (MAX_NODES, "values") } else { (MAX_FINDINGS, "faults") };
+        let message = format!("the file has more than {count} {noun}; the rest is not read");
+        self.is_cut = true;
         let finding = Finding::error(INVALID_YAML, self.file.span(at..at), message).help("split the file");
         self.findings.push(finding);
     }
@@ -124,7 +132,7 @@ impl<'a> Builder<'a> {
             }
             Style::Literal | Style::Folded => {
                 let range = token::block_scalar(text, gap, range, value);
-                self.check_indentation(&range);
+                self.check_indentation(&range, value);
                 (token::without_final_break(text, &range, value), range)
             }
             _ => (value, range),
@@ -230,6 +238,7 @@ impl<'a> Builder<'a> {
     }
 
     fn reject_alias(&mut self, span: Span, message: String) {
+        self.is_cut = true;
         self.findings.push(Finding::error(INVALID_YAML, span.clone(), message));
         self.add_null(span);
     }
@@ -381,8 +390,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Reports a tab in the indentation of a block scalar. go-yaml's scanner treats the tab as the start of a token.
-    fn check_indentation(&mut self, block: &Range<usize>) {
-        let Some(tab) = token::tab_in_indentation(self.file.text(), block) else { return };
+    fn check_indentation(&mut self, block: &Range<usize>, value: &str) {
+        let Some(tab) = token::tab_in_indentation(self.file.text(), block, value) else { return };
         let span = self.file.span(tab..tab + 1);
         let finding = Finding::error(INVALID_YAML, span, "the indentation contains a tab; YAML allows only spaces")
             .help("use spaces, or leave the line empty");

@@ -66,7 +66,7 @@ impl Embedded {
                 *label = self.span(label.range()).unwrap_or_else(|| self.outer.clone());
             }
         }
-        Parsed { file: file.clone(), documents, findings: parsed.findings }
+        Parsed { file: file.clone(), documents, findings: parsed.findings, is_cut: parsed.is_cut }
     }
 
     /// The position of a range of the text; `None` if the file does not contain the range literally.

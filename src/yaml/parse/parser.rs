@@ -1,6 +1,6 @@
 //! The parser of a file. It never fails: it returns the documents that it could parse, and findings.
 
-use granit_parser::{Event, Marker, Parser, ScanError, StructureStyle};
+use granit_parser::{ErrorKind, Event, Marker, Parser, ScanError, StructureStyle};
 
 use super::builder::Builder;
 use super::collection::MAX_DEPTH;
@@ -22,6 +22,8 @@ pub struct Parsed {
     pub documents: Vec<Document>,
     /// The findings of `invalid-yaml` and `duplicate-key`, in order of their positions.
     pub findings: Vec<Finding>,
+    /// Whether the file meets a limit of the parser, so that values are missing.
+    pub is_cut: bool,
 }
 
 /// One document of a file.
@@ -46,9 +48,9 @@ pub fn parse(file: &File) -> Parsed {
         let Some(next) = stop.resume.or_else(|| next_document(text, stop)) else { break };
         start = next;
     }
-    let mut findings = builder.findings;
+    let (mut findings, is_cut) = (builder.findings, builder.is_cut);
     crate::base::group_findings::sort(&mut findings);
-    Parsed { file: file.clone(), documents, findings }
+    Parsed { file: file.clone(), documents, findings, is_cut }
 }
 
 impl Parsed {
@@ -61,7 +63,12 @@ impl Parsed {
         }
         let documents = self.documents.iter();
         let of_copy = |one: &Document| Document { node: one.node.of_copy(file), complete: one.complete };
-        Some(Self { file: file.clone(), documents: documents.map(of_copy).collect(), findings: Vec::new() })
+        Some(Self {
+            file: file.clone(),
+            documents: documents.map(of_copy).collect(),
+            findings: Vec::new(),
+            is_cut: false,
+        })
     }
 }
 
@@ -131,6 +138,7 @@ fn parse_from(
         builder.restart_document();
         return Some(Stop { document, at, resume: Some(document) });
     }
+    builder.is_cut |= matches!(error.kind(), ErrorKind::RecursionLimitExceeded);
     builder.findings.push(syntax_error::explain(builder.file, at, error.kind(), &context));
     documents.extend(builder.abandon().map(|node| Document { node, complete: false }));
     Some(Stop { document, at, resume: None })

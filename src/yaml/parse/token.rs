@@ -89,8 +89,8 @@ pub(super) fn without_final_break<'a>(text: &str, range: &Range<usize>, value: &
     if is_content { unbroken } else { value }
 }
 
-/// The first tab in the indentation of a block scalar's lines, or of the empty lines after it.
-pub(super) fn tab_in_indentation(text: &str, block: &Range<usize>) -> Option<usize> {
+/// The first tab in the indentation of a block scalar's lines, or of the empty lines after it. `value` is its text.
+pub(super) fn tab_in_indentation(text: &str, block: &Range<usize>, value: &str) -> Option<usize> {
     let start = block.start + text.get(block.start..)?.find('\n')? + 1;
     let rest = text.get(block.end..)?;
     let end = block.end + (rest.len() - rest.trim_start().len());
@@ -99,7 +99,9 @@ pub(super) fn tab_in_indentation(text: &str, block: &Range<usize>) -> Option<usi
         return None;
     }
     let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
-    let indent = lines.lines().filter(|line| !line.trim().is_empty()).map(spaces).min().unwrap_or(usize::MAX);
+    // With an indicator, as in `|2`, the first line may start with spaces of the value.
+    let first = |text: &str| text.lines().find(|line| !line.trim().is_empty()).map(spaces);
+    let indent = first(lines).map_or(usize::MAX, |written| written.saturating_sub(first(value).unwrap_or_default()));
     let mut at = start;
     lines.split_inclusive('\n').find_map(|line| {
         let tab = spaces(line);

@@ -75,7 +75,9 @@ fn long_mappings_and_many_errors_take_linear_time() {
         let _ = writeln!(mapping, "key-{at}: {at}");
     }
     survives(mapping);
-    assert_eq!(survives("a: 1\n".repeat(20_000)).findings.len(), 19_999);
+    assert_eq!(survives("a: 1\n".repeat(9_000)).findings.len(), 8_999);
+    // The rest of a file with more faults is not read.
+    assert_eq!(survives("a: 1\n".repeat(20_000)).findings.len(), 10_002);
     assert_eq!(survives("---\na: @\n".repeat(5_000)).findings.len(), 5_000);
     survives("a: \"x\n---\n".repeat(5_000));
     survives("a: |\n\n\n\n".repeat(5_000));

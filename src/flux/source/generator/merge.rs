@@ -42,7 +42,8 @@ impl Merged {
             Some(root) => file.in_root(root.clone()),
             None => file,
         };
-        Parsed { file, documents: vec![Document { node: self.node.clone(), complete: true }], findings: Vec::new() }
+        let documents = vec![Document { node: self.node.clone(), complete: true }];
+        Parsed { file, documents, findings: Vec::new(), is_cut: false }
     }
 }
 
