@@ -63,7 +63,7 @@ pub(super) fn write(outputs: &[Output], report: &Report, streams: &mut Streams) 
         }
         let text = anstream::adapter::strip_bytes(&bytes).into_vec();
         let text = String::from_utf8_lossy(&text);
-        disk::replace(file, streams.masked(&text).as_bytes())?;
+        disk::replace(file, streams.masked(lines_of(output), &text).as_bytes())?;
     }
     let Some(output) = outputs.iter().find(|output| output.file.is_none()) else {
         streams.message(&report.summary);
@@ -76,16 +76,21 @@ pub(super) fn write(outputs: &[Output], report: &Report, streams: &mut Streams) 
             SummaryLine::Stderr => Ok(()),
         }
     };
-    let lines = match output.format.name {
-        "github" => Lines::Data,
-        "json" | "gitlab" | "sarif" => Lines::Json,
-        _ => Lines::Text,
-    };
-    let is_read = streams.write_as(lines, write)?;
+    let is_read = streams.write_as(lines_of(output), write)?;
     if is_read && output.format.summary == SummaryLine::Stderr {
         streams.message(&report.summary);
     }
     if output.format.name == "github" { add_job_summary(report, streams) } else { Ok(()) }
+}
+
+/// The treatment of the lines of an output.
+fn lines_of(output: &Output) -> Lines {
+    match output.format.name {
+        "github" => Lines::Data,
+        "json" | "gitlab" | "sarif" => Lines::Json,
+        "junit" => Lines::Xml,
+        _ => Lines::Text,
+    }
 }
 
 /// Appends the findings to the job summary, if this is a step of GitHub Actions.
@@ -94,7 +99,7 @@ fn add_job_summary(report: &Report, streams: &Streams) -> Result<(), Error> {
     let free = MAX_JOB_SUMMARY.saturating_sub(usize::try_from(disk::len(Path::new(&file))).unwrap_or(usize::MAX));
     let text = format!("{}\n", markdown_within(report, free.saturating_sub(1)));
     if text.len() <= free {
-        disk::append(Path::new(&file), &streams.masked(&text))?;
+        disk::append(Path::new(&file), &streams.masked(Lines::Text, &text))?;
     }
     Ok(())
 }

@@ -14,8 +14,21 @@ pub(in crate::cli) enum Lines {
     Text,
     /// JSON: control characters and commands of workflows are escaped in texts.
     Json,
+    /// XML: markup is not masked.
+    Xml,
     /// Data that programs read, as it is.
     Data,
+}
+
+impl Lines {
+    /// Masks secret values in a text.
+    pub(super) fn redact<'a>(self, redactor: &Redactor, text: &'a str) -> Cow<'a, str> {
+        match self {
+            Self::Json => redactor.redact_json(text),
+            Self::Xml => redactor.redact_xml(text),
+            Self::Text | Self::Data => redactor.redact(text),
+        }
+    }
 }
 
 /// A writer that changes whole lines.
@@ -37,16 +50,13 @@ impl Guard {
     fn write_line(&mut self) -> io::Result<()> {
         let line = std::mem::take(&mut self.line);
         let Ok(text) = std::str::from_utf8(&line) else { return self.inner.write_all(&line) };
-        let masked = self.redactor.as_ref().map_or(Cow::Borrowed(text), |redactor| match self.lines {
-            Lines::Json => redactor.redact_json(text),
-            Lines::Text | Lines::Data => redactor.redact(text),
-        });
+        let masked = self.redactor.as_ref().map_or(Cow::Borrowed(text), |redactor| self.lines.redact(redactor, text));
         let (content, end) = match masked.strip_suffix('\n') {
             Some(content) => (content, "\n"),
             None => (&*masked, ""),
         };
         let content = match self.lines {
-            Lines::Text => log_line(content),
+            Lines::Text | Lines::Xml => log_line(content),
             Lines::Json => json_line(content),
             Lines::Data => Cow::Borrowed(content),
         };

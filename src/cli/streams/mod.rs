@@ -47,8 +47,8 @@ impl Streams {
     }
 
     /// Returns a text with masked secret values, for a file.
-    pub(super) fn masked<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.results.redactor.as_ref().map_or(Cow::Borrowed(text), |redactor| redactor.redact(text))
+    pub(super) fn masked<'a>(&self, lines: Lines, text: &'a str) -> Cow<'a, str> {
+        self.results.redactor.as_ref().map_or(Cow::Borrowed(text), |redactor| lines.redact(redactor, text))
     }
 
     /// Writes results that programs read, and returns `false` if the reader closed the pipe.

@@ -70,28 +70,32 @@ impl Mask {
     }
 }
 
-/// A cache of the masks of files.
+/// A cache of the masks of files. The states of a file in two revisions have the same path.
 #[derive(Debug, Default)]
-pub struct Masks(BTreeMap<String, (File, Mask)>);
+pub struct Masks(BTreeMap<String, Vec<(File, Mask)>>);
 
 impl Masks {
     /// Returns the mask of a file.
     pub fn get(&mut self, file: &File) -> &Mask {
-        let (known, mask) = self.0.entry(file.path().to_owned()).or_insert_with(|| (file.clone(), Mask::new(file)));
-        // The file on disk and the rendered file have the same path.
-        if known != file {
-            (*known, *mask) = (file.clone(), Mask::new(file));
-        }
-        mask
+        self.entry(file)
+    }
+
+    fn entry(&mut self, file: &File) -> &mut Mask {
+        let states = self.0.entry(file.path().to_owned()).or_default();
+        // The states may differ only at their ends, so a comparison of the texts for each value would be quadratic.
+        let same = states.iter().position(|(known, _)| known.is_same(file));
+        let at = same.or_else(|| states.iter().position(|(known, _)| known == file)).unwrap_or_else(|| {
+            states.push((file.clone(), Mask::new(file)));
+            states.len() - 1
+        });
+        &mut states[at].1
     }
 
     /// Masks a value that is known to be secret.
     pub fn hide(&mut self, value: &Span) {
-        self.get(value.file());
-        if let Some((_, mask)) = self.0.get_mut(value.file().path()) {
-            mask.ranges.push(nodes::content(value));
-            mask.ranges = merged(std::mem::take(&mut mask.ranges));
-        }
+        let mask = self.entry(value.file());
+        mask.ranges.push(nodes::content(value));
+        mask.ranges = merged(std::mem::take(&mut mask.ranges));
     }
 
     /// Returns the first line of a span, trimmed, masked and escaped for terminals.

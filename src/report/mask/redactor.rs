@@ -37,19 +37,15 @@ impl Redactor {
         Cow::Owned(out)
     }
 
-    /// Masks the strings of a line of JSON. A secret may contain quotes, so a mask of the whole line could destroy the
-    /// syntax.
-    pub fn redact_json<'a>(&self, line: &'a str) -> Cow<'a, str> {
-        if !self.0.is_match(line) {
-            return Cow::Borrowed(line);
-        }
-        let mut out = String::with_capacity(line.len());
-        let mut rest = line;
+    /// Masks the strings of JSON. A secret may contain quotes, so a mask of the whole text could destroy the syntax.
+    pub fn redact_json<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
         while let Some((before, string)) = rest.split_once('"') {
             let end = end_of_string(string);
             out.push_str(before);
             out.push('"');
-            out.push_str(&self.redact(string.get(..end).unwrap_or_default()));
+            out.push_str(&self.redact_string(string.get(..end).unwrap_or_default()));
             rest = string.get(end..).unwrap_or_default();
             if let Some(after) = rest.strip_prefix('"') {
                 out.push('"');
@@ -57,8 +53,62 @@ impl Redactor {
             }
         }
         out.push_str(rest);
-        Cow::Owned(out)
+        if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
     }
+
+    /// Masks a JSON string without its quotes. A secret may start inside of an escape sequence.
+    fn redact_string<'a>(&self, string: &'a str) -> Cow<'a, str> {
+        let decoded =
+            if string.contains('\\') { serde_json::from_str::<String>(&format!("\"{string}\"")).ok() } else { None };
+        let Some(decoded) = decoded else { return self.redact(string) };
+        match self.redact(&decoded) {
+            Cow::Borrowed(_) => Cow::Borrowed(string),
+            Cow::Owned(masked) => Cow::Owned(json(&masked)),
+        }
+    }
+
+    /// Masks the texts and the values of attributes of XML, but no markup.
+    pub fn redact_xml<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (content, markup) = rest.split_at_checked(rest.find('<').unwrap_or(rest.len())).unwrap_or((rest, ""));
+            out.push_str(&self.redact_escaped(content));
+            let end = markup.find('>').map_or(markup.len(), |end| end + 1);
+            let (tag, after) = markup.split_at_checked(end).unwrap_or((markup, ""));
+            for (at, part) in tag.split('"').enumerate() {
+                if at > 0 {
+                    out.push('"');
+                }
+                out.push_str(&if at % 2 == 1 { self.redact_escaped(part) } else { Cow::Borrowed(part) });
+            }
+            rest = after;
+        }
+        if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
+    }
+
+    /// Masks a text of XML. A secret may start inside of an entity.
+    fn redact_escaped<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let plain = ENTITIES.iter().rev().fold(Cow::Borrowed(text), |text, (character, entity)| match text {
+            text if text.contains(entity) => Cow::Owned(text.replace(entity, character)),
+            text => text,
+        });
+        match self.redact(&plain) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            Cow::Owned(masked) => {
+                Cow::Owned(ENTITIES.iter().fold(masked, |text, (character, entity)| text.replace(character, entity)))
+            }
+        }
+    }
+}
+
+/// The characters that XML escapes, in the order in which they are escaped.
+const ENTITIES: [(&str, &str); 4] = [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;")];
+
+/// A text as a JSON string, without its quotes.
+fn json(text: &str) -> String {
+    let string = serde_json::to_string(text).unwrap_or_default();
+    string.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default().to_owned()
 }
 
 /// The offset of the quote that ends a JSON string, or the length of the text.
@@ -74,12 +124,49 @@ fn end_of_string(text: &str) -> usize {
 
 /// The notations of a value: as it is, in JSON, in XML, in a workflow command, and in Base64.
 fn notations(value: &str) -> Vec<String> {
-    let json = serde_json::to_string(value).unwrap_or_default();
-    let json = json.trim_start_matches('"').strip_suffix('"').unwrap_or_default().to_owned();
     let xml = |quote| value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', quote);
     let command = value.replace('%', "%25");
-    let mut all = vec![value.to_owned(), json, xml("\""), xml("&quot;"), command, BASE64.encode(value.as_bytes())];
+    let mut all =
+        vec![value.to_owned(), json(value), xml("\""), xml("&quot;"), command, BASE64.encode(value.as_bytes())];
     all.retain(|text| !text.is_empty());
     all.dedup();
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn redactor(value: &str) -> Redactor {
+        Redactor::new(std::iter::once(value)).unwrap()
+    }
+
+    #[test]
+    fn a_mask_keeps_the_syntax_of_json() {
+        for (value, line) in [
+            ("nabcdef", "{\"a\": \"x\\nabcdef\"}"),
+            ("x\"abcdef", "{\"a\": \"x\\\"abcdef\"}"),
+            ("\": \"abc", "{\"a\": \"abc\"}"),
+            ("abcdef\\", "{\"a\": \"abcdef\\\\\"}"),
+        ] {
+            let masked = redactor(value).redact_json(line).into_owned();
+            let read: serde_json::Value = serde_json::from_str(&masked).unwrap();
+            assert!(!read.get("a").unwrap().as_str().unwrap().contains(value), "{masked}");
+        }
+        assert_eq!(redactor("x\"abcdef").redact_json("{\"a\": \"x\\\"abcdef\"}"), "{\"a\": \"********\"}");
+    }
+
+    #[test]
+    fn a_mask_keeps_the_syntax_of_xml() {
+        let line = "<case name=\"a &amp;lt; b\"><failure>x&lt;hunter2</failure></case>";
+        for value in ["amp;lt;", "<failure>", "</failure></case>", "\"><failure>x", "e name="] {
+            assert_eq!(redactor(value).redact_xml(line), line, "{value}");
+        }
+        let masked = "<case name=\"a &amp;lt; b\"><failure>*********</failure></case>";
+        assert_eq!(redactor("x<hunter2").redact_xml(line), masked);
+        assert_eq!(
+            redactor("a &lt; b").redact_xml(line),
+            "<case name=\"********\"><failure>x&lt;hunter2</failure></case>"
+        );
+    }
 }

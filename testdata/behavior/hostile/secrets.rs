@@ -3,7 +3,7 @@
 use data_encoding::BASE64;
 use proptest::prelude::*;
 
-use super::{Repository, applier, config_map};
+use super::{Repository, applier, config_map, many};
 
 /// Every command that prints parts of a repository, in every format.
 const PRINTERS: &[&[&str]] = &[
@@ -189,4 +189,31 @@ fn a_value_that_the_command_line_asks_for_is_printed() {
     let canaries = std::array::from_fn(|at| format!("canary{at}-Hunter2"));
     let shown = plant(&canaries).run(&["build", "--show-secrets"]);
     assert!(shown.out.contains(&canaries[0]), "{}", shown.text());
+}
+
+#[test]
+fn a_secret_that_is_syntax_does_not_destroy_a_report() {
+    let repository = Repository::new();
+    let values = ["</testcase>", "<failure message=", "\"fingerprint\":", "amp;lt;abc", "nabcdef", "\\\"abcdef"];
+    let values: Vec<String> = values.iter().map(|value| serde_json::to_string(value).unwrap()).collect();
+    let data: String = many(values.len(), |at| format!("  k{at}: {}\n", values[at]));
+    let text = format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s, namespace: default}}\nstringData:\n{data}");
+    repository.write("clusters/a/secret.yaml", &text);
+    let quoting = ["<abc", "&lt;abc", "\nabcdef", "\"abcdef"].map(|name| serde_json::to_string(name).unwrap());
+    let fields: String = many(quoting.len(), |at| format!("  {}: 1\n", quoting[at]));
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: default}\nspec:\n";
+    repository.write("clusters/a/service.yaml", &format!("{service}{fields}"));
+    for format in ["json", "gitlab", "sarif", "junit"] {
+        let answer =
+            repository.run(&["lint", "--pedantic", "--format", format, "--format", &format!("{format}=report")]);
+        let file = std::fs::read_to_string(repository.root().join("report")).unwrap();
+        for report in [&answer.out, &file] {
+            match format {
+                "junit" => {
+                    assert_eq!(report.matches("</testcase>").count(), report.matches("<testcase ").count(), "{report}");
+                }
+                _ => assert!(serde_json::from_str::<serde_json::Value>(report).is_ok(), "{report}"),
+            }
+        }
+    }
 }
