@@ -17,8 +17,12 @@ const MARK: &str = "FLEETWRIGHT_WORKER";
 /// The environment variable with the limit of the address space in GiB.
 const MEMORY: &str = "FLEETWRIGHT_MEMORY";
 
-/// The limit of processor time, in seconds for each GiB of memory. A fleet of a thousand clusters needs half a minute.
-const SECONDS: u64 = 120;
+/// The limit of processor time, in seconds for each GiB of memory. A fleet of a thousand clusters needs some seconds.
+const SECONDS: u64 = 60;
+
+/// The limit of the whole duration, in seconds for each GiB of memory. A worker may wait for something else than the
+/// processor, such as a file system that does not answer.
+const WHOLE_SECONDS: u64 = 120;
 
 /// The default limit of the address space in GiB, ten times the need of a fleet of a thousand clusters.
 const DEFAULT_GIB: u64 = 4;
@@ -30,8 +34,11 @@ const ALLOCATOR: [(&str, &str); 2] = [("MIMALLOC_PURGE_DELAY", "0"), ("MIMALLOC_
 /// The environment variable of a worker that searches for the line of a template: the number of a render, or zero.
 const SEARCH: &str = "FLEETWRIGHT_SEARCH";
 
-/// The maximum duration of such a worker, which may wait for something else than the processor.
-const SEARCH_TIME: Duration = Duration::from_secs(30);
+/// The maximum duration of such a worker.
+const SEARCH_TIME: Duration = Duration::from_secs(10);
+
+/// The maximum growth of the memory of such a worker in bytes.
+const SEARCH_GROWTH: u64 = 768 << 20;
 
 /// The start of a line with a reached position in the standard error of such a worker.
 const REACHED: &str = "reached ";
@@ -48,7 +55,10 @@ pub(super) fn supervise(program: impl FnOnce() -> ExitCode) -> ExitCode {
             None => (gib().saturating_mul(1 << 30), SECONDS.saturating_mul(gib())),
         };
         disk::limit_resources(memory, seconds);
-        let _deadline = searched_render().map(|_| disk::exit_after(SEARCH_TIME));
+        let _deadline = match searched_render() {
+            Some(_) => disk::exit_above(SEARCH_TIME, SEARCH_GROWTH),
+            None => disk::exit_above(Duration::from_secs(WHOLE_SECONDS.saturating_mul(gib())), u64::MAX),
+        };
         return program();
     }
     match worker().and_then(Worker::run) {
@@ -111,6 +121,11 @@ pub(super) fn searched_render() -> Option<usize> {
 pub(super) fn report_line(number: usize, path: &str, at: &Span) {
     // The main thread holds the lock of the standard output.
     let _ = writeln!(io::stderr(), "{REACHED}{number} {}:{}", one_line(path), at.position().line);
+}
+
+/// The maximum growth of the memory while a layout is rendered, in bytes.
+pub(super) fn growth_of_render() -> u64 {
+    gib().saturating_mul(1 << 28)
 }
 
 fn gib() -> u64 {

@@ -28,7 +28,7 @@ pub use place::{exists, is_file, len, relative};
 pub use read::{list, read, read_beside, read_copy, read_some};
 pub use revision::read_revision;
 pub use root::Refusal;
-pub use worker::{Worker, WorkerEnd, end_with_parent, exit_after, limit_resources};
+pub use worker::{Worker, WorkerEnd, end_with_parent, exit_above, exit_after, limit_resources};
 pub use write::{Changes, LockFile, append, clean, create, replace, rewrite, write, write_files};
 
 /// The directory in which files are written before they are renamed to their targets. It is in the root, since a rename

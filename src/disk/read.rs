@@ -43,12 +43,28 @@ fn read_in(path: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
 
 /// Reads an open directory.
 pub(super) fn read_root(root: Root, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
-    let files = walk::files(&root)?;
+    let mut files = walk::files(&root)?;
+    // The files that are read must not depend on the order of a directory.
+    files.sort_by(|(one, _), (other, _)| one.cmp(other));
     let links: Vec<String> =
         files.iter().filter(|(_, found)| matches!(found, FoundFile::Linked)).map(|(path, _)| path.clone()).collect();
     let texts = SharedTexts::default();
     let read = |(path, found): (String, FoundFile)| read_found(&root, &path, found, called.as_ref(), &texts);
-    let entries: Vec<(Arc<str>, Entry)> = files.into_par_iter().map(read).collect();
+    let mut entries: Vec<(Arc<str>, Entry)> = Vec::with_capacity(files.len());
+    let (mut files, mut bytes) = (files.into_iter(), 0);
+    loop {
+        let some: Vec<(String, FoundFile)> = files.by_ref().take(AT_ONCE).collect();
+        if some.is_empty() {
+            break;
+        }
+        if bytes > MAX_BYTES {
+            entries.extend(some.into_iter().map(|(path, found)| beyond(path, found)));
+            continue;
+        }
+        let some: Vec<(Arc<str>, Entry)> = some.into_par_iter().map(read).collect();
+        bytes += some.iter().map(|(_, entry)| length(entry)).sum::<usize>();
+        entries.extend(some);
+    }
     let mut tree = Tree::with_loader(Arc::new(DirectoryLoader { root, called }));
     tree.insert_all(entries);
     for path in &links {
@@ -146,6 +162,30 @@ fn read_found(
         other => unread(other),
     };
     let entry = if let Entry::Text(file) = entry { Entry::Text(in_root(file, called)) } else { entry };
+    (path.into(), entry)
+}
+
+/// The maximum length of all YAML files of a directory in bytes. A fleet of a thousand clusters has a tenth of it.
+const MAX_BYTES: usize = 512 << 20;
+
+/// The number of files that are read before their bytes are counted.
+const AT_ONCE: usize = 16;
+
+fn length(entry: &Entry) -> usize {
+    match entry {
+        Entry::Text(file) => file.text().len(),
+        Entry::Deferred | Entry::Opaque(_) => 0,
+    }
+}
+
+/// The entry of a file behind too many bytes.
+fn beyond(path: String, found: FoundFile) -> (Arc<str>, Entry) {
+    let entry = match found {
+        FoundFile::File | FoundFile::Linked if is_yaml(&path) => {
+            Entry::Opaque(LoadError::Unreadable(format!("the files before it have more than {} MiB", MAX_BYTES >> 20)))
+        }
+        other => unread(other),
+    };
     (path.into(), entry)
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The end of a worker process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,13 +85,45 @@ const LATE: i32 = 3;
 ///
 /// A template cannot be interrupted: a comparison of two nested lists is a single step for its interpreter.
 pub fn exit_after(limit: Duration) -> impl Drop {
+    exit_above(limit, u64::MAX)
+}
+
+/// The time between two measurements of the memory.
+const INTERVAL: Duration = Duration::from_millis(20);
+
+/// Ends this process as [`exit_after`] does, or when its memory grows by a number of bytes.
+///
+/// The limit of the address space is for the whole process. A single step of a template that doubles a value should end
+/// long before.
+pub fn exit_above(limit: Duration, growth: u64) -> impl Drop {
     let (guard, waiting) = mpsc::channel::<()>();
     thread::spawn(move || {
-        if waiting.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            std::process::exit(LATE);
+        let (start, before) = (Instant::now(), resident_memory());
+        loop {
+            let left = limit.saturating_sub(start.elapsed());
+            // Only Linux shows the memory.
+            let pause = if before.is_some() && growth < u64::MAX { left.min(INTERVAL) } else { left };
+            if waiting.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let grown = before.zip(resident_memory()).map_or(0, |(before, now)| now.saturating_sub(before));
+            if grown > growth || start.elapsed() >= limit {
+                std::process::exit(LATE);
+            }
         }
     });
     Deadline(guard)
+}
+
+/// The resident memory of this process in bytes, where the operating system shows it.
+fn resident_memory() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    #[cfg(unix)]
+    let page = u64::try_from(rustix::param::page_size()).ok()?;
+    #[cfg(not(unix))]
+    let page = 4096;
+    Some(pages.saturating_mul(page))
 }
 
 /// The guard of [`exit_after`]. The end of the channel ends the thread.

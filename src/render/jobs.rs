@@ -18,6 +18,9 @@ use crate::base::finding::Finding;
 use crate::fleet::{EXAMPLE, Fleet, Layout, MANIFEST};
 use crate::text::{File, Index, Span, folder_of, normalize};
 
+/// The maximum number of rendered files. A fleet of a thousand clusters and fifty tenants has a tenth of this number.
+const MAX_FILES: usize = 500_000;
+
 /// The name of the file that is rendered last in its directory, since it lists the other files.
 const KUSTOMIZATION: &str = "kustomization.yaml";
 
@@ -126,6 +129,12 @@ impl Renderer<'_> {
                     continue;
                 }
             };
+            if jobs.len() + scopes.len() > MAX_FILES {
+                let message = format!("the layout renders more than {MAX_FILES} files");
+                let finding = Finding::error(INVALID_TEMPLATE, file.first_line(), message);
+                findings.push(finding.help("split the fleet, or write one file for several tenants"));
+                return jobs;
+            }
             let template: Arc<str> = path.into();
             let folders = self.folders(&template, &scopes);
             let found: Vec<Result<Job, Box<Finding>>> = scopes

@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 }
 
 /// The maximum duration of a render. A thousand clusters need a few seconds.
-const RENDER_TIME: Duration = Duration::from_mins(1);
+const RENDER_TIME: Duration = Duration::from_secs(30);
 
 /// Renders a valid fleet, and prints the findings of an invalid fleet.
 fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Option<Rendered>, Error> {
@@ -124,7 +124,7 @@ fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Opti
         both.inspect(|(fleet, layout)| render::search(fleet, layout, Probe::new(of, Box::new(report))));
         return Ok(None);
     }
-    let deadline = disk::exit_after(RENDER_TIME);
+    let deadline = disk::exit_above(RENDER_TIME, supervisor::growth_of_render());
     let rendered = both.map(|(fleet, layout)| render::render(fleet, layout));
     drop(deadline);
     let mut findings = loaded.findings.clone();

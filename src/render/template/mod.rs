@@ -4,6 +4,7 @@ mod probe;
 
 use std::borrow::Cow;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use globset::GlobSet;
 use minijinja::syntax::SyntaxConfig;
@@ -22,6 +23,9 @@ pub use probe::Probe;
 
 /// The maximum number of instructions of a template. The largest built-in template needs a hundredth of this number.
 const FUEL: u64 = 10_000_000;
+
+/// The duration of a step that copies much memory.
+const SLOW_STEP: Duration = Duration::from_micros(20);
 
 /// The maximum length of a template in bytes.
 const MAX_LEN: usize = 128 << 10;
@@ -139,13 +143,16 @@ impl Templates {
         let first = self.file(name).unwrap_or_else(|| File::new(name, "")).first_line();
         (probe.report)(number, &first);
         let mut environment = self.environment.clone();
-        let mut steps = 0;
+        let (mut steps, mut is_slow) = (0, false);
         while probe.of == number && steps < FUEL {
-            steps += steps / 64 + 1;
+            // Close to the end, where each step takes long, every step counts.
+            steps += if is_slow { 1 } else { steps / 64 + 1 };
             environment.set_fuel(Some(steps));
+            let start = Instant::now();
             let rendered = environment.get_template(name).and_then(|template| template.render(context.clone()));
             let Err(error) = rendered else { return };
             (probe.report)(number, &self.place(innermost(&error), name, None));
+            is_slow = start.elapsed() > SLOW_STEP * u32::try_from(steps).unwrap_or(u32::MAX);
         }
     }
 
