@@ -24,10 +24,11 @@ declare! {
     /// The rule ignores the permission to act as an account of the tenant's own namespaces, which the built-in role
     /// `admin` contains, and `impersonate` for the tenant's own names. In another namespace, `admin` allows its holder
     /// to act as other accounts. If these accounts have further permissions, `tenant-escape` reports the binding. The
-    /// rule `tenant-cluster-admin` reports bindings to `cluster-admin`.
+    /// rule `tenant-cluster-admin` reports roles with all permissions, such as `cluster-admin`.
     ///
     /// The severity is warning for an account that Flux does not impersonate, in a namespace whose tenant nothing names: the
-    /// account may belong to a program of the platform.
+    /// account may belong to a program of the platform. It is also warning if a wildcard only grants access to the quotas of
+    /// the tenant's own namespace.
     ///
     /// ## How to fix it
     ///
@@ -137,6 +138,9 @@ declare! {
     "rbac-escalation", Error, "a role of a tenant allows the tenant to extend its own permissions", Check::Cluster(check),
 }
 
+/// The description of a wildcard that includes the quotas of a namespace.
+const OWN_QUOTAS: &str = "change its own quotas through a wildcard";
+
 /// The permissions that allow escalation: verbs, group, resources, and a description.
 const POWERS: [(&[&str], &str, &[&str], &str); 3] = [
     (&["escalate"], groups::RBAC, &["roles", "clusterroles"], "write roles with more permissions than its own"),
@@ -164,6 +168,8 @@ struct Fault<'a> {
     is_shipped: bool,
     /// Whether the subjects are accounts of programs in namespaces that only look like a tenant's.
     is_of_programs: bool,
+    /// Whether the bindings are in the tenant's own namespaces.
+    is_own: bool,
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -178,20 +184,21 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let is_of_programs = tenant.name.is_none() && !is_impersonated;
         for (rule, role) in view.rbac().rules(binding) {
             let is_shipped = rule.place.is_none();
-            // A built-in role has no position, so its finding is at the binding. `tenant-cluster-admin` reports roles
-            // with all permissions.
+            // A built-in role has no position, so its finding is at the binding.
             let Some(at) = rule.place.as_ref().or(binding.role.place.written()) else { continue };
             let powers = powers(rule, binding, tenant);
-            if powers.is_empty() || (is_shipped && rule.is_everything()) {
+            if powers.is_empty() {
                 continue;
             }
             let file = at.file();
             let root = file.root().map(ToString::to_string).unwrap_or_default();
             let key = (format!("{root}/{}", file.path()), at.range().start);
+            let is_own = tenant.namespaces.contains(&binding.namespace);
             let tenant = tenant.called();
-            let fault = Fault { at, role, powers: Vec::new(), binding, tenant, is_shipped, is_of_programs };
+            let fault = Fault { at, role, powers: Vec::new(), binding, tenant, is_shipped, is_of_programs, is_own };
             let fault = faults.entry(key).or_insert(fault);
             fault.is_of_programs &= is_of_programs;
+            fault.is_own &= is_own;
             for power in powers {
                 if !fault.powers.contains(&power) && (is_shipped || ptr::eq(fault.binding, binding)) {
                     fault.powers.push(power);
@@ -205,7 +212,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for fault in faults.into_values() {
         if !(fault.is_shipped && starts.iter().any(|start| ptr::eq(*start, fault.binding))) {
             let mut finding = finding(&fault);
-            if fault.is_of_programs {
+            // The tenant stays in its namespaces.
+            let is_own_quota = fault.powers == [OWN_QUOTAS] && fault.is_own;
+            if fault.is_of_programs || is_own_quota {
                 finding.severity = Severity::Warning;
             }
             found.push(finding);
@@ -251,8 +260,9 @@ fn finding(fault: &Fault<'_>) -> Finding {
 /// The permissions of a rule that allow escalation, without the rights over the tenant's own accounts.
 fn powers(rule: &Rule, binding: &Binding, tenant: &Tenant) -> Vec<&'static str> {
     let is_own = tenant.namespaces.contains(&binding.namespace);
+    // `tenant-cluster-admin` reports these rules.
     if rule.is_everything() {
-        return vec!["do everything"];
+        return Vec::new();
     }
     let allows = |verb: &str, group: &str, resource: &str| {
         let request = Request::new(verb, group, resource);
@@ -273,7 +283,7 @@ fn powers(rule: &Rule, binding: &Binding, tenant: &Tenant) -> Vec<&'static str> 
     // A listed resource is intentional, but a wildcard includes these resources as a side effect.
     let is_wild = rule.resources.iter().any(|resource| &**resource == "*");
     if is_wild && ["update", "patch", "delete"].iter().any(|verb| allows(verb, "", "resourcequotas")) {
-        powers.push("change its own quotas through a wildcard");
+        powers.push(OWN_QUOTAS);
     }
     if is_wild && !is_own && ["get", "list"].iter().any(|verb| allows(verb, "", "secrets")) {
         powers.push("read the Secrets of other accounts through a wildcard");

@@ -24,8 +24,9 @@ declare! {
     /// Several namespaces may belong to one tenant. The rule also reports a Kustomization or HelmRelease with a
     /// `targetNamespace` in which its account has no rights, since the API server rejects the objects.
     ///
-    /// The severity is error if tenants share the cluster, and otherwise pedantic. The configuration declares a tenant,
-    /// or the rule detects it. A tenant namespace contains Flux objects, is not the namespace of Flux, and has the
+    /// The severity is error if tenants share the cluster, and otherwise pedantic. It is warning for a `targetNamespace`
+    /// that no tenant owns, if a binding grants the account rights there. The configuration declares a tenant, or the rule
+    /// detects it. A tenant namespace contains Flux objects, is not the namespace of Flux, and has the
     /// label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding in the namespace. The rule ignores namespaces
     /// from which a hub reconciles remote clusters (`kubeConfig`). It also ignores platform namespaces, in which the
     /// account has a ClusterRoleBinding.
@@ -145,6 +146,9 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
         }
         _ if object.kind() == "HelmRelease" => return None,
         Some(node) if !name.is_empty() => {
+            if !has_account(view, applied) {
+                return None;
+            }
             let rights = denied().map(|account| format!(", where ServiceAccount `{account}` has no rights"));
             let rights = rights.unwrap_or_default();
             let message = format!("{} puts its objects into namespace `{name}`{rights}", object.reference());
@@ -178,8 +182,26 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
         let summary = format!(" Kustomizations of namespace `{namespace}` have no `spec.targetNamespace`{rights}");
         finding = finding.caused_by(summary.clone(), "", summary);
     }
-    finding.severity = if tenancy.multi_tenant { Severity::Error } else { Severity::Pedantic };
+    let is_granted = || target.is_some() && !tenancy.tenants.contains_key(name) && is_granted(view, applied, name);
+    finding.severity = match tenancy.multi_tenant {
+        false => Severity::Pedantic,
+        true if is_granted() => Severity::Warning,
+        true => Severity::Error,
+    };
     Some(finding)
+}
+
+/// Returns whether Flux applies the contents of an object with an account of a tenant. `missing-service-account` reports
+/// the other objects.
+fn has_account(view: &View<'_>, applied: &Applied<'_>) -> bool {
+    let named = applied.object.text_at(&["spec", "serviceAccountName"]);
+    named.is_some_and(|name| !name.is_empty()) || acts_as(applied.object, applied.namespace(), view.tenancy()).is_some()
+}
+
+/// Returns whether the platform certainly grants the account of an object rights in a namespace.
+fn is_granted(view: &View<'_>, applied: &Applied<'_>, namespace: &str) -> bool {
+    acts_as(applied.object, applied.namespace(), view.tenancy())
+        .is_some_and(|account| matches!(view.rbac().can_create_in(&account, namespace), Answer::Allowed(_)))
 }
 
 /// The account that applies the contents of an object, if it certainly has no rights in a namespace.
