@@ -151,7 +151,13 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let is_mild = faults.is_empty() && !public.is_empty();
     faults.extend(public);
     if let Some((first, _)) = faults.first() {
-        let words: Vec<&str> = faults.iter().map(|(_, words)| words.as_str()).collect();
+        // Several containers may have the same permission.
+        let mut words: Vec<&str> = Vec::new();
+        for (_, fault) in &faults {
+            if !words.contains(&fault.as_str()) {
+                words.push(fault);
+            }
+        }
         let message = format!("{} has {}", object.reference(), words.join(", "));
         let mut finding = Finding::warning(RULE.id, first.span().clone(), message).help(HELP).about(object.reference());
         if is_mild {
