@@ -161,8 +161,10 @@ fn read_found(
         FoundFile::Linked if is_yaml(path) => read_place(root, path).unwrap_or(Entry::Opaque(LoadError::Missing)),
         other => unread(other),
     };
-    let entry = if let Entry::Text(file) = entry { Entry::Text(in_root(file, called)) } else { entry };
-    (path.into(), entry)
+    match entry {
+        Entry::Text(file) => (file.shared_path().clone(), Entry::Text(in_root(file, called))),
+        entry => (path.into(), entry),
+    }
 }
 
 /// The maximum length of all YAML files of a directory in bytes. A fleet of a thousand clusters has a tenth of it.

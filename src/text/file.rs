@@ -11,7 +11,7 @@ use super::index::Index;
 pub struct File(Arc<Inner>);
 
 struct Inner {
-    path: Box<str>,
+    path: Arc<str>,
     root: Option<Arc<str>>,
     text: Arc<str>,
     line_starts: OnceLock<Box<[u32]>>,
@@ -61,7 +61,7 @@ impl File {
     /// Creates a file. A text that is longer than [`File::MAX_LEN`] is truncated at a character boundary.
     ///
     /// Files with equal texts can share the text.
-    pub fn new(path: impl Into<Box<str>>, text: impl Into<Arc<str>>) -> Self {
+    pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
         let mut text: Arc<str> = text.into();
         if text.len() > Self::MAX_LEN {
             text = text[..text.floor_char_boundary(Self::MAX_LEN)].into();
@@ -73,12 +73,12 @@ impl File {
     ///
     /// A UTF-8 byte order mark stays in the text, so that offsets are offsets of the file. For a UTF-16 file, offsets
     /// are offsets of its text in UTF-8. Lines and columns are the same in both encodings.
-    pub fn decode(path: impl Into<Box<str>>, bytes: Vec<u8>) -> Result<Self, DecodeError> {
+    pub fn decode(path: impl Into<Arc<str>>, bytes: Vec<u8>) -> Result<Self, DecodeError> {
         Ok(Self::new(path, decode(bytes)?))
     }
 
     /// Decodes bytes as [`File::decode`] does. Files with equal texts share the text.
-    pub fn decode_shared(path: impl Into<Box<str>>, bytes: Vec<u8>, texts: &SharedTexts) -> Result<Self, DecodeError> {
+    pub fn decode_shared(path: impl Into<Arc<str>>, bytes: Vec<u8>, texts: &SharedTexts) -> Result<Self, DecodeError> {
         Ok(Self::new(path, texts.share(decode(bytes)?)))
     }
 
@@ -97,6 +97,11 @@ impl File {
 
     /// The path from the root of the tree.
     pub fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    /// The path from the root of the tree. Collections of files can share it.
+    pub fn shared_path(&self) -> &Arc<str> {
         &self.0.path
     }
 

@@ -117,7 +117,11 @@ impl Files {
             nodes += of_chunk.iter().map(|(_, nodes)| nodes).sum::<usize>();
             parsed.extend(of_chunk.into_iter().map(|(parsed, _)| parsed));
         }
-        let parsed = files.iter().map(|(path, _)| Arc::from(*path)).zip(parsed);
+        let shared = |(path, file): &(&str, &File)| {
+            let own = file.shared_path();
+            if **own == **path { own.clone() } else { Arc::from(*path) }
+        };
+        let parsed = files.iter().map(shared).zip(parsed);
         Self { tree: tree.clone(), parsed: Arc::new(parsed.collect()), ..Self::default() }
     }
 
