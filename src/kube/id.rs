@@ -70,7 +70,7 @@ impl ObjectKey {
         let metadata = object.node.get("metadata");
         let field = |key: &str| metadata.and_then(|metadata| metadata.get(key));
         Self {
-            group: shared(id.group, None),
+            group: shared_group(id.group),
             kind: shared(id.kind, object.node.get("kind")),
             namespace: shared(id.namespace, field("namespace")),
             name: shared(id.name, field("name")),
@@ -86,6 +86,14 @@ impl ObjectKey {
     pub fn namespace(&self) -> &Name {
         &self.namespace
     }
+}
+
+/// The groups of most indexed objects.
+static GROUPS: LazyLock<[Name; 2]> = LazyLock::new(|| [groups::KUSTOMIZE, groups::SOURCE].map(Name::from));
+
+/// A group as a shared text.
+fn shared_group(group: &str) -> Name {
+    GROUPS.iter().find(|known| ***known == *group).cloned().unwrap_or_else(|| shared(group, None))
 }
 
 /// A shared text: a constant, the text of `node` if it is equal, or a new text.

@@ -76,7 +76,7 @@ impl Object {
         ObjectRef {
             api_version: shared(self.node.get("apiVersion")),
             kind: shared(self.node.get("kind")),
-            namespace: self.namespace().map(Name::from),
+            namespace: self.namespace().and_then(|_| self.node.at_keys(&["metadata", "namespace"])?.shared_text()),
             name: shared(self.node.at_keys(&["metadata", "name"])),
         }
     }

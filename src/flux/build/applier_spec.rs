@@ -2,7 +2,7 @@
 //! specification.
 
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::digest::{Digest, Hasher};
 use super::sops::is_enabled;
@@ -108,9 +108,12 @@ impl ApplierSpec {
     }
 }
 
+/// The API version of sources.
+static SOURCE_VERSION: LazyLock<Name> = LazyLock::new(|| "source.toolkit.fluxcd.io/v1".into());
+
 fn reference(source: &SourceRef) -> ObjectRef {
     ObjectRef {
-        api_version: "source.toolkit.fluxcd.io/v1".into(),
+        api_version: SOURCE_VERSION.clone(),
         kind: source.kind.clone(),
         namespace: Some(source.namespace.clone()).filter(|namespace| !namespace.is_empty()),
         name: source.name.clone(),

@@ -47,8 +47,9 @@ impl SourceRef {
     /// The source of a Kustomization: its `spec.sourceRef`.
     pub(crate) fn of_kustomization(object: &Object) -> Option<Self> {
         let source = object.node.at_keys(&["spec", "sourceRef"])?;
-        let said = |key: &str| source.get(key).and_then(Node::text).filter(|text| !text.is_empty());
-        let namespace = said("namespace").or(object.namespace()).unwrap_or_default();
-        Some(SourceRef { kind: said("kind")?.into(), namespace: namespace.into(), name: said("name")?.into() })
+        let field = |key: &str| source.get(key).and_then(Node::shared_text).filter(|text| !text.is_empty());
+        let own = || object.namespace().and_then(|_| object.node.at_keys(&["metadata", "namespace"])?.shared_text());
+        let namespace = field("namespace").or_else(own).unwrap_or_default();
+        Some(SourceRef { kind: field("kind")?, namespace, name: field("name")? })
     }
 }
