@@ -16,6 +16,8 @@ use super::source;
 use crate::base::finding::{Finding, Severity};
 use crate::base::group_findings::sort;
 use crate::base::set_aside::{self, is_set_aside, is_test_data};
+use crate::flux::build::applier_spec::instance_digest;
+use crate::flux::build::digest::Digest;
 use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::cluster::lookups::Lookups;
@@ -30,7 +32,7 @@ use crate::flux::install::kustomizations::{
 use crate::flux::install::lockdown::Installation;
 use crate::flux::install::roots::find::{Roots, roots};
 use crate::flux::install::roots::root::Root;
-use crate::flux::install::sync::objects_of;
+use crate::flux::install::sync::{SyncPatches, objects_of};
 use crate::flux::model::built_object::Built;
 use crate::flux::model::completion::{Completion, WrittenKustomization, WrittenKustomizations};
 use crate::flux::query::image_marker::{Marker, markers};
@@ -458,6 +460,8 @@ impl Repo {
 /// The sources of the clusters, including the sources of roots, which are the repository itself.
 fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]) -> Sources {
     let mut sources = Sources::new(files.clone(), settings.copies.clone());
+    // The FluxInstances of most clusters differ only in the path, and so all of them have valid patches if one has.
+    let mut valid: Index<Digest, ()> = Index::default();
     // If several roots have the same URL, the first root determines the directory of the source. Roots with an existing
     // path are the most reliable, so they come first.
     let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.path_exists);
@@ -466,7 +470,12 @@ fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]
         let Some(prefix) = root.prefix.as_ref().filter(|_| !syncs_other) else { continue };
         for object in &root.objects {
             if object.is(groups::FLUX_OPERATOR, "FluxInstance") {
-                let (made, _) = objects_of(object, builder);
+                let digest = instance_digest(object);
+                let read = if valid.contains(&digest) { SyncPatches::Related } else { SyncPatches::All };
+                let (made, findings) = objects_of(object, builder, read);
+                if findings.is_empty() {
+                    valid.insert(digest, ());
+                }
                 for source in &made {
                     sources.add_own(source, prefix);
                 }

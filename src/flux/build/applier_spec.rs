@@ -144,7 +144,7 @@ pub(crate) fn whole_digest(object: &Object) -> Digest {
 }
 
 /// The digest of a FluxInstance without the path of its sync, which is the directory of the cluster.
-pub(super) fn instance_digest(object: &Object) -> Digest {
+pub(crate) fn instance_digest(object: &Object) -> Digest {
     let mut hasher = Hasher::new("instance");
     for entry in object.node.entries() {
         hasher.text(&entry.key);

@@ -51,6 +51,8 @@ pub(crate) struct InstanceFacts {
     pub(crate) controller: Option<Object>,
     /// Whether the target of each patch selects an object.
     pub(crate) all_match: bool,
+    /// Whether the build of the sync has no finding, so that each patch is valid.
+    pub(crate) is_valid: bool,
 }
 
 /// The facts of FluxInstances, by the digest of the fields on which they depend. Most clusters have the same fields.

@@ -9,7 +9,7 @@ use super::kustomization::{build, finish, too_much};
 use super::output::{BuildFacts, Output};
 use crate::flux::install::deployments::controller_of;
 use crate::flux::install::manifests::{matched_targets, patch_targets};
-use crate::flux::install::sync::objects_of;
+use crate::flux::install::sync::{SyncPatches, objects_of};
 use crate::flux::model::applier_kind::State;
 use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::resourceset::expand;
@@ -100,17 +100,22 @@ impl Job {
         match self {
             Self::Sync(spec) => {
                 let builder = &context.sources.repository().builder;
-                let (objects, findings) = objects_of(&spec.object, builder);
                 let digest = instance_digest(&spec.object);
-                let known = context.instances.get(&digest).filter(|known| known.all_match);
-                let (targets, controller) = if let Some(known) = known {
+                let known = context.instances.get(&digest);
+                let is_valid = known.as_ref().is_some_and(|known| known.is_valid);
+                let read = if is_valid { SyncPatches::Related } else { SyncPatches::All };
+                let (objects, findings) = objects_of(&spec.object, builder, read);
+                let (targets, controller) = if let Some(known) = known.filter(|known| known.all_match) {
                     (matched_targets(&spec.object), known.controller)
                 } else {
                     let targets = patch_targets(&spec.object, builder);
                     let controller = controller_of(&spec.object);
                     let is_complete = matched_targets(&spec.object).len() == targets.len();
                     let all_match = is_complete && targets.iter().all(|target| target.is_matched);
-                    context.instances.add(digest, InstanceFacts { controller: controller.clone(), all_match });
+                    let is_valid = findings.is_empty();
+                    context
+                        .instances
+                        .add(digest, InstanceFacts { controller: controller.clone(), all_match, is_valid });
                     (targets, controller)
                 };
                 let facts = Arc::new(BuildFacts { patch_targets: targets, ..BuildFacts::default() });

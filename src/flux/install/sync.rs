@@ -8,10 +8,19 @@ use crate::kustomize::Builder;
 use crate::text::Span;
 use crate::yaml::Node;
 
+/// The patches of a FluxInstance that a build of its `sync` reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SyncPatches {
+    /// All patches, which reports invalid ones.
+    All,
+    /// The patches that may select an object of the sync. The others are known to be valid.
+    Related,
+}
+
 /// Generates the patched objects of a FluxInstance's `sync`, with the findings of the patches.
 ///
 /// Without `sync`, there are no objects.
-pub(crate) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, Vec<Finding>) {
+pub(crate) fn objects_of(instance: &Object, builder: &Builder, read: SyncPatches) -> (Vec<Object>, Vec<Finding>) {
     let Some(sync) = sync_of(instance) else { return (Vec::new(), Vec::new()) };
     let objects = synced(instance);
     let place = sync.span();
@@ -24,9 +33,13 @@ pub(crate) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, 
     // These annotations prevent kustomize-controller from changing the objects if the repository contains them, too.
     let annotations =
         [("kustomize.toolkit.fluxcd.io/ssa", at("Ignore")), ("kustomize.toolkit.fluxcd.io/prune", at("Disabled"))];
+    let mut patches = patches(instance);
+    if read == SyncPatches::Related {
+        patches.retain(|patch| may_select(patch, &objects));
+    }
     let transformed = map(
         vec![
-            ("patches", list(patches(instance), place)),
+            ("patches", list(patches, place)),
             ("labels", list(vec![map(vec![("pairs", map(labels.to_vec(), place))], place)], place)),
             ("commonAnnotations", map(annotations.to_vec(), place)),
         ],
@@ -37,6 +50,13 @@ pub(crate) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, 
         set_common_metadata(object, instance);
     }
     (build.objects, build.findings)
+}
+
+/// Returns whether a patch may select one of the objects. The kind of a target is a pattern.
+fn may_select(patch: &Node, objects: &[Object]) -> bool {
+    let kind = patch.at_keys(&["target", "kind"]).and_then(Node::text).unwrap_or_default();
+    let is_literal = !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    !is_literal || objects.iter().any(|object| object.kind() == kind)
 }
 
 /// The source and the Kustomization before all patches.
