@@ -199,7 +199,6 @@ impl Repo {
         repo.charts = charts;
         let kustomizations = kustomizations(&files);
         let named = NamedPaths::new(&kustomizations);
-        let appliers = appliers(&files);
         let complete = files.clone().with_copies(source::bases(&files, &settings.copies));
         let builder = match &other.shareable {
             Some(other) => Builder::beside(complete, &other.builder),
@@ -218,11 +217,11 @@ impl Repo {
             repo.build(&builder, &named, is_rootless);
             repo.patches = patches(&files, &kustomizations);
             repo.installations = Installation::all(&builder, &kustomizations);
-            let loose = repo.add_loose_files(&files, &named, &appliers);
+            let applied = applied_folders(&files);
+            let loose = repo.add_loose_files(&files, &named, &applied);
             repo.complete();
             repo.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
-            let applied: BTreeSet<&str> = appliers.iter().map(WrittenKustomization::folder).collect();
-            repo.parked.extend(parked_paths(&files).into_iter().filter(|path| !applied.contains(path.as_str())));
+            repo.parked.extend(parked_paths(&files).into_iter().filter(|path| !applied.contains(path)));
             repo.markers = markers(&files);
             loose
         };
@@ -317,14 +316,8 @@ impl Repo {
 
     /// Adds the objects of files that no kustomization includes. Returns the findings of invalid files that look like
     /// manifests.
-    fn add_loose_files(
-        &mut self,
-        files: &Files,
-        named: &NamedPaths,
-        appliers: &[WrittenKustomization],
-    ) -> Vec<Finding> {
+    fn add_loose_files(&mut self, files: &Files, named: &NamedPaths, applied: &BTreeSet<String>) -> Vec<Finding> {
         let mut loose = Vec::new();
-        let applied: BTreeSet<&str> = appliers.iter().map(WrittenKustomization::folder).collect();
         let mut seen = Seen::default();
         for (path, parsed) in files.parsed() {
             let is_kustomization = named.folders.contains_key(folder_of(path)) && is_kustomization_name(path);
@@ -362,7 +355,7 @@ impl Repo {
                 self.skipped.count(SkipReason::NoManifest);
                 continue;
             }
-            if !is_loose_file(path, named, &applied) {
+            if !is_loose_file(path, named, applied) {
                 self.aside.extend(objects(parsed));
                 continue;
             }
@@ -520,18 +513,19 @@ impl NamedPaths {
     }
 }
 
-/// The Flux Kustomizations as written. They are enough to find the files that Flux applies without a kustomization
-/// file.
-fn appliers(files: &Files) -> Vec<WrittenKustomization> {
-    let parsed = files.parsed().map(|(_, parsed)| parsed);
-    parsed
-        .flat_map(|parsed| objects(parsed).filter_map(|object| WrittenKustomization::read(&object)).collect::<Vec<_>>())
-        .collect()
+/// The directories of the Flux Kustomizations as written. They are enough to find the files that Flux applies without a
+/// kustomization file.
+fn applied_folders(files: &Files) -> BTreeSet<String> {
+    let parsed: Vec<&Arc<Parsed>> = files.parsed().map(|(_, parsed)| parsed).collect();
+    let folders = |parsed: &&Arc<Parsed>| {
+        objects(parsed).filter_map(|object| WrittenKustomization::applied_folder(&object)).collect::<Vec<_>>()
+    };
+    parsed.par_iter().flat_map_iter(folders).collect()
 }
 
 /// Returns whether Flux applies a file without a kustomization file. Flux does not enter directories that have a
 /// kustomization file.
-fn is_loose_file(path: &str, named: &NamedPaths, applied: &BTreeSet<&str>) -> bool {
+fn is_loose_file(path: &str, named: &NamedPaths, applied: &BTreeSet<String>) -> bool {
     let mut folder = folder_of(path);
     loop {
         if named.folders.contains_key(folder) {

@@ -49,9 +49,6 @@ impl WrittenKustomization {
             return None;
         }
         let path = object.text_at(&["spec", "path"]).unwrap_or_default();
-        // A variable may have any value, so only the directory before the variable is known.
-        let known =
-            path.split_once('$').map_or(path, |(before, _)| before.rsplit_once('/').map_or("", |(folder, _)| folder));
         let mut patches = String::new();
         let fields = ["patches", "patchesStrategicMerge", "patchesJson6902"];
         for field in fields {
@@ -60,13 +57,25 @@ impl WrittenKustomization {
             }
         }
         let target_namespace = object.text_at(&["spec", "targetNamespace"]).map(Arc::from);
-        Some(Self { folder: normalize(known)?, exact: !path.contains('$'), target_namespace, patches: patches.into() })
+        Some(Self {
+            folder: known_folder(path)?,
+            exact: !path.contains('$'),
+            target_namespace,
+            patches: patches.into(),
+        })
     }
 
-    /// The directory that the Kustomization applies.
-    pub(crate) fn folder(&self) -> &str {
-        &self.folder
+    /// The directory that a Kustomization applies, up to the first variable; `None` for other objects.
+    pub(crate) fn applied_folder(object: &Object) -> Option<String> {
+        let path = is_kustomization(object).then(|| object.text_at(&["spec", "path"]).unwrap_or_default());
+        known_folder(path?)
     }
+}
+
+/// The directory of a path. A variable may have any value, so only the directory before the variable is known.
+fn known_folder(path: &str) -> Option<String> {
+    let Some((before, _)) = path.split_once('$') else { return normalize(path) };
+    normalize(before.rsplit_once('/').map_or("", |(folder, _)| folder))
 }
 
 /// Kustomizations by the directory that they apply. A fleet has a Kustomization for each tenant of each cluster, so a
