@@ -1,8 +1,8 @@
 //! Checks the paths of Kustomizations that no cluster reaches, if their source is the repository itself.
 
 use std::cell::LazyCell;
-use std::collections::BTreeSet;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use crate::base::finding::{Finding, Severity};
 use crate::base::set_aside::is_set_aside;
@@ -34,14 +34,24 @@ impl OwnSources {
 
     /// The findings of missing paths of Kustomizations that no cluster reaches.
     pub(crate) fn missing_paths(&self, objects: &[Built], clusters: &[Cluster], tree: &Tree) -> Vec<Finding> {
-        let appliers = clusters.iter().flat_map(|cluster| &cluster.appliers);
-        let reached: BTreeSet<_> = appliers.filter_map(|applier| applier.object.as_ref()).map(written).collect();
         let folders = LazyCell::new(|| applied_folders(clusters));
-        let indexed =
-            clusters.iter().flat_map(|cluster| &cluster.applied_sets).filter_map(|set| set.inventory.as_ref());
-        let indexed = indexed.flat_map(|inventory| inventory.appliers().map(|indexed| written(&indexed.object)));
-        let mut reached = reached;
-        reached.extend(indexed);
+        let mut reached: Index<(&str, usize), ()> = Index::default();
+        // Clusters share most appliers and inventories, so each one is visited once.
+        let mut seen: Index<usize, ()> = Index::default();
+        for applier in clusters.iter().flat_map(|cluster| &cluster.appliers) {
+            let is_new = seen.insert(Arc::as_ptr(&applier.fields).addr(), ()).is_none();
+            if let Some(object) = applier.object.as_ref().filter(|_| is_new) {
+                reached.insert(written(object), ());
+            }
+        }
+        let sets = clusters.iter().flat_map(|cluster| &cluster.applied_sets);
+        for inventory in sets.filter_map(|set| set.inventory.as_ref()) {
+            if seen.insert(Arc::as_ptr(inventory).addr(), ()).is_none() {
+                for indexed in inventory.appliers() {
+                    reached.insert(written(&indexed.object), ());
+                }
+            }
+        }
         let unreached = objects.iter().filter(|built| is_kustomization(&built.object) && built.is_final);
         let unreached = unreached.filter(|built| !reached.contains(&written(&built.object)));
         unreached.filter_map(|built| self.missing_path(built, &folders, tree)).collect()
@@ -99,7 +109,7 @@ fn applied_folders(clusters: &[Cluster]) -> Index<&str, ()> {
 }
 
 /// The position where an object is written. Builds and patches do not change this position.
-fn written(object: &Object) -> (String, usize) {
+fn written(object: &Object) -> (&str, usize) {
     let span = object.node.get("kind").unwrap_or(&object.node).origin.written();
-    (span.file().path().to_owned(), span.range().start)
+    (span.file().path(), span.range().start)
 }
