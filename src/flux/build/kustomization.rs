@@ -185,13 +185,6 @@ struct AllSubstituted {
     steps: usize,
 }
 
-impl AllSubstituted {
-    fn add(&mut self, at: usize, old: &Object, new: Object) {
-        self.grown += new.node.weight().saturating_sub(old.node.weight());
-        self.changed.push((at, new));
-    }
-}
-
 fn substitute(
     spec: &ApplierSpec,
     built: &Output,
@@ -211,7 +204,8 @@ fn substitute(
         let variables = Variables { open: true, ..substitution.variables.clone() };
         for (at, _) in &built.facts.reads {
             let object = substitute_known(&built.objects[*at], &variables, substitution.strict);
-            values.add(*at, &built.objects[*at], object);
+            values.grown += object.node.weight().saturating_sub(built.objects[*at].node.weight());
+            values.changed.push((*at, object));
             if values.grown > substitution.limit {
                 break;
             }
@@ -221,9 +215,10 @@ fn substitute(
     for (at, names) in &built.facts.reads {
         let object = &built.objects[*at];
         let result = shared.substitute(object, names, substitution);
-        let Substituted { object: new, findings, undefined, steps, .. } = &*result;
+        let Substituted { object: new, findings, undefined, steps, grown } = &*result;
         values.steps += steps;
-        values.add(*at, object, new.clone());
+        values.grown += grown;
+        values.changed.push((*at, new.clone()));
         // The engine reports undefined variables for each cluster, with their owner and with definitions for other
         // appliers.
         let fails = !findings.is_empty() && undefined.iter().any(|undefined| undefined.fails);

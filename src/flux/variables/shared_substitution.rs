@@ -6,7 +6,7 @@ use super::substitute::shared_scalars::{MAX_RESULTS, SharedScalars};
 use super::substitute::{substitute_known, substitute_shared};
 use super::substitution::{ReadValues, Substitution};
 use crate::base::finding::Finding;
-use crate::flux::variables::substitute::undefined::{UndefinedVariable, undefined_variables};
+use crate::flux::variables::substitute::undefined::{UndefinedVariable, may_assign, undefined_variables};
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::{Name, Value};
@@ -28,6 +28,10 @@ pub(crate) struct SubstitutionCache {
 struct SharedObject {
     /// The cache keeps the object, so that its address is not used again.
     _original: Object,
+    /// The approximate size of the object in memory.
+    weight: usize,
+    /// Whether the object has a text that may assign a variable before reading it.
+    may_assign: bool,
     results: Index<ReadValues, Arc<Substituted>>,
 }
 
@@ -42,6 +46,8 @@ pub(crate) struct Substituted {
     pub(crate) undefined: Vec<UndefinedVariable>,
     /// The number of steps of its patterns.
     pub(crate) steps: usize,
+    /// The memory that substitution added to the object, in bytes.
+    pub(crate) grown: usize,
 }
 
 impl SubstitutionCache {
@@ -56,17 +62,28 @@ impl SubstitutionCache {
         let (address, read) = (address(object), ReadValues::new(names, variables, strict));
         // A panic in another thread leaves complete entries, since each entry is inserted in one step.
         let lock = || self.objects.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = || SharedObject { _original: object.clone(), results: Index::default() };
-        if let Some(known) = lock().entry_or(address, first).results.get(&read) {
-            return known.clone();
-        }
-        let undefined = undefined_variables(object, names, variables);
+        let first = || SharedObject {
+            _original: object.clone(),
+            weight: object.node.weight(),
+            may_assign: may_assign(&object.node),
+            results: Index::default(),
+        };
+        let (weight, may_assign) = {
+            let mut known = lock();
+            let known = known.entry_or(address, first);
+            if let Some(known) = known.results.get(&read) {
+                return known.clone();
+            }
+            (known.weight, known.may_assign)
+        };
+        let undefined = undefined_variables(object, names, variables, may_assign);
         let (result, steps) = substitute_shared(object, variables, strict, &self.scalars);
         let (new, findings) = match result {
             Ok(new) => (new, Vec::new()),
             Err(findings) => (substitute_known(object, variables, strict), findings),
         };
-        let made = Arc::new(Substituted { object: new, findings, undefined, steps });
+        let grown = new.node.weight().saturating_sub(weight);
+        let made = Arc::new(Substituted { object: new, findings, undefined, steps, grown });
         let mut known = lock();
         let results = &mut known.entry_or(address, first).results;
         // Another thread may have inserted the entry. The cache keeps the first entry.

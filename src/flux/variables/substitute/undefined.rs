@@ -37,13 +37,33 @@ pub(crate) enum VariableOwner {
     Other(&'static str),
 }
 
+/// Returns whether an object has a text that may assign a variable before reading it. A single line cannot do this.
+pub(crate) fn may_assign(node: &Node) -> bool {
+    let is_long = |text: &str| text.contains('\n') && text.contains('$');
+    match &node.value {
+        Value::Map(entries) => entries.iter().any(|entry| is_long(&entry.key) || may_assign(&entry.node)),
+        Value::Seq(items) => items.iter().any(may_assign),
+        Value::Scalar(text, _) => text.contains('$') && string(node).is_some_and(|text| text.contains('\n')),
+    }
+}
+
 /// The variables with these names that an object reads and that are undefined or belong to another program.
-pub(crate) fn undefined_variables(object: &Object, names: &[Name], variables: &Variables) -> Vec<UndefinedVariable> {
+///
+/// `may_assign` is the result of [`may_assign`] for the object, which clusters share.
+pub(crate) fn undefined_variables(
+    object: &Object,
+    names: &[Name],
+    variables: &Variables,
+    may_assign: bool,
+) -> Vec<UndefinedVariable> {
     // The empty name represents changes without a variable.
     if names.iter().all(|name| name.is_empty()) {
         return Vec::new();
     }
     let misses = names.iter().any(|name| !name.is_empty() && !variables.values.contains_key(name));
+    if !misses && !may_assign {
+        return Vec::new();
+    }
     let mut search = Search { object, variables, misses, path: Vec::new(), found: Vec::new() };
     search.node(&object.node);
     search.found.truncate(MAX_UNDEFINED);
@@ -84,7 +104,6 @@ impl<'a> Search<'a> {
     }
 
     fn text(&mut self, text: &str, place: &dyn Fn(&str) -> Span) {
-        // A single line cannot assign a variable before reading it.
         let may_set = text.contains('\n');
         if !self.misses && !may_set {
             return;
