@@ -110,7 +110,7 @@ const MAX_DEPTH: usize = 100;
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
-    if applied.by.state != crate::flux::State::Built {
+    if applied.by.state != crate::flux::State::Built || !has_candidate(applied, &object.node, 0) {
         return;
     }
     let version = object.api_version().rsplit('/').next().unwrap_or_default();
@@ -120,6 +120,23 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         let field = schema.as_ref().and_then(|found| found.schema.field(&entry.key));
         walk.node(&entry.key, &entry.node, field, 0);
     }
+}
+
+/// Returns whether a variable determines a value that has quotes, or that joins the lines of the variable. Most objects
+/// have no such value and need no schema.
+fn has_candidate(applied: &Applied<'_>, node: &Node, depth: usize) -> bool {
+    let is_candidate =
+        |variable: &Name| is_quoted(node) || is_joined(applied, variable);
+    depth <= MAX_DEPTH
+        && (variable_of(node).is_some_and(is_candidate)
+            || node.entries().iter().any(|entry| has_candidate(applied, &entry.node, depth + 1))
+            || node.items().iter().any(|item| has_candidate(applied, item, depth + 1)))
+}
+
+/// Returns whether Flux removes line breaks within the value of a variable.
+fn is_joined(applied: &Applied<'_>, variable: &Name) -> bool {
+    let place = applied.by.variables.values.get(variable).map(|variable| variable.place.text());
+    place.is_some_and(has_lines)
 }
 
 struct Walk<'a, 'f> {
@@ -135,7 +152,7 @@ impl Walk<'_, '_> {
             return;
         }
         if let Some(variable) = variable_of(node) {
-            if self.is_joined(variable) {
+            if is_joined(self.applied, variable) {
                 self.joined(key, node, variable);
             } else if is_quoted(node) {
                 self.quoted(key, node, variable, schema);
@@ -180,12 +197,6 @@ impl Walk<'_, '_> {
     fn is_undefined(&self, node: &Node, variable: &Name) -> bool {
         let is_plain = node.span().text().trim_matches(['"', '\'']) == format!("${{{variable}}}");
         is_plain && !self.applied.by.variables.values.contains_key(variable)
-    }
-
-    /// Returns whether Flux removes line breaks within the value of a variable.
-    fn is_joined(&self, variable: &Name) -> bool {
-        let place = self.applied.by.variables.values.get(variable).map(|variable| variable.place.text());
-        place.is_some_and(has_lines)
     }
 
     fn joined(&mut self, key: &str, node: &Node, variable: &Name) {
