@@ -88,7 +88,11 @@ pub(super) fn judge_with<T: Send>(
     let fleet = Fleet::new(&views, repo, options.governance, &options.policies);
     let of_clusters = || (check_clusters(&views, &classes, &rules), check_fleet(&fleet, &rules));
     let check = || rayon::join(|| check_objects(&views, &rules, options), of_clusters);
-    let count = || (count_objects(&receivers), not_built(&receivers));
+    // Rules read the reached files too, and need them last if another thread collects them now.
+    let count = || {
+        fleet.reached();
+        (count_objects(&receivers), not_built(&receivers))
+    };
     let beside = || rayon::join(prepare, count);
     let ((mut found, (clusters, all)), (prepared, (objects, not_built))) = rayon::join(check, beside);
     found.merge(clusters);
