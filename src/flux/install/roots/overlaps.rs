@@ -75,19 +75,32 @@ fn is_renamed(tree: &Tree, one: &RootCandidate) -> bool {
 /// different root of that repository, or it has no source. The outer file determines the root.
 pub(super) fn remove_left_over(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
     let syncs = candidates.iter().filter(|one| one.kind == CandidateKind::Sync);
-    let known: Vec<_> = syncs
-        .filter_map(|one| Some((repository(&one.objects)?, one.synced(tree)?, one.prefix(tree)?, one.home.clone())))
-        .collect();
+    let known = syncs
+        .filter_map(|one| Some((one.synced(tree)?, (repository(&one.objects)?, one.prefix(tree)?, one.home.clone()))));
+    // A fleet has a sync for each cluster, so a comparison of all pairs would take quadratic time.
+    let mut by_folder: BTreeMap<String, Vec<(String, String, String)>> = BTreeMap::new();
+    for (synced, one) in known {
+        by_folder.entry(synced).or_default().push(one);
+    }
     candidates.retain(|one| {
+        if one.kind != CandidateKind::Sync {
+            return true;
+        }
         let prefix = one.prefix(tree).unwrap_or_default();
         let has_source = one.objects.iter().any(is_source);
-        let is_left_over = |(of, synced, outer, home): &(String, String, String, String)| {
-            let is_below = prefix != *outer && is_inside(&prefix, outer) && is_inside(&one.home, synced);
+        let is_left_over = |(of, outer, home): &(String, String, String)| {
+            let is_below = prefix != *outer && is_inside(&prefix, outer);
             let is_copy = is_below && repository(&one.objects).as_ref() == Some(of);
-            one.home != *home && (is_copy || !has_source && is_inside(&one.home, synced))
+            one.home != *home && (is_copy || !has_source)
         };
-        one.kind != CandidateKind::Sync || !known.iter().any(is_left_over)
+        let outer = folders_around(&one.home).filter_map(|folder| by_folder.get(folder));
+        !outer.flatten().any(is_left_over)
     });
+}
+
+/// A directory and the directories that contain it, up to the root of the repository.
+fn folders_around(folder: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(folder), |folder| (!folder.is_empty()).then(|| folder_of(folder)))
 }
 
 /// Returns whether a candidate is a template, according to its directory or a placeholder in its path or source.
