@@ -152,7 +152,7 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
     let read: BTreeSet<&Name> = infos.iter().flat_map(|info| info.readers.read.iter().copied()).collect();
     // In a fleet layout, every cluster defines the common keys, even if no object reads them.
     let is_given =
-        |key: &Name| fleet.governance == Governance::Fleet && infos.iter().all(|info| info.key(key).is_some());
+        |key: &Name| fleet.governance == Governance::Fleet && infos.iter().all(|info| info.has_key(key));
     let keys = infos.iter().flat_map(|info| info.keys().map(|entry| &entry.key));
     let unread: BTreeSet<&Name> = keys.filter(|key| !read.contains(key) && !is_given(key)).collect();
     if unread.is_empty() || has_other_readers(fleet, infos) {
@@ -167,7 +167,7 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
 fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
     let keys: BTreeSet<&Name> = infos.iter().flat_map(|info| info.keys().map(|entry| &entry.key)).collect();
     for key in keys.difference(left_over) {
-        let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) = infos.iter().partition(|info| info.key(key).is_some());
+        let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) = infos.iter().partition(|info| info.has_key(key));
         // If a cluster does not read the key, or has a default, the difference is intentional.
         if without.is_empty() {
             continue;

@@ -77,6 +77,11 @@ impl<'a> Info<'a> {
         entries.iter().filter(|entry| entry.key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
     }
 
+    /// Returns whether the ConfigMap has a key.
+    pub(super) fn has_key(&self, key: &str) -> bool {
+        self.keys().any(|entry| *entry.key == *key)
+    }
+
     /// The position of a key; `None` if the ConfigMap does not have the key.
     pub(super) fn key(&self, key: &str) -> Option<Span> {
         self.keys().find(|entry| *entry.key == *key).map(Entry::key_span)
