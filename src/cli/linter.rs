@@ -103,7 +103,7 @@ fn placed(source: &Source, tree: &Tree) -> Lint {
 }
 
 /// Returns the date of the run in UTC. `SOURCE_DATE_EPOCH` sets it, for reproducible runs.
-fn today() -> Date {
+pub(super) fn today() -> Date {
     let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.trim().parse().ok());
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     Date::of_unix_time(fixed.unwrap_or_else(now))

@@ -1,5 +1,6 @@
 //! The outputs of `lint`: a format on standard output, and formats in files.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,11 @@ impl Output {
     }
 }
 
+/// The files of the outputs.
+pub(super) fn files(outputs: &[Output]) -> Vec<PathBuf> {
+    outputs.iter().filter_map(|output| output.file.clone()).collect()
+}
+
 /// Returns an error if two outputs have the same destination.
 pub(super) fn check(outputs: &[Output]) -> Result<(), Error> {
     for (at, output) in outputs.iter().enumerate() {
@@ -63,7 +69,7 @@ pub(super) fn write(outputs: &[Output], report: &Report, streams: &mut Streams) 
         }
         let text = anstream::adapter::strip_bytes(&bytes).into_vec();
         let text = String::from_utf8_lossy(&text);
-        disk::replace(file, streams.masked(lines_of(output), &text).as_bytes())?;
+        streams.write_file(file, streams.masked(lines_of(output), &text).as_bytes())?;
     }
     let Some(output) = outputs.iter().find(|output| output.file.is_none()) else {
         streams.message(&report.summary);
@@ -93,9 +99,19 @@ fn lines_of(output: &Output) -> Lines {
     }
 }
 
+/// Returns whether the outputs append to the job summary of a step.
+pub(super) fn adds_job_summary(outputs: &[Output]) -> bool {
+    job_summary().is_some() && outputs.iter().any(|output| output.file.is_none() && output.format.name == "github")
+}
+
+/// The file of the job summary, if this is a step of GitHub Actions.
+fn job_summary() -> Option<OsString> {
+    std::env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty())
+}
+
 /// Appends the findings to the job summary, if this is a step of GitHub Actions.
 fn add_job_summary(report: &Report, streams: &Streams) -> Result<(), Error> {
-    let Some(file) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty()) else { return Ok(()) };
+    let Some(file) = job_summary() else { return Ok(()) };
     let free = MAX_JOB_SUMMARY.saturating_sub(usize::try_from(disk::len(Path::new(&file))).unwrap_or(usize::MAX));
     let text = format!("{}\n", markdown_within(report, free.saturating_sub(1)));
     if text.len() <= free {

@@ -1,10 +1,10 @@
 //! Local copies of other repositories that a configuration references, and the check that a copy may be read.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::missing;
 use super::error::{DiskError, display};
+use super::journal;
 use super::place::repository_of;
 use super::read::read_root;
 use super::root::{Place, Refusal, Root};
@@ -43,7 +43,7 @@ pub enum CopyFault {
 ///
 /// Returns `true` for a missing file: nothing proves that the file has a different author.
 fn belongs_to(file: &Path, linted: &Path) -> bool {
-    let (Ok(file), Ok(linted)) = (fs::canonicalize(file), fs::canonicalize(linted)) else { return true };
+    let (Ok(file), Ok(linted)) = (journal::canonicalize(file), journal::canonicalize(linted)) else { return true };
     file.starts_with(repository_of(&linted).unwrap_or(&linted))
 }
 
@@ -56,8 +56,8 @@ impl Copies {
         if !belongs_to(file, linted) {
             return Ok(None);
         }
-        let folder = fs::canonicalize(typed).map_err(|error| missing(typed, error))?;
-        let linted = fs::canonicalize(linted).map_err(|error| missing(linted, error))?;
+        let folder = journal::canonicalize(typed).map_err(|error| missing(typed, error))?;
+        let linted = journal::canonicalize(linted).map_err(|error| missing(linted, error))?;
         let root = Root::open(repository_of(&folder).unwrap_or(&linted))?;
         let within = folder.strip_prefix(root.path()).unwrap_or(Path::new("")).to_owned();
         Ok(Some(Self { root, within, typed: typed.to_owned() }))

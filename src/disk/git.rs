@@ -9,10 +9,11 @@ use std::thread;
 use std::time::Duration;
 
 use super::error::DiskError;
+use super::journal;
 
 /// Returns whether a directory belongs to a Git repository.
 pub(super) fn is_repository(root: &Path) -> bool {
-    root.ancestors().any(|folder| folder.join(".git").exists())
+    root.ancestors().any(|folder| journal::metadata(&folder.join(".git")).is_ok())
 }
 
 /// The maximum duration of a query. `git` reads files of `.git`, and never ends if one of them is a pipe.
@@ -31,7 +32,9 @@ pub(super) fn tracked_but_ignored(root: &Path) -> Result<Vec<String>, DiskError>
     git.args(["ls-files", "-z", "-c", "-i", "--exclude-standard"]);
     let names = output(git, root)?.unwrap_or_default();
     let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    Ok(names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect())
+    let names: Vec<String> = names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect();
+    journal::tracked(root, &names);
+    Ok(names)
 }
 
 /// Returns `git` in a directory, without arguments. It starts no other program.

@@ -1,11 +1,11 @@
 //! A tree over a directory and the files that it references. Files are read on first access.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{DiskError, display};
+use super::journal;
 use super::place;
 use super::read::{read_bytes, read_file, refuse_git};
 use super::root::{Place, Root};
@@ -27,7 +27,7 @@ pub struct LazyTree {
 /// Paths are displayed relative to the current directory, as `folder` was typed.
 pub fn open_lazy(folder: &Path) -> Result<LazyTree, DiskError> {
     let base = directory(folder)?.path().to_owned();
-    let root = Root::open(&root_of(&base))?;
+    let root = Root::open(&place::bounds_of(&base))?;
     let folder_in_root = base.strip_prefix(root.path()).ok().and_then(place::slashed);
     let Some(path) = folder_in_root else {
         return Err(DiskError::refused("read", folder)(std::io::Error::other("its name is not valid UTF-8")));
@@ -46,15 +46,10 @@ pub fn open_copy(folder: &Path) -> Result<Tree, DiskError> {
 
 fn directory(folder: &Path) -> Result<Root, DiskError> {
     place::refuse_leaving_link(folder)?;
-    if fs::metadata(folder).is_ok_and(|metadata| !metadata.is_dir()) {
+    if journal::metadata(folder).is_ok_and(|metadata| !metadata.is_dir()) {
         return Err(DiskError::NotADirectory(display(folder)));
     }
     Root::open(folder)
-}
-
-fn root_of(base: &Path) -> PathBuf {
-    let here = || fs::canonicalize(".").ok().filter(|here| here.parent().is_some() && base.starts_with(here));
-    place::repository_of(base).map(Path::to_owned).or_else(here).unwrap_or_else(|| base.to_owned())
 }
 
 /// A loader that reads files on first access.
@@ -125,6 +120,8 @@ impl Loader for LazyLoader {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::super::fixture::folder;
     use super::*;
 

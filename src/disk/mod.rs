@@ -4,6 +4,7 @@
 //! opens every file.
 
 mod error;
+mod journal;
 #[cfg(test)]
 mod fixture;
 mod git;
@@ -18,13 +19,19 @@ mod lazy_tree;
 mod write;
 mod revision;
 mod worker;
+mod evidence;
+mod evidence_file;
+mod cache;
 
+pub use cache::{CacheDirectory, CacheFault};
 pub use copy::{Copies, CopyFault, NamedCopy};
 pub use error::DiskError;
+pub use evidence::{Comparison, Evidence, observe, observed};
+pub use evidence_file::{ByteReader, ByteWriter};
 pub use lazy_tree::{LazyTree, open_copy, open_lazy};
 pub use lock::{DirectoryLock, lock_exclusive, lock_shared};
 pub use nearest::{Nearest, nearest, path_between};
-pub use place::{exists, is_file, len, relative};
+pub use place::{exists, is_file, len, relative, working_directory};
 pub use read::{list, read, read_beside, read_copy, read_some};
 pub use revision::read_revision;
 pub use root::Refusal;

@@ -1,8 +1,8 @@
 //! The search for the configuration file of a directory, from the directory up to the root of the Git repository.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use super::journal;
 use super::place::{repository_of, slashed};
 
 /// A directory that contains the file, and the path from there to the requested directory.
@@ -22,13 +22,13 @@ pub fn nearest(folder: &Path, name: &str) -> Option<Nearest> {
     let mut typed = folder.to_owned();
     let mut missing: Vec<String> = Vec::new();
     let start = loop {
-        if let Ok(start) = fs::canonicalize(here(&typed)) {
+        if let Ok(start) = journal::canonicalize(here(&typed)) {
             break start;
         }
         missing.insert(0, typed.file_name()?.to_str()?.to_owned());
         typed.pop();
     };
-    let has = |folder: &Path, name: &str| fs::symlink_metadata(folder.join(name)).is_ok();
+    let has = |folder: &Path, name: &str| journal::symlink_metadata(&folder.join(name)).is_ok();
     let root = repository_of(&start).unwrap_or(&start);
     for ancestor in start.ancestors().take_while(|ancestor| ancestor.starts_with(root)) {
         if has(ancestor, name) {
@@ -43,7 +43,7 @@ pub fn nearest(folder: &Path, name: &str) -> Option<Nearest> {
 
 /// Returns the path of a directory relative to another directory, with `..` where the path leads up.
 pub fn path_between(to: &Path, from: &Path) -> Option<String> {
-    let (to, from) = (fs::canonicalize(to).ok()?, fs::canonicalize(from).ok()?);
+    let (to, from) = (journal::canonicalize(to).ok()?, journal::canonicalize(from).ok()?);
     let shared = to.components().zip(from.components()).take_while(|(to, from)| to == from).count();
     let up = from.components().skip(shared).map(|_| Component::ParentDir);
     slashed(&up.chain(to.components().skip(shared)).collect::<PathBuf>())
@@ -67,11 +67,13 @@ fn one_up(mut typed: PathBuf) -> PathBuf {
 
 /// Returns the typed path if it leads to `folder`, else the path of `folder`: links may lead the typed path elsewhere.
 fn typed_as(typed: PathBuf, folder: &Path) -> PathBuf {
-    if fs::canonicalize(here(&typed)).is_ok_and(|typed| typed == folder) { typed } else { folder.to_owned() }
+    if journal::canonicalize(here(&typed)).is_ok_and(|typed| typed == folder) { typed } else { folder.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn repository(files: &[&str]) -> tempfile::TempDir {

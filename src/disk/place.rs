@@ -6,15 +6,16 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{DiskError, display};
+use super::journal;
 
 /// Returns whether the path is a file.
 pub fn is_file(path: &Path) -> bool {
-    path.is_file()
+    journal::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
 /// Returns whether a file or a directory exists at the path.
 pub fn exists(path: &Path) -> bool {
-    path.exists()
+    journal::metadata(path).is_ok()
 }
 
 /// Returns the size of a file in bytes; 0 if it does not exist.
@@ -22,17 +23,34 @@ pub fn len(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |metadata| metadata.len())
 }
 
+/// Returns the canonical path of the current directory.
+pub fn working_directory() -> PathBuf {
+    fs::canonicalize(".").unwrap_or_default()
+}
+
 /// Returns the path of a directory relative to a directory that contains it, with `/` between segments.
 ///
 /// Returns the empty string if both are the same directory.
 pub fn relative(folder: &Path, from: &Path) -> Option<String> {
-    let (folder, from) = (fs::canonicalize(folder).ok()?, fs::canonicalize(from).ok()?);
+    let (folder, from) = (journal::canonicalize(folder).ok()?, journal::canonicalize(from).ok()?);
     slashed(folder.strip_prefix(from).ok()?)
 }
 
 /// Returns the root of the Git repository that contains a canonical directory.
 pub(super) fn repository_of(folder: &Path) -> Option<&Path> {
-    folder.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok())
+    folder.ancestors().find(|folder| journal::symlink_metadata(&folder.join(".git")).is_ok())
+}
+
+/// Returns the directory whose files have the author of a canonical directory.
+///
+/// That is the root of the Git repository. Without a repository, it is the current directory if that contains `folder`,
+/// else `folder` itself.
+pub(super) fn bounds_of(folder: &Path) -> PathBuf {
+    let here = || {
+        let here = journal::canonicalize(Path::new(".")).ok()?;
+        (here.parent().is_some() && folder.starts_with(&here)).then_some(here)
+    };
+    repository_of(folder).map(Path::to_owned).or_else(here).unwrap_or_else(|| folder.to_owned())
 }
 
 /// Rejects a path that a user typed if it contains a symbolic link of a repository that leads out of that repository.
@@ -40,7 +58,7 @@ pub(super) fn repository_of(folder: &Path) -> Option<&Path> {
 /// The user expects a directory at the path, but the author of the repository may have replaced the directory with a
 /// link.
 pub(super) fn refuse_leaving_link(typed: &Path) -> Result<(), DiskError> {
-    let Ok(mut here) = fs::canonicalize(".") else { return Ok(()) };
+    let Ok(mut here) = journal::canonicalize(Path::new(".")) else { return Ok(()) };
     for component in typed.components() {
         match component {
             Component::Prefix(_) | Component::RootDir => here.push(component),
@@ -50,11 +68,11 @@ pub(super) fn refuse_leaving_link(typed: &Path) -> Result<(), DiskError> {
             }
             Component::Normal(name) => {
                 let next = here.join(name);
-                if !fs::symlink_metadata(&next).is_ok_and(|metadata| metadata.is_symlink()) {
+                if !journal::symlink_metadata(&next).is_ok_and(|metadata| metadata.is_symlink()) {
                     here = next;
                     continue;
                 }
-                let target = fs::canonicalize(&next).ok();
+                let target = journal::canonicalize(&next).ok();
                 if let Some(repository) = repository_of(&here)
                     && !target.as_ref().is_some_and(|target| is_within(target, repository))
                 {

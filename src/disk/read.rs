@@ -1,7 +1,6 @@
 //! Reads directories into trees.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +8,7 @@ use std::sync::Arc;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::error::{DiskError, display, missing, reason};
+use super::journal;
 use super::place::{is_git, refuse_leaving_link};
 use super::root::{Place, Refusal, Root};
 use super::walk;
@@ -31,7 +31,7 @@ pub fn read_copy(path: &Path) -> Result<Tree, DiskError> {
 
 fn read_in(path: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
     refuse_leaving_link(path)?;
-    let metadata = fs::metadata(path).map_err(|error| missing(path, error))?;
+    let metadata = journal::metadata(path).map_err(|error| missing(path, error))?;
     if metadata.is_file() {
         return read_alone(path, called.as_ref());
     }
@@ -96,7 +96,7 @@ pub fn read_beside<'a>(
     expected: &Tree,
 ) -> Result<Tree, DiskError> {
     let mut tree = Tree::default();
-    let Ok(metadata) = fs::metadata(root) else { return Ok(tree) };
+    let Ok(metadata) = journal::metadata(root) else { return Ok(tree) };
     if !metadata.is_dir() {
         return Err(DiskError::Blocked { path: display(root), obstacle: "a file", at: display(root) });
     }
@@ -120,13 +120,13 @@ pub fn read_beside<'a>(
 
 /// Rejects a copy in a `.git` directory.
 pub(super) fn refuse_git(path: &Path) -> Result<(), DiskError> {
-    let in_git = fs::canonicalize(path).is_ok_and(|path| path.iter().any(is_git));
+    let in_git = journal::canonicalize(path).is_ok_and(|path| path.iter().any(is_git));
     if in_git { Err(DiskError::Git(display(path))) } else { Ok(()) }
 }
 
 /// Reads a single file. If the path is a link, reads the target of the link.
 fn read_alone(path: &Path, called: Option<&Arc<str>>) -> Result<Tree, DiskError> {
-    let target = fs::canonicalize(path).map_err(DiskError::refused("read", path))?;
+    let target = journal::canonicalize(path).map_err(DiskError::refused("read", path))?;
     let (Some(folder), Some(file)) = (target.parent(), target.file_name()) else {
         return Err(DiskError::Special(display(path)));
     };
@@ -250,6 +250,14 @@ pub(super) fn read_file(path: &str, root: &Root, real: &Path) -> Result<File, Lo
 
 /// Returns the bytes of the file at a path that contains no link.
 pub(super) fn read_bytes(root: &Root, real: &Path) -> Result<Vec<u8>, LoadError> {
+    let bytes = read_regular(root, real);
+    if bytes.is_err() {
+        journal::doubt();
+    }
+    bytes
+}
+
+fn read_regular(root: &Root, real: &Path) -> Result<Vec<u8>, LoadError> {
     let unreadable = |error: std::io::Error| LoadError::Unreadable(reason(&error));
     let (mut file, metadata) = root.file(real)?;
     if metadata.len() > File::MAX_LEN as u64 {
@@ -258,6 +266,7 @@ pub(super) fn read_bytes(root: &Root, real: &Path) -> Result<Vec<u8>, LoadError>
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default() + 1);
     // Without the limit, the read of a file that keeps growing, as in /proc, would not end.
     file.by_ref().take(File::MAX_LEN as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    journal::content(&root.path().join(real), &metadata, &bytes);
     Ok(bytes)
 }
 

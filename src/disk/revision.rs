@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::{DiskError, display};
 use super::git;
+use super::journal;
 use super::read::is_yaml;
 use crate::text::{DecodeError, Entry, File, LoadError, Loader, Tree, folder_of, join};
 
@@ -28,6 +29,7 @@ const SHA1_DIGITS: usize = 40;
 /// `present` is another state of the directory: files with equal content are shared, and not read from Git. Files that
 /// are not YAML are read on first access. A link to another file of the revision is that file.
 pub fn read_revision(folder: &Path, revision: &str, present: &Tree) -> Result<Tree, DiskError> {
+    journal::doubt();
     let repository = Repository::new(folder, revision);
     if !git::is_repository(&std::path::absolute(folder).unwrap_or_default()) {
         return Err(repository.error("the directory is not in a Git repository"));

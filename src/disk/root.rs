@@ -9,6 +9,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{DiskError, missing, reason};
+use super::journal;
 use super::place::{is_git, is_plain, refuse_leaving_link};
 use crate::text::LoadError;
 
@@ -58,11 +59,12 @@ impl Root {
     /// Opens a directory by a path that a user typed, unless a symbolic link in the path leads out of its repository.
     pub(super) fn open(typed: &Path) -> Result<Self, DiskError> {
         refuse_leaving_link(typed)?;
-        let path = fs::canonicalize(typed).map_err(|error| missing(typed, error))?;
+        let path = journal::canonicalize(typed).map_err(|error| missing(typed, error))?;
         Self::at(path).map_err(DiskError::refused("read", typed))
     }
 
-    fn at(path: PathBuf) -> io::Result<Self> {
+    /// Opens a directory by its canonical path.
+    pub(super) fn at(path: PathBuf) -> io::Result<Self> {
         #[cfg(unix)]
         let directory = rustix::fs::open(&path, unix::DIRECTORY, rustix::fs::Mode::empty())?;
         Ok(Self {
@@ -113,7 +115,7 @@ impl Root {
                 return Place::Nothing;
             }
             let full = self.path.join(&real);
-            let metadata = match fs::symlink_metadata(&full) {
+            let metadata = match journal::symlink_metadata(&full) {
                 Ok(metadata) => metadata,
                 Err(error) if is_missing(&error) && links > 0 => return Place::Refused(Refusal::Link),
                 Err(error) if is_missing(&error) => return Place::Nothing,
@@ -170,6 +172,7 @@ impl Root {
 
     /// Returns the names in a directory, by a path that contains no link, or nothing if the directory cannot be listed.
     pub(super) fn names(&self, path: &Path) -> Vec<String> {
+        journal::doubt();
         let names = if is_plain(path) { self.list(path).unwrap_or_default() } else { Vec::new() };
         names.into_iter().filter(|name| !is_git(name.as_ref())).collect()
     }

@@ -10,6 +10,7 @@ use ignore::{DirEntry, WalkBuilder};
 use super::STAGE;
 use super::error::{DiskError, display, reason};
 use super::git;
+use super::journal;
 use super::place;
 use super::root::{Place, Root};
 
@@ -38,6 +39,7 @@ pub(super) fn files(root: &Root) -> Result<Vec<(String, FoundFile)>, DiskError> 
     let special: Arc<Mutex<BTreeSet<PathBuf>>> = Arc::default();
     special.lock().unwrap_or_else(PoisonError::into_inner).extend(special_ignore_file(root));
     let seen = special.clone();
+    journal::folder(root);
     let mut walk = WalkBuilder::new(root);
     walk.hidden(false)
         .parents(false)
@@ -51,6 +53,9 @@ pub(super) fn files(root: &Root) -> Result<Vec<(String, FoundFile)>, DiskError> 
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
             let ignore_file = if is_folder { special_ignore_file(entry.path()) } else { None };
             let is_usual = ignore_file.is_none();
+            if is_folder && is_usual && is_wanted(entry) {
+                journal::folder(entry.path());
+            }
             seen.lock().unwrap_or_else(PoisonError::into_inner).extend(ignore_file);
             is_usual && is_wanted(entry)
         });
@@ -68,6 +73,7 @@ pub(super) fn files(root: &Root) -> Result<Vec<(String, FoundFile)>, DiskError> 
             }
             Err(error) => match path_of(&error).and_then(|path| path.strip_prefix(root).ok()) {
                 Some(path) if !path.as_os_str().is_empty() => {
+                    journal::doubt();
                     let why = error.io_error().map_or_else(|| error.to_string(), reason);
                     found.extend(place::slashed(path).map(|path| (path, FoundFile::Unreadable(why))));
                 }

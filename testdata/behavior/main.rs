@@ -18,6 +18,7 @@ mod helm;
 mod hostile;
 mod kustomize;
 mod lint;
+mod lint_cache;
 mod live;
 mod policies;
 mod producers;

@@ -24,6 +24,11 @@ pub(super) struct BaselineOptions {
 }
 
 impl BaselineOptions {
+    /// Returns whether the user requested a new baseline.
+    pub(super) fn writes(&self) -> bool {
+        self.write_baseline
+    }
+
     /// Reads the baseline. `is_whole` states whether the run checks all files and clusters.
     pub(super) fn read(&self, is_whole: bool) -> Result<BaselineUse, Error> {
         let Some(path) = &self.baseline else { return Ok(BaselineUse::None) };

@@ -1,12 +1,14 @@
 //! `lint`: checks a Flux repository.
 
 mod baseline;
+mod cache;
 mod fix;
 mod since;
 
 use std::path::{Path, PathBuf};
 
 use baseline::BaselineOptions;
+use cache::CacheOptions;
 use fix::{Applied, FixOptions};
 use since::SinceOptions;
 
@@ -81,6 +83,8 @@ pub(super) struct Args {
     #[command(flatten)]
     since: SinceOptions,
     #[command(flatten)]
+    cache: CacheOptions,
+    #[command(flatten)]
     fixes: FixOptions,
     /// Prints the skipped objects, findings and checks, with the reasons.
     #[arg(long, short)]
@@ -97,6 +101,15 @@ enum FailOn {
 }
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
+    let has_other_effects =
+        args.fixes.is_requested() || args.baseline.writes() || output::adds_job_summary(&args.format);
+    match args.cache.open(&args.dir, has_other_effects, streams)? {
+        Some(cache) => cache.run(&output::files(&args.format), streams, |streams| run_afresh(args, streams)),
+        None => run_afresh(args, streams),
+    }
+}
+
+fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     check_rules(&args.only)?;
     let mut tree = disk::read(&args.dir)?;
     let folder = if disk::is_file(&args.dir) { folder_of(&args.dir) } else { args.dir.clone() };

@@ -1,17 +1,22 @@
 //! Output streams: results to standard output, messages to standard error.
 
 mod guard;
+mod transcript;
 
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
 
+use crate::disk::{self, DiskError};
 use crate::report::mask::SecretValues;
 use guard::Guard;
+use transcript::{RecordedWriter, Transcript};
 
 pub(super) use guard::Lines;
+pub(super) use transcript::{Destination, Part};
 
 /// The two output streams, without colors if a stream does not support them.
 pub(super) struct Streams {
@@ -19,6 +24,9 @@ pub(super) struct Streams {
     results: Guard,
     /// The stream of messages. Errors of this stream are ignored.
     err: Guard,
+    transcript: Transcript,
+    /// The colors of both streams, on which their output depends.
+    pub colors: [ColorChoice; 2],
     /// Whether a user reads the results on a terminal.
     pub is_terminal: bool,
 }
@@ -31,7 +39,10 @@ impl Streams {
         let (out, err) = (of(AutoStream::choice(&stdout)), of(AutoStream::choice(&stderr)));
         // Standard error stays unlocked, so that a panic in another thread can be reported.
         let is_terminal = stdout.is_terminal();
-        Self { results: stream(stdout.lock(), out), err: stream(stderr, err), is_terminal }
+        let transcript = Transcript::default();
+        let results = stream(stdout.lock(), out, Destination::Results, &transcript);
+        let messages = stream(stderr, err, Destination::Messages, &transcript);
+        Self { results, err: messages, transcript, colors: [out, err], is_terminal }
     }
 
     /// The stream of results.
@@ -74,6 +85,34 @@ impl Streams {
         }
     }
 
+    /// Starts a transcript of all further output.
+    pub(super) fn start_transcript(&mut self) {
+        let _ = self.results.flush();
+        self.transcript.start();
+    }
+
+    /// Ends the transcript, and returns it; `None` if output was lost.
+    pub(super) fn finish_transcript(&mut self) -> Option<Vec<Part>> {
+        let is_written = self.results.flush().is_ok();
+        self.transcript.finish().filter(|_| is_written)
+    }
+
+    /// Writes a file that the user names.
+    pub(super) fn write_file(&self, path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
+        disk::replace(path, bytes)?;
+        self.transcript.add_file(path, bytes);
+        Ok(())
+    }
+
+    /// Writes messages as they were written before.
+    pub(super) fn repeat_messages(&mut self, bytes: &[u8]) {
+        let _ = self.results.flush();
+        self.err.lines = Lines::Data;
+        let _ = self.err.write_all(bytes);
+        let _ = self.err.flush();
+        self.err.lines = Lines::Text;
+    }
+
     /// Prints a message to standard error, after the results so far.
     pub(super) fn message(&mut self, text: impl Display) {
         let _ = self.results.flush();
@@ -82,7 +121,8 @@ impl Streams {
     }
 }
 
-fn stream(raw: impl Write + 'static, choice: ColorChoice) -> Guard {
-    let raw: Box<dyn Write> = Box::new(BufWriter::with_capacity(1 << 16, raw));
+fn stream(raw: impl Write + 'static, choice: ColorChoice, destination: Destination, transcript: &Transcript) -> Guard {
+    let inner = Box::new(BufWriter::with_capacity(1 << 16, raw));
+    let raw: Box<dyn Write> = Box::new(RecordedWriter { transcript: transcript.clone(), destination, inner });
     Guard::new(Box::new(AutoStream::new(raw, choice)))
 }
