@@ -89,6 +89,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
             (before, after)
         }
     };
+    streams.set_activity("building the objects of clusters");
     let changes = changes(&before, &after, &args.options, streams)?;
     let format = match args.format {
         Format::Text => ChangesFormat::Text,

@@ -97,10 +97,12 @@ fn run_here() -> ExitCode {
         Err(error) => return refuse(&error).into(),
     };
     let mut streams = Streams::standard(cli.color.into());
+    streams.start_progress("working");
     let result = dispatch(&cli.command, &mut streams).and_then(|exit| {
         streams.write(|_| Ok(()))?;
         Ok(exit)
     });
+    streams.end_progress();
     match result {
         Ok(exit) => exit.into(),
         Err(error) => error.report(&mut streams).into(),

@@ -22,6 +22,7 @@ mod lint_cache;
 mod live;
 mod policies;
 mod producers;
+mod progress;
 mod readme;
 mod render;
 mod report;

@@ -111,6 +111,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 
 fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     check_rules(&args.only)?;
+    streams.set_activity("reading files");
     let mut tree = disk::read(&args.dir)?;
     let folder = if disk::is_file(&args.dir) { folder_of(&args.dir) } else { args.dir.clone() };
     output::check(&args.format)?;
@@ -143,12 +144,14 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Applied::Written(fixed) => tree = *fixed,
     }
     options.read_comments(&tree);
+    streams.set_activity("building the objects of clusters");
     let read_earlier = || args.since.read(&args.dir, source.as_ref(), &tree);
     let load = if args.since.is_requested() { Repo::load_shareable } else { Repo::load };
     let (repo, earlier) = rayon::join(|| load(&tree, &options.settings), read_earlier);
     if args.options.selects_clusters() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
+    streams.set_activity("checking the objects of clusters");
     let outcome = match earlier? {
         Some(earlier) => lint::judge_since(&repo, &options, &earlier),
         None => lint::judge(&repo, &options),

@@ -76,6 +76,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         explain::write(&source, streams)?;
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.folder));
+    streams.set_activity("rendering");
     let Some(rendered) = compile(&source, &folder, streams)? else {
         return Err(Error::Printed(format!("nothing was rendered: `{}` is invalid", args.file.display())));
     };
@@ -87,6 +88,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let target = Target::read(&folder, &rendered, args.force, streams)?;
     let prefix = source::display_prefix(&folder);
     let plan = render::plan(&rendered, &target.existing, &target.lock);
+    streams.set_activity("checking the result");
     let outlook = Outlook::read(&folder, &source, &rendered, &plan)?;
     let settings =
         Options::with_trust(args.trust).settings(outlook.files(&target.existing), &folder, &prefix, streams)?;
@@ -294,6 +296,7 @@ fn write(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
             after: plan.lock_after.to_string(),
         },
     };
+    streams.set_activity("writing files");
     disk::write(folder, &changes)?;
     print_removals(plan, streams);
     if !plan.adopted.is_empty() {

@@ -1,6 +1,7 @@
 //! Output streams: results to standard output, messages to standard error.
 
 mod guard;
+mod progress;
 mod transcript;
 
 use std::borrow::Cow;
@@ -13,6 +14,7 @@ use anstream::{AutoStream, ColorChoice};
 use crate::disk::{self, DiskError};
 use crate::report::mask::SecretValues;
 use guard::Guard;
+use progress::{ErasingWriter, Progress};
 use transcript::{RecordedWriter, Transcript};
 
 pub(super) use guard::Lines;
@@ -24,11 +26,14 @@ pub(super) struct Streams {
     results: Guard,
     /// The stream of messages. Errors of this stream are ignored.
     err: Guard,
+    progress: Progress,
     transcript: Transcript,
     /// The colors of both streams, on which their output depends.
     pub colors: [ColorChoice; 2],
     /// Whether a user reads the results on a terminal.
     pub is_terminal: bool,
+    /// Whether standard error is a terminal that can erase a line.
+    can_erase: bool,
 }
 
 impl Streams {
@@ -39,10 +44,31 @@ impl Streams {
         let (out, err) = (of(AutoStream::choice(&stdout)), of(AutoStream::choice(&stderr)));
         // Standard error stays unlocked, so that a panic in another thread can be reported.
         let is_terminal = stdout.is_terminal();
-        let transcript = Transcript::default();
-        let results = stream(stdout.lock(), out, Destination::Results, &transcript);
-        let messages = stream(stderr, err, Destination::Messages, &transcript);
-        Self { results, err: messages, transcript, colors: [out, err], is_terminal }
+        let can_erase = stderr.is_terminal() && err != ColorChoice::Never;
+        let (progress, transcript) = (Progress::default(), Transcript::default());
+        let results = ErasingWriter { progress: progress.clone(), has_whole_lines: false, inner: stdout.lock() };
+        let results = stream(results, out, Destination::Results, &transcript);
+        let messages = ErasingWriter { progress: progress.clone(), has_whole_lines: true, inner: stderr };
+        let messages = stream(messages, err, Destination::Messages, &transcript);
+        Self { results, err: messages, progress, transcript, colors: [out, err], is_terminal, can_erase }
+    }
+
+    /// Shows the activity of a run that takes longer than half a second, if a user reads messages on a terminal.
+    pub(super) fn start_progress(&self, activity: &'static str) {
+        self.set_activity(activity);
+        if self.can_erase {
+            self.progress.start();
+        }
+    }
+
+    /// Sets the activity that the run shows.
+    pub(super) fn set_activity(&self, activity: &'static str) {
+        self.progress.set(activity);
+    }
+
+    /// Ends the display of the activity.
+    pub(super) fn end_progress(&self) {
+        self.progress.end();
     }
 
     /// The stream of results.

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal};
+
 use super::{BINARY, Repository};
 use crate::support::testdata;
 
@@ -87,6 +89,66 @@ fn a_killed_render_leaves_whole_files_and_the_next_render_completes() {
     }
     assert_eq!(files(&repository.root()), new);
     assert_eq!(repository.run(&["render", "--check"]).code, 0);
+}
+
+/// Sends the signal of Ctrl-C to a command and its worker after some time, as a terminal does, and waits for the end of
+/// both.
+fn interrupt(repository: &Repository, arguments: &[&str], after: Duration) {
+    use std::os::unix::process::CommandExt as _;
+    let mut command = repository.command(arguments);
+    let running = command.process_group(0).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(after);
+    // The command may have ended already.
+    let _ = rustix::process::kill_process_group(Pid::from_child(&running), Signal::INT);
+    // The pipe ends when both processes have ended.
+    running.wait_with_output().unwrap();
+}
+
+#[test]
+fn an_interrupted_render_leaves_whole_files() {
+    let (repository, old, new) = changed();
+    let start = Instant::now();
+    assert_eq!(repository.run(&["render", "--check"]).code, 1);
+    let whole = start.elapsed();
+    for step in 0..STEPS {
+        for (path, text) in &old {
+            repository.write(path, text);
+        }
+        interrupt(&repository, &["render", "--force"], whole * (step + 2) / STEPS);
+        assert_old_or_new(&repository, &old, &new, &format!("interrupted at step {step}"));
+    }
+    assert_eq!(repository.run(&["render", "--force"]).code, 0);
+    assert_eq!(files(&repository.root()), new);
+    assert!(!repository.root().join(".fleetwright.tmp").exists());
+}
+
+#[test]
+fn interrupted_fixes_leave_whole_files() {
+    let repository = Repository::new();
+    for number in 0..40 {
+        let source = format!(
+            "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n\
+             metadata: {{name: apps-{number}, namespace: flux-system}}\n\
+             spec: {{interval: 1m, url: \"git@github.com:acme/apps.git\"}}\n"
+        );
+        repository.write(&format!("clusters/a/apps-{number}.yaml"), &source);
+    }
+    let old = files(&repository.root());
+    let start = Instant::now();
+    repository.run(&["lint", "--fix"]);
+    let (whole, new) = (start.elapsed(), files(&repository.root()));
+    assert!(old.keys().filter(|path| old.get(*path) != new.get(*path)).count() >= 40);
+    for step in 0..STEPS {
+        for (path, text) in &old {
+            repository.write(path, text);
+        }
+        interrupt(&repository, &["lint", "--fix"], whole * (step + 2) / STEPS);
+        for (path, text) in files(&repository.root()) {
+            // A file that is not renamed yet has another name.
+            let is_whole = [old.get(&path), new.get(&path)].contains(&Some(&text));
+            assert!(is_whole || !old.contains_key(&path), "step {step}: `{path}`:\n{text}");
+        }
+    }
 }
 
 #[test]
