@@ -22,6 +22,9 @@ use crate::yaml::{Node, Parsed, Value, parse};
 /// The minimum length of a masked value in bytes. A shorter value occurs in unrelated texts.
 const MIN_LEN: usize = 6;
 
+/// The maximum length of a value after a key that cannot be a secret, in bytes.
+const MAX_SETTING: usize = 3;
+
 /// The length in bytes of a part of a long value. Each part is masked.
 const PART: usize = 256;
 
@@ -128,6 +131,11 @@ impl SecretValues {
         let values: Vec<&Arc<str>> = self.0.iter().filter(|value| is_name(value)).collect();
         if let Ok(search) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(values.iter().map(|it| &***it))
         {
+            // A mask of a part of a path would make the path useless, and every tool shows paths.
+            let in_paths = tree.entries().flat_map(|(path, _)| search.find_overlapping_iter(path));
+            names.extend(
+                in_paths.filter_map(|found| values.get(found.pattern().as_usize()).map(|value| (*value).clone())),
+            );
             let files: Vec<&File> = tree.files().filter(|file| is_yaml(file.path())).collect();
             let found = files.par_iter().flat_map_iter(|file| {
                 let matches = search.find_overlapping_iter(file.text());
@@ -253,10 +261,23 @@ fn is_placeholder(line: &str) -> bool {
     written + rest.len() < MIN_LEN
 }
 
+/// Returns whether a line is a key without a value, or with a value that cannot be a secret, such as `interval: 5m`.
+///
+/// A Secret often contains a file of chart values, and these lines also occur in other files.
+fn is_setting(line: &str) -> bool {
+    let Some((key, value)) = line.split_once(": ").or_else(|| Some((line.strip_suffix(':')?, ""))) else {
+        return false;
+    };
+    let key = key.trim_start_matches("- ");
+    let is_key = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte));
+    let value = value.trim();
+    is_key && (value.len() <= MAX_SETTING || matches!(value, "true" | "false" | "null"))
+}
+
 fn collect_lines(value: &str, found: &mut BTreeSet<Arc<str>>) {
     let quotes = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',');
     for line in value.lines().map(|line| line.trim_matches(quotes)) {
-        if is_placeholder(line) || is_encrypted_value(line) || PUBLIC.contains(&line) {
+        if is_placeholder(line) || is_encrypted_value(line) || PUBLIC.contains(&line) || is_setting(line) {
             continue;
         }
         let mut rest = line;
@@ -330,6 +351,22 @@ mod tests {
         let secret = ("a.yaml", "kind: Secret\nstringData: {a: missing, b: client-secret, c: Resource1}\n");
         let text = r#"{"rule": "missing-resource", "message": "`client-secret`, *********"}"#;
         assert_eq!(masked(&[secret], &text.replace("*********", "Resource1")), text);
+    }
+
+    #[test]
+    fn a_setting_in_a_file_of_values_is_not_masked() {
+        let values = "apiVersion:\n    interval: 5m\n    - enabled: false\n    pin: 1234\n    pass: hunter2";
+        let secret = format!("kind: Secret\nstringData:\n  values.yaml: |\n    {values}\n");
+        let expected = "apiVersion:\n    interval: 5m\n    - enabled: false\n    *********\n    *************";
+        assert_eq!(masked(&[("a.yaml", &secret)], values), expected);
+        let files = [("kustomization.yaml", "secretGenerator:\n- {name: a, files: [v.yaml]}\n"), ("v.yaml", values)];
+        assert_eq!(masked(&files, values).replace("pass: *", "*******"), expected);
+    }
+
+    #[test]
+    fn a_part_of_a_path_is_not_masked() {
+        let files = [("a.yaml", "kind: Secret\nstringData: {user: postgres}\n"), ("apps/postgresql.yaml", "")];
+        assert_eq!(masked(&files, "apps/postgresql.yaml"), "apps/postgresql.yaml");
     }
 
     #[test]
