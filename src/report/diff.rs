@@ -116,7 +116,7 @@ impl<'a> Side<'a> {
             // Lines that differ only in their line breaks would otherwise look equal.
             let carriage =
                 if file.text().get(range.end..).is_some_and(|rest| rest.starts_with("\r\n")) { "\r" } else { "" };
-            writeln!(out, "{style}{sign}{}{carriage}{style:#}", printable(&text))?;
+            writeln!(out, "{style}{sign}{}{style:#}{carriage}", printable(&text))?;
             if range.end == file.text().len() {
                 writeln!(out, "\\ No newline at end of file")?;
             }

@@ -51,10 +51,10 @@ impl Guard {
         let line = std::mem::take(&mut self.line);
         let Ok(text) = std::str::from_utf8(&line) else { return self.inner.write_all(&line) };
         let masked = self.redactor.as_ref().map_or(Cow::Borrowed(text), |redactor| self.lines.redact(redactor, text));
-        let (content, end) = match masked.strip_suffix('\n') {
-            Some(content) => (content, "\n"),
-            None => (&*masked, ""),
-        };
+        // A carriage return before the end of a line moves no cursor, and `git apply` needs it in a diff.
+        let ends = ["\r\n", "\n"].into_iter();
+        let (content, end) =
+            ends.filter_map(|end| Some((masked.strip_suffix(end)?, end))).next().unwrap_or((&*masked, ""));
         let content = match self.lines {
             Lines::Text | Lines::Xml => log_line(content),
             Lines::Json => json_line(content),
@@ -81,5 +81,34 @@ impl Write for Guard {
             self.write_line()?;
         }
         self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    struct Sink(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_carriage_return_stays_only_before_the_end_of_a_line() {
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let mut guard = Guard::new(Box::new(Sink(written.clone())));
+        guard.write_all(b"-a\r\n+b\rc\n").unwrap();
+        guard.flush().unwrap();
+        assert_eq!(String::from_utf8(written.lock().unwrap().clone()).unwrap(), "-a\r\n+b\u{FFFD}c\n");
     }
 }
