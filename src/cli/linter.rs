@@ -146,6 +146,7 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
         objects: outcome.objects,
         excepted: outcome.excepted,
         known: outcome.baseline.known,
+        since: None,
         skipped,
         not_done,
     };

@@ -145,7 +145,7 @@ struct Summary {
     pedantic: usize,
     /// The number of findings that an exception matches; they are not in the list.
     excepted: usize,
-    /// The number of findings that the baseline records; they are not in the list. Absent if there are none.
+    /// The number of findings that the baseline records, or the revision of `--since` has; they are not in the list. Absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     in_baseline: Option<usize>,
     /// The number of files that were parsed as YAML.
@@ -173,7 +173,7 @@ pub fn schema() -> serde_json::Value {
 impl From<&super::result::Report> for Report {
     fn from(report: &super::result::Report) -> Self {
         let super::summary::Summary { errors, warnings, pedantic, coverage } = report.summary.clone();
-        let super::summary::Coverage { files, objects, excepted, known, skipped, not_done } = coverage;
+        let super::summary::Coverage { files, objects, excepted, known, skipped, not_done, .. } = coverage;
         let in_baseline = Some(known).filter(|known| *known > 0);
         Self {
             version: VERSION,

@@ -14,8 +14,10 @@ pub struct Coverage {
     pub objects: usize,
     /// The number of findings that an exception matches.
     pub excepted: usize,
-    /// The number of findings that the baseline records.
+    /// The number of findings that the baseline records, or the earlier revision has.
     pub known: usize,
+    /// The earlier revision, if the run compares with one.
+    pub since: Option<String>,
     /// The number of skipped files and objects, by reason.
     pub skipped: BTreeMap<String, usize>,
     /// The number of checks and builds that were not done, by reason.
@@ -54,13 +56,17 @@ impl fmt::Display for Summary {
         ];
         let found: Vec<String> = counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
         let found = if found.is_empty() { "no findings".to_owned() } else { found.join(", ") };
-        let Coverage { files, objects, excepted, known, .. } = &self.coverage;
+        let Coverage { files, objects, excepted, known, since, .. } = &self.coverage;
         write!(f, "{found} in {} of {}", counted(*objects, "object"), counted(*files, "file"))?;
         if *excepted > 0 {
             write!(f, "; {} excepted", counted(*excepted, "finding"))?;
         }
         if *known > 0 {
-            write!(f, "; {} in the baseline", counted(*known, "finding"))?;
+            write!(f, "; {} ", counted(*known, "finding"))?;
+            match since {
+                Some(revision) => write!(f, "also in revision `{revision}`")?,
+                None => write!(f, "in the baseline")?,
+            }
         }
         Ok(())
     }

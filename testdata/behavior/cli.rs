@@ -62,6 +62,7 @@ fn a_comparison_with_a_revision_reports_only_new_findings() {
     let output = since("HEAD");
     let shown = text(&output.stdout);
     assert!(shown.contains("a/new") && !shown.contains("a/old"), "{shown}");
+    assert!(shown.contains("also in revision `HEAD`") && !shown.contains("baseline"), "{shown}");
     assert_eq!(output.status.code(), Some(1));
     git(&["commit", "-q", "-a", "-m", "second"]);
     assert_eq!(since("HEAD").status.code(), Some(0));

@@ -67,6 +67,7 @@ fn report() -> Report {
         objects: 2,
         excepted: 1,
         known: 0,
+        since: None,
         skipped: [("not a manifest".to_owned(), 4)].into(),
         not_done: [("replacements".to_owned(), 1)].into(),
     };

@@ -168,7 +168,8 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     let not_built = outcome.not_built.clone();
     let baseline = outcome.baseline.clone();
-    let report = linter::report(outcome, &tree, &prefix);
+    let mut report = linter::report(outcome, &tree, &prefix);
+    report.summary.coverage.since = args.since.revision();
     output::write(&args.format, &report, streams)?;
     args.baseline.finish(&baseline, streams)?;
     linter::warn_not_built(&not_built, streams);

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::cli::error::Error;
 use crate::cli::source::{self, Source};
 use crate::disk;
+use crate::report::printable;
 use crate::text::Tree;
 
 /// Options of the comparison with an earlier state.
@@ -21,6 +22,11 @@ impl SinceOptions {
     /// Returns whether the user requested a comparison.
     pub(super) fn is_requested(&self) -> bool {
         self.since.is_some()
+    }
+
+    /// The revision, for display.
+    pub(super) fn revision(&self) -> Option<String> {
+        self.since.as_deref().map(|revision| printable(revision).into_owned())
     }
 
     /// Reads the directory in the revision, if the user requested a comparison.
