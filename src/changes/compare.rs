@@ -10,7 +10,7 @@ use super::dependents::Dependents;
 use super::fields;
 use super::model::{Change, Changes, Danger, FieldChange, What};
 use super::received::{Lists, Pair};
-use super::rights::{self, AllRights};
+use super::rights::{self, Affected, AllRights};
 use super::side::Side;
 use super::unbuilt::{AllUnbuilt, UnbuiltAppliers, is_below};
 use crate::flux::{Applied, Receiver};
@@ -23,8 +23,7 @@ use crate::yaml::{Name, Path};
 pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Changes {
     let mut found = Found::default();
     let mut unbuilt = AllUnbuilt::new(before.repo, after.repo);
-    // The clusters with changes that may affect rights, with the numbers of their receivers.
-    let mut affected: Vec<(Name, [usize; 2])> = Vec::new();
+    let mut affected: Vec<Affected> = Vec::new();
     let (earlier, later) = (by_name(before), by_name(after));
     for (name, (number, receiver)) in &later {
         let Some((former_number, former)) = earlier.get(name) else {
@@ -35,7 +34,12 @@ pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Changes {
         };
         let unbuilt = unbuilt.add(name, former, receiver);
         if found.objects(name, former, receiver, &unbuilt) {
-            affected.push((name.clone(), [*former_number, *number]));
+            affected.push(Affected {
+                cluster: name.clone(),
+                receivers: [*former_number, *number],
+                hides_gains: unbuilt.is_only_before,
+                hides_losses: unbuilt.is_only_after,
+            });
         }
     }
     let mut former_clusters = Vec::new();
@@ -104,6 +108,7 @@ impl Found {
     fn difference(&mut self, pair: &Pair<'_>, unbuilt: &UnbuiltAppliers) -> Option<Difference> {
         let no_fields = || -> Compared { (Arc::default(), Arc::from("")) };
         match (&pair.before, &pair.after) {
+            (Some(former), Some(applied)) if unbuilt.hide(former.by, applied.by) => None,
             (Some(former), Some(applied)) => self.changed(former, applied),
             (None, Some(applied)) => (!is_below(applied.by, &unbuilt.before)).then(|| Difference {
                 what: What::Added { by: applied.by.reference.clone() },

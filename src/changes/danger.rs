@@ -51,6 +51,9 @@ fn removal(former: &Applied<'_>) -> Danger {
         let value = |field: &str| former.object.text_at(&["metadata", field, key]);
         ["labels", "annotations"].into_iter().filter_map(value).any(|value| value.eq_ignore_ascii_case("disabled"))
     };
+    if former.by.kind == ApplierKind::Folder {
+        return Danger::Unapplied;
+    }
     if !prunes(former.by) || keeps("kustomize.toolkit.fluxcd.io/prune") {
         return Danger::Orphaned;
     }
@@ -60,10 +63,22 @@ fn removal(former: &Applied<'_>) -> Danger {
         ("", "PersistentVolumeClaim" | "PersistentVolume") => "the data of the volume may be lost",
         ("apps", "StatefulSet") => "its Pods stop",
         ("apiextensions.k8s.io", "CustomResourceDefinition") => "Kubernetes deletes all objects of the kind",
-        (groups::KUSTOMIZE, "Kustomization") => "with `prune`, Flux deletes all its objects too",
+        (groups::KUSTOMIZE, "Kustomization") if deletes_with(object) => {
+            "with `prune`, Flux deletes all its objects too"
+        }
         (groups::HELM, "HelmRelease") => "Flux uninstalls the chart",
         _ => "",
     })
+}
+
+/// Returns whether the deletion of a Kustomization deletes its objects.
+fn deletes_with(object: &Object) -> bool {
+    let is_set = |field: &str, value: &str| object.text_at(&["spec", field]) == Some(value);
+    match object.text_at(&["spec", "deletionPolicy"]) {
+        _ if is_set("suspend", "true") => false,
+        None | Some("MirrorPrune") => is_set("prune", "true"),
+        Some(policy) => policy != "Orphan",
+    }
 }
 
 fn grants_rights(object: &Object) -> bool {

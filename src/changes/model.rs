@@ -104,6 +104,8 @@ pub enum Danger {
     Pruned(&'static str),
     /// The object stays on the cluster, and nothing applies it.
     Orphaned,
+    /// The applier is not in the repository, and may delete the object.
+    Unapplied,
     /// The former applier may delete the object after the new one has applied it.
     Moved,
     /// The API server rejects a change of the field.
@@ -118,7 +120,7 @@ impl Danger {
     /// The order of dangers: the loss of data first.
     pub(super) fn order(&self) -> u8 {
         match self {
-            Self::Pruned("") => 4,
+            Self::Pruned("") | Self::Unapplied => 4,
             Self::Pruned(_) => 0,
             Self::Immutable(_) => 1,
             Self::Moved => 2,
@@ -134,6 +136,7 @@ impl std::fmt::Display for Danger {
             Self::Pruned("") => f.write_str("Flux deletes the object"),
             Self::Pruned(consequence) => write!(f, "Flux deletes the object: {consequence}"),
             Self::Orphaned => f.write_str("the object stays on the cluster, and nothing applies it"),
+            Self::Unapplied => f.write_str("an applier outside of this repository may delete the object"),
             Self::Moved => f.write_str(
                 "the former applier deletes the object if it reconciles before the new one applies the object",
             ),

@@ -23,24 +23,40 @@ pub(super) struct AllRights {
     known: BTreeMap<(String, Vec<String>, Vec<String>), usize>,
 }
 
+/// A cluster whose rights may change.
+pub(super) struct Affected {
+    pub(super) cluster: Name,
+    /// The numbers of its receivers in both states.
+    pub(super) receivers: [usize; 2],
+    /// Whether an applier has a build only in the later state, so that gained rights are unknown.
+    pub(super) hides_gains: bool,
+    /// Whether an applier has a build only in the earlier state, so that lost rights are unknown.
+    pub(super) hides_losses: bool,
+}
+
 impl AllRights {
-    /// The changes of rights on some clusters, with the numbers of their receivers in both states.
+    /// The changes of rights on some clusters.
     ///
     /// Clusters that are alike have the same rights, so that the rights of each class are computed once.
-    pub(super) fn of(before: &Side<'_>, after: &Side<'_>, clusters: &[(Name, [usize; 2])]) -> Self {
+    pub(super) fn of(before: &Side<'_>, after: &Side<'_>, clusters: &[Affected]) -> Self {
         let mut all = Self::default();
         if clusters.is_empty() {
             return all;
         }
         let (earlier, later) = (Classes::of(before), Classes::of(after));
         let classes = |numbers: &[usize; 2]| [earlier.class(numbers[0]), later.class(numbers[1])];
-        let distinct: BTreeSet<[usize; 2]> = clusters.iter().map(|(_, numbers)| classes(numbers)).collect();
+        let distinct: BTreeSet<[usize; 2]> = clusters.iter().map(|one| classes(&one.receivers)).collect();
         let distinct: Vec<[usize; 2]> = distinct.into_iter().collect();
         let change = |pair: &[usize; 2]| (*pair, changes(&earlier.rights(pair[0]), &later.rights(pair[1])));
         let changed: BTreeMap<[usize; 2], Vec<RightsChange>> = distinct.par_iter().map(change).collect();
-        for (cluster, numbers) in clusters {
-            for change in changed.get(&classes(numbers)).into_iter().flatten() {
-                all.add(cluster, change);
+        for one in clusters {
+            for change in changed.get(&classes(&one.receivers)).into_iter().flatten() {
+                let mut change = change.clone();
+                change.gained.retain(|_| !one.hides_gains);
+                change.lost.retain(|_| !one.hides_losses);
+                if !change.gained.is_empty() || !change.lost.is_empty() {
+                    all.add(&one.cluster, &change);
+                }
             }
         }
         all

@@ -25,6 +25,15 @@ impl<'a> Faults<'a> {
         Self { by_object, errors, has_clusters: repo.clusters.iter().any(|cluster| !cluster.name.is_empty()) }
     }
 
+    /// The fault that prevents the build of an applier. Appliers share a fault, and its finding names one of them.
+    fn of_applier(&self, applier: &Applier, cluster: &Name) -> Option<&'a Finding> {
+        let in_folder = |finding: &&&Finding| is_inside(finding.at.span.file().path(), &applier.folder);
+        let on_cluster = |finding: &&&Finding| finding.clusters.iter().any(|name| **name == **cluster);
+        let invalid = || self.errors.iter().filter(|finding| finding.rule == INVALID_YAML);
+        let named = self.by_object.get(&applier.reference);
+        named.or_else(|| invalid().find(in_folder)).or_else(|| invalid().find(on_cluster)).copied()
+    }
+
     /// The reason why the state lacks a cluster that the other state has, with its place; `None` if it was removed.
     fn loss(&self, folder: &str, is_later: bool) -> Option<(String, Option<Span>)> {
         let fault = self.errors.iter().find(|finding| is_inside(finding.at.span.file().path(), folder));
@@ -50,6 +59,21 @@ pub(super) struct AllUnbuilt<'a> {
 pub(super) struct UnbuiltAppliers {
     pub(super) before: BTreeSet<ObjectRef>,
     pub(super) after: BTreeSet<ObjectRef>,
+    /// Whether an applier has no build only in the earlier state.
+    pub(super) is_only_before: bool,
+    /// Whether an applier has no build only in the later state.
+    pub(super) is_only_after: bool,
+}
+
+impl UnbuiltAppliers {
+    /// Returns whether a change of an object is unknown: a failed build may still return some objects, but a fault may
+    /// have changed them.
+    pub(super) fn hide(&self, former: &Arc<Applier>, applier: &Arc<Applier>) -> bool {
+        let is_moved = former.reference != applier.reference;
+        self.before.contains(&former.reference)
+            || self.after.contains(&applier.reference)
+            || (is_moved && (is_below(former, &self.after) || is_below(applier, &self.before)))
+    }
 }
 
 impl<'a> AllUnbuilt<'a> {
@@ -76,27 +100,30 @@ impl<'a> AllUnbuilt<'a> {
         if appliers(before).chain(appliers(after)).all(|applier| applier.state == State::Built) {
             return unbuilt;
         }
-        let states = |receiver| -> BTreeMap<&ObjectRef, &State> {
-            appliers(receiver).map(|applier| (&applier.reference, &applier.state)).collect()
+        let states = |receiver| -> BTreeMap<&ObjectRef, &Applier> {
+            appliers(receiver).map(|applier| (&applier.reference, &**applier)).collect()
         };
         let (earlier, later) = (states(before), states(after));
         for (all, is_later) in [(&earlier, false), (&later, true)] {
             let other = if is_later { &earlier } else { &later };
-            for (applier, state) in all.iter().filter(|(_, state)| ***state != State::Built) {
+            for (reference, applier) in all.iter().filter(|(_, applier)| applier.state != State::Built) {
                 let own = if is_later { &mut unbuilt.after } else { &mut unbuilt.before };
-                own.insert((*applier).clone());
-                let failed = **state == State::Failed;
+                own.insert((*reference).clone());
+                if other.get(*reference).is_some_and(|applier| applier.state == State::Built) {
+                    *(if is_later { &mut unbuilt.is_only_after } else { &mut unbuilt.is_only_before }) = true;
+                }
+                let failed = applier.state == State::Failed;
                 // Nothing can be said about an applier that neither state builds.
-                if !failed && other.get(*applier).is_none_or(|state| **state != State::Built) {
+                if !failed && other.get(*reference).is_none_or(|applier| applier.state != State::Built) {
                     continue;
                 }
-                let fault = self.faults[usize::from(is_later)].by_object.get(*applier);
-                let (reason, at) = match (state, fault) {
+                let fault = self.faults[usize::from(is_later)].of_applier(applier, cluster);
+                let (reason, at) = match (&applier.state, fault) {
                     (State::NotBuilt(reason), _) => (reason.to_string(), None),
                     (_, Some(fault)) => (fault.message.clone(), Some(fault.at.span.clone())),
                     (_, None) => ("its build fails".to_owned(), None),
                 };
-                let applier = (*applier).clone();
+                let applier = (*reference).clone();
                 self.add_one(Unbuilt { applier, is_later, failed, reason, at, clusters: Vec::new() }, cluster);
             }
         }

@@ -1,5 +1,6 @@
 //! `diff`: the changes between two states of a repository, as its clusters receive them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
@@ -100,15 +101,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let roots = Roots { before: &before.prefix, after: &after.prefix };
     let lines = if format == ChangesFormat::Json { Lines::Json } else { Lines::Text };
     streams.write_as(lines, |out| write(&changes, format, roots, out))?;
-    let failed: Vec<&Unbuilt> = changes.unbuilt.iter().filter(|unbuilt| unbuilt.failed).collect();
-    if let Some(first) = failed.first() {
-        let state = if first.is_later { "later" } else { "earlier" };
-        let more = if failed.len() > 1 { format!(" (and {} more)", failed.len() - 1) } else { String::new() };
-        let (applier, reason) = (&first.applier, reason(first, roots));
-        let message =
-            format!("{applier} does not build in the {state} state, so its objects are not compared: {reason}{more}");
-        return Err(Error::with_help(message, "run `fleetwright lint` on that state to see all errors"));
-    }
+    refuse_unbuilt(&changes, roots)?;
     let is_changed = !changes.objects.is_empty()
         || !changes.rights.is_empty()
         || !changes.new_clusters.is_empty()
@@ -120,6 +113,24 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     Ok(if fails { Exit::Found } else { Exit::Clean })
 }
 
+/// Returns an error if an applier does not build. A fault that only the later state has comes first.
+fn refuse_unbuilt(changes: &Changes, roots: Roots<'_>) -> Result<(), Error> {
+    let failed = || changes.unbuilt.iter().filter(|unbuilt| unbuilt.failed);
+    let is_in_both =
+        |one: &Unbuilt| failed().any(|other| other.applier == one.applier && other.is_later != one.is_later);
+    let Some(first) = failed().min_by_key(|one| (is_in_both(one), !one.is_later)) else { return Ok(()) };
+    let state = match (is_in_both(first), first.is_later) {
+        (true, _) => "both states",
+        (false, true) => "the later state",
+        (false, false) => "the earlier state",
+    };
+    let appliers: BTreeSet<_> = failed().map(|unbuilt| &unbuilt.applier).collect();
+    let more = if appliers.len() > 1 { format!(" (and {} more)", appliers.len() - 1) } else { String::new() };
+    let (applier, reason) = (&first.applier, reason(first, roots));
+    let message = format!("{applier} does not build in {state}, so its objects are not compared: {reason}{more}");
+    Err(Error::with_help(message, "run `fleetwright lint` on that state to see all errors"))
+}
+
 /// Returns the two states that the arguments select.
 fn states(sides: &[String]) -> Result<(State, State), Error> {
     let is_folder = |text: &str| Path::new(text).is_dir();
@@ -127,12 +138,17 @@ fn states(sides: &[String]) -> Result<(State, State), Error> {
         let folder = PathBuf::from(folder);
         match range.split_once("..") {
             Some((base, head)) => {
-                let head = if head.is_empty() { "HEAD" } else { head };
+                let [base, head] = [base, head].map(|side| if side.is_empty() { "HEAD" } else { side });
                 (State::Revision(folder.clone(), base.to_owned()), State::Revision(folder, head.to_owned()))
             }
             None => (State::Revision(folder.clone(), range.to_owned()), State::Directory(folder)),
         }
     };
+    let range = sides.first().filter(|range| !is_folder(range));
+    if let Some((base, head)) = range.and_then(|range| range.split_once("...")) {
+        let help = format!("pass the common ancestor: `\"$(git merge-base {base} {head})..{head}\"`");
+        return Err(Error::with_help("`...` does not select two revisions".to_owned(), help));
+    }
     match sides {
         [] => Ok(revisions("HEAD", ".")),
         [one] if is_folder(one) && one.contains(['/', '.']) => Ok(revisions("HEAD", one)),

@@ -316,14 +316,14 @@ pub(super) fn followers(changes: &[&ObjectChange]) -> Vec<String> {
     lines
 }
 
-/// The clusters of a change, in words.
+/// The clusters of a change, in words, after a space.
 pub(super) fn on_clusters(clusters: &[String]) -> String {
     const SHOWN: usize = 5;
     match clusters {
         [] => String::new(),
-        [one] => format!("on cluster {one}"),
-        all if all.len() <= SHOWN => format!("on clusters {}", all.join(", ")),
-        all => format!("on {} clusters: {}, …", all.len(), all.get(..SHOWN).unwrap_or_default().join(", ")),
+        [one] => format!(" on cluster {one}"),
+        all if all.len() <= SHOWN => format!(" on clusters {}", all.join(", ")),
+        all => format!(" on {} clusters: {}, …", all.len(), all.get(..SHOWN).unwrap_or_default().join(", ")),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
     sections.extend(document.not_compared.iter().map(|applier| {
         let (name, clusters) = (name_of(&applier.applier), escape(&on_clusters(&applier.clusters)));
         format!(
-            "- ❌ {} {clusters} is not compared, state {}: {}\n",
+            "- ❌ {}{clusters} is not compared, state {}: {}\n",
             code(&name),
             applier.state,
             escape(&applier.reason)
@@ -27,7 +27,7 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
     }));
     sections.extend(document.causes().iter().map(|(change, following)| object(change, following)));
     for change in &document.rights {
-        let mut text = format!("- 🔑 rights of {} {}\n", code(&change.account), escape(&on_clusters(&change.clusters)));
+        let mut text = format!("- 🔑 rights of {}{}\n", code(&change.account), escape(&on_clusters(&change.clusters)));
         add(&mut text, change.gained.iter().map(|line| format!("gains: {}", escape(line))));
         add(&mut text, change.lost.iter().map(|line| format!("loses: {}", escape(line))));
         sections.push(text);
@@ -52,7 +52,7 @@ fn object(change: &ObjectChange, following: &[&ObjectChange]) -> String {
         _ => "🔵",
     };
     let name = code(&name_of(&change.object));
-    let mut text = format!("- {sign} {name} {} {}\n", change.change, escape(&on_clusters(&change.clusters)));
+    let mut text = format!("- {sign} {name} {}{}\n", change.change, escape(&on_clusters(&change.clusters)));
     let former = change.former_applier.as_ref().map(|former| format!("from {} ", code(&name_of(former))));
     let place = code(&format!("{}:{}", change.path, change.line));
     let by = if former.is_some() { "to" } else { "by" };

@@ -22,7 +22,7 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
         object(change, &following, out)?;
     }
     for change in &document.rights {
-        writeln!(out, "{BOLD}rights of {}{BOLD:#} {QUIET}{}{QUIET:#}", change.account, on_clusters(&change.clusters))?;
+        writeln!(out, "{BOLD}rights of {}{BOLD:#}{QUIET}{}{QUIET:#}", change.account, on_clusters(&change.clusters))?;
         for line in &change.lost {
             writeln!(out, "  {REMOVED}- {line}{REMOVED:#}")?;
         }
@@ -35,7 +35,7 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
         let label = if applier.failed { "error" } else { "not compared" };
         writeln!(
             out,
-            "{DANGER}{label}{DANGER:#}: {} {} in the state {}: {}\n",
+            "{DANGER}{label}{DANGER:#}: {}{} in the state {}: {}\n",
             applier.applier,
             on_clusters(&applier.clusters),
             applier.state,
@@ -55,7 +55,7 @@ fn object(change: &ObjectChange, following: &[&ObjectChange], out: &mut dyn Writ
         Some(former) => format!("from {former} to {}", change.applier),
         None => format!("({})", change.applier),
     };
-    writeln!(out, "{BOLD}{sign} {} {}{BOLD:#} {by} {}", change.object, change.change, on_clusters(&change.clusters))?;
+    writeln!(out, "{BOLD}{sign} {} {}{BOLD:#} {by}{}", change.object, change.change, on_clusters(&change.clusters))?;
     writeln!(out, "  {QUIET}{}:{}{QUIET:#}", change.path, change.line)?;
     for danger in &change.dangers {
         writeln!(out, "  {DANGER}danger{DANGER:#}: {danger}")?;

@@ -41,6 +41,13 @@ pub(super) fn page(title: &str, schema: &Value, elsewhere: &[&str]) -> String {
             write_setting(&mut text, setting, schema);
         }
     }
+    // All settings of such a type are settings of other types too, so it has no section.
+    let has_section =
+        |name: &String| walk.sections.iter().any(|one| one.definition == *name && !one.settings.is_empty());
+    let names = schema.get("definitions").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    for name in names.filter(|name| !has_section(name)) {
+        text = text.replace(&format!("[{name}](#{})", anchor(name)), "mapping");
+    }
     text.truncate(text.trim_end().len());
     text + "\n"
 }
