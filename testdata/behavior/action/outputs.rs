@@ -57,6 +57,22 @@ fn a_revision_that_the_checkout_lacks_is_explained_and_fails_nothing() {
 }
 
 #[test]
+fn changes_and_the_reason_of_a_failure_fit_in_a_comment() {
+    let version = env!("CARGO_PKG_VERSION");
+    let runner = Runner::new().input("render", "false").input("diff", "HEAD^1");
+    let program = format!(
+        "#!/bin/sh\ncase $1 in\n--version) echo 'fleetwright {version}' ;;\n\
+         diff) yes '* a change' | head -c 60000; yes 'error: a reason' | head -c 50000 >&2; exit 2 ;;\nesac\n"
+    );
+    runner.program("fleetwright", &program);
+    let run = runner.run();
+    assert_eq!(run.code, 0, "{}", run.log);
+    let file = fs::read_to_string(&run.outputs["diff.file"]).unwrap();
+    assert!(file.contains("could **not** be compared") && file.contains("    error: a reason"));
+    assert!(file.len() < 65_536, "{}", file.len());
+}
+
+#[test]
 fn the_findings_are_a_file_for_code_scanning() {
     let runner = Runner::new().input("render", "false");
     write_by_hand(&runner.workspace());
