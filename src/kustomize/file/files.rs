@@ -14,7 +14,7 @@ use crate::yaml::{Embedded, INVALID_YAML, Node, Parsed, parse};
 const MAX_NODES: usize = 12_000_000;
 
 /// The maximum number and size of files that are parsed before their values are counted.
-const CHUNK: (usize, usize) = (4096, 16 << 20);
+const CHUNK: (usize, usize) = (64, 16 << 20);
 
 /// A tree with its parsed YAML files. A clone is cheap.
 #[derive(Debug, Clone, Default)]
