@@ -125,8 +125,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
 /// Returns whether a variable determines a value that has quotes, or that joins the lines of the variable. Most objects
 /// have no such value and need no schema.
 fn has_candidate(applied: &Applied<'_>, node: &Node, depth: usize) -> bool {
-    let is_candidate =
-        |variable: &Name| is_quoted(node) || is_joined(applied, variable);
+    let is_candidate = |variable: &Name| is_quoted(node) || is_joined(applied, variable);
     depth <= MAX_DEPTH
         && (variable_of(node).is_some_and(is_candidate)
             || node.entries().iter().any(|entry| has_candidate(applied, &entry.node, depth + 1))

@@ -151,8 +151,7 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
     }
     let read: BTreeSet<&Name> = infos.iter().flat_map(|info| info.readers.read.iter().copied()).collect();
     // In a fleet layout, every cluster defines the common keys, even if no object reads them.
-    let is_given =
-        |key: &Name| fleet.governance == Governance::Fleet && infos.iter().all(|info| info.has_key(key));
+    let is_given = |key: &Name| fleet.governance == Governance::Fleet && infos.iter().all(|info| info.has_key(key));
     let keys = infos.iter().flat_map(|info| info.keys().map(|entry| &entry.key));
     let unread: BTreeSet<&Name> = keys.filter(|key| !read.contains(key) && !is_given(key)).collect();
     if unread.is_empty() || has_other_readers(fleet, infos) {
