@@ -52,9 +52,8 @@ impl Guard {
         let Ok(text) = std::str::from_utf8(&line) else { return self.inner.write_all(&line) };
         let masked = self.redactor.as_ref().map_or(Cow::Borrowed(text), |redactor| self.lines.redact(redactor, text));
         // A carriage return before the end of a line moves no cursor, and `git apply` needs it in a diff.
-        let ends = ["\r\n", "\n"].into_iter();
-        let (content, end) =
-            ends.filter_map(|end| Some((masked.strip_suffix(end)?, end))).next().unwrap_or((&*masked, ""));
+        let mut ends = ["\r\n", "\n"].into_iter();
+        let (content, end) = ends.find_map(|end| Some((masked.strip_suffix(end)?, end))).unwrap_or((&*masked, ""));
         let content = match self.lines {
             Lines::Text | Lines::Xml => log_line(content),
             Lines::Json => json_line(content),
