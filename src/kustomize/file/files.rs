@@ -3,18 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
-
+use super::parse_all::parse_all;
 use super::remote::Copy;
-use crate::base::finding::Finding;
 use crate::text::{Entry, File, Index, LoadError, Loader, Read, Tree};
-use crate::yaml::{Embedded, INVALID_YAML, Node, Parsed, parse};
-
-/// The maximum number of values in all files. A fleet of a thousand clusters has a sixth of this number.
-const MAX_NODES: usize = 12_000_000;
-
-/// The maximum number and size of files that are parsed before their values are counted.
-const CHUNK: (usize, usize) = (64, 16 << 20);
+use crate::yaml::{Embedded, Node, Parsed, parse};
 
 /// A tree with its parsed YAML files. A clone is cheap.
 #[derive(Debug, Clone, Default)]
@@ -48,25 +40,6 @@ pub enum Reading {
     Unrestricted,
 }
 
-/// The number of files to parse before their values are counted.
-fn chunk_len(files: &[(&str, &File)]) -> usize {
-    let mut bytes = 0;
-    let fits = |(_, file): &&(&str, &File)| {
-        bytes += file.text().len();
-        bytes <= CHUNK.1
-    };
-    files.iter().take(CHUNK.0).take_while(fits).count().max(1)
-}
-
-/// The result for a file of a repository with too many values.
-fn unread(file: &File) -> Parsed {
-    let message = format!("the files before this one have more than {MAX_NODES} values; this file is not read");
-    let finding = Finding::error(INVALID_YAML, file.first_line(), message).help("split the repository");
-    let summary = " files are not read, because the files before them have too many values";
-    let finding = finding.caused_by("values", "", summary);
-    Parsed { file: file.clone(), documents: Vec::new(), findings: vec![finding], is_cut: true }
-}
-
 impl Files {
     /// Parses the YAML files of the tree that `is_included` accepts, in parallel.
     pub fn read(tree: &Tree, is_included: impl Fn(&File) -> bool) -> Self {
@@ -81,42 +54,8 @@ impl Files {
             Entry::Deferred | Entry::Opaque(_) => None,
         });
         let files: Vec<(&str, &File)> = texts.filter(|(path, file)| is_yaml(path) && is_included(file)).collect();
-        // The directories of clusters have many copies of a file. Each distinct text is parsed once.
-        let mut known: Index<&str, usize> = Index::default();
-        let first: Vec<usize> =
-            files.iter().enumerate().map(|(at, (_, file))| *known.entry_or(file.text(), || at)).collect();
-        let mut parsed: Vec<Arc<Parsed>> = Vec::with_capacity(files.len());
-        let known_of = |path: &str, file: &File| other.parsed.get(path).filter(|known| known.file == *file).cloned();
-        let mut nodes = 0;
-        while parsed.len() < files.len() {
-            let done = parsed.len();
-            let chunk = done..done + chunk_len(files.get(done..).unwrap_or_default());
-            if nodes > MAX_NODES {
-                parsed.extend(files.iter().skip(done).map(|(_, file)| Arc::new(unread(file))));
-                break;
-            }
-            let of_first = chunk.clone().into_par_iter();
-            let of_first = of_first.map(|at| {
-                let (path, file) = files[at];
-                (first[at] == at).then(|| known_of(path, file).unwrap_or_else(|| Arc::new(parse(file))))
-            });
-            let of_first: Vec<Option<Arc<Parsed>>> = of_first.collect();
-            let of_chunk = chunk.into_par_iter().map(|at| {
-                let (path, file) = files[at];
-                let known = if first[at] < done { parsed.get(first[at]) } else { of_first[first[at] - done].as_ref() };
-                let parsed = match known {
-                    Some(parsed) if first[at] == at => parsed.clone(),
-                    Some(parsed) => known_of(path, file)
-                        .unwrap_or_else(|| Arc::new(parsed.of_copy(file).unwrap_or_else(|| parse(file)))),
-                    None => unreachable!("each distinct text is parsed"),
-                };
-                let nodes: usize = parsed.documents.iter().map(|document| document.node.size()).sum();
-                (parsed, nodes)
-            });
-            let of_chunk: Vec<(Arc<Parsed>, usize)> = of_chunk.collect();
-            nodes += of_chunk.iter().map(|(_, nodes)| nodes).sum::<usize>();
-            parsed.extend(of_chunk.into_iter().map(|(parsed, _)| parsed));
-        }
+        let known = |path: &str, file: &File| other.parsed.get(path).filter(|known| known.file == *file).cloned();
+        let parsed = parse_all(&files, known);
         let shared = |(path, file): &(&str, &File)| {
             let own = file.shared_path();
             if **own == **path { own.clone() } else { Arc::from(*path) }

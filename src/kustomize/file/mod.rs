@@ -2,6 +2,7 @@
 
 pub(super) mod manifests;
 pub(super) mod remote;
+pub(super) mod parse_all;
 pub(super) mod files;
 pub(super) mod comparison;
 pub(super) mod sops;
