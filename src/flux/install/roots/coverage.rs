@@ -1,6 +1,9 @@
 //! The Kustomizations as written, and the directories that they apply.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::candidate::{RootCandidate, prefix, prefixes};
 use super::repository::repository;
@@ -13,6 +16,7 @@ use crate::flux::source::reference::SourceRef;
 use crate::kube::{Object, groups};
 use crate::kustomize::Files;
 use crate::text::{Tree, folder_of, is_inside};
+use crate::yaml::Parsed;
 
 /// The field with the path of a Kustomization.
 const PATH: &[&str] = &["spec", "path"];
@@ -51,28 +55,15 @@ impl<'a> Coverage<'a> {
             repositories: BTreeMap::new(),
             includers,
         };
-        for (path, parsed) in files.parsed() {
-            if parsed.file.text().contains(groups::SOURCE) {
-                let sources = objects(parsed).filter(is_source);
-                coverage.repositories.extend(sources.filter_map(|one| Some((identity(&one), repository(&[one])?))));
-            }
-            if !parsed.file.text().contains("kustomize.toolkit.fluxcd.io") {
-                continue;
-            }
-            for object in objects(parsed).filter(is_kustomization) {
-                let tops = includers.tops(path);
-                let is_loose = tops.is_empty();
-                if is_loose && includers.named.contains(path) {
-                    // The file is a patch, not an object.
-                    continue;
-                }
-                let units = if is_loose { BTreeSet::from([folder_of(path).to_string()]) } else { tops };
-                // A program fills the templates of a file elsewhere.
-                let is_of_template = is_loose && is_template(folder_of(path));
-                if let Some(target) = target(tree, path, &object).filter(|_| !is_of_template) {
+        let files: Vec<(&str, &Arc<Parsed>)> = files.parsed().collect();
+        let of_files = files.par_iter().map(|(path, parsed)| WrittenFlux::of(tree, includers, path, parsed));
+        for WrittenFlux { repositories, syncs } in of_files.collect::<Vec<_>>() {
+            coverage.repositories.extend(repositories);
+            for (target, sync) in syncs {
+                if let Some(target) = target {
                     coverage.by_target.entry(target).or_default().push(coverage.syncs.len());
                 }
-                coverage.syncs.push(WrittenSync { object, file: path.to_string(), units, is_loose });
+                coverage.syncs.push(sync);
             }
         }
         coverage
@@ -159,6 +150,42 @@ impl<'a> Coverage<'a> {
     pub(super) fn overlaps(&self, folder: &str) -> bool {
         let below = self.synced.range(folder.to_string()..).next().is_some_and(|synced| is_inside(synced, folder));
         below || prefixes(folder).any(|above| !above.is_empty() && self.synced.contains(above))
+    }
+}
+
+/// The Flux objects of a file.
+#[derive(Default)]
+struct WrittenFlux {
+    repositories: Vec<(SourceRef, String)>,
+    /// The Kustomizations, each with the directory that it applies.
+    syncs: Vec<(Option<String>, WrittenSync)>,
+}
+
+impl WrittenFlux {
+    fn of(tree: &Tree, includers: &Includers, path: &str, parsed: &Parsed) -> Self {
+        let mut found = Self::default();
+        let text = parsed.file.text();
+        if text.contains(groups::SOURCE) {
+            let sources = objects(parsed).filter(is_source);
+            found.repositories = sources.filter_map(|one| Some((identity(&one), repository(&[one])?))).collect();
+        }
+        if !text.contains(groups::KUSTOMIZE) {
+            return found;
+        }
+        for object in objects(parsed).filter(is_kustomization) {
+            let tops = includers.tops(path);
+            let is_loose = tops.is_empty();
+            if is_loose && includers.named.contains(path) {
+                // The file is a patch, not an object.
+                continue;
+            }
+            let units = if is_loose { BTreeSet::from([folder_of(path).to_string()]) } else { tops };
+            // A program fills the templates of a file elsewhere.
+            let is_of_template = is_loose && is_template(folder_of(path));
+            let target = target(tree, path, &object).filter(|_| !is_of_template);
+            found.syncs.push((target, WrittenSync { object, file: path.to_string(), units, is_loose }));
+        }
+        found
     }
 }
 

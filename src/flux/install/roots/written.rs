@@ -4,6 +4,9 @@
 //! The search reads a root from the build of its directory, since clusters often patch a shared root.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::candidate::{CandidateKind, RootCandidate, prefixes};
 use super::root::is_of;
@@ -20,14 +23,17 @@ use crate::flux::object::synthetic_node::text;
 use crate::kube::{Object, ObjectId, groups};
 use crate::kustomize::{Builder, FAILED_BUILD};
 use crate::text::{File, folder_of, is_inside};
-use crate::yaml::Node;
+use crate::yaml::{Node, Parsed};
 
 /// The roots that the repository contains.
 pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandidate> {
     let mut candidates = Vec::new();
     let mut tops: BTreeSet<String> = BTreeSet::new();
-    for (path, parsed) in builder.files().parsed() {
-        let is_sync = path.rsplit('/').next() == Some(SYNC_FILE);
+    let files: Vec<(&str, &Arc<Parsed>)> = builder.files().parsed().collect();
+    let files: Vec<(&str, &Arc<Parsed>)> =
+        files.into_par_iter().filter(|(path, parsed)| is_sync_file(path) || may_have_root(parsed)).collect();
+    for (path, parsed) in files {
+        let is_sync = is_sync_file(path);
         let holds = is_sync || objects(parsed).any(|object| makes_instance(&object));
         if holds {
             let above = includers.tops(path);
@@ -61,6 +67,16 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
         }
     }
     candidates
+}
+
+fn is_sync_file(path: &str) -> bool {
+    path.rsplit('/').next() == Some(SYNC_FILE)
+}
+
+/// Returns whether a file has a FluxInstance, or the values of a chart that creates one.
+fn may_have_root(parsed: &Parsed) -> bool {
+    let nodes = parsed.documents.iter().map(|document| &document.node);
+    objects(parsed).any(|object| makes_instance(&object)) || !values(nodes).is_empty()
 }
 
 /// Undoes a patch of the cluster's directory that gives the Kustomization of `gotk-sync.yaml` another source.
