@@ -1,5 +1,6 @@
 //! Findings, which every check reports, and algorithms that depend on no other module.
 
+pub(crate) mod buffered_digest;
 pub mod date;
 pub mod finding;
 pub mod fingerprint;

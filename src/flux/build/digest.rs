@@ -1,7 +1,6 @@
 //! Digests of build inputs: of values, and of the positions that appear in the output of a build.
 
-use sha2::{Digest as _, Sha256};
-
+use crate::base::buffered_digest::BufferedDigest;
 use crate::yaml::{Node, Style, Value};
 
 /// A digest of a build input.
@@ -9,20 +8,19 @@ pub(crate) type Digest = [u8; 32];
 
 /// A hasher of build inputs. Each text follows its length, and each node has a marker for its type, so that different
 /// inputs have different digests.
-pub(super) struct Hasher(Sha256);
+pub(super) struct Hasher(BufferedDigest);
 
 impl Hasher {
     /// Starts a digest. `what` is the kind of the input, so that inputs of different kinds have different digests.
     pub(crate) fn new(what: &str) -> Self {
-        let mut hasher = Self(Sha256::new());
+        let mut hasher = Self(BufferedDigest::new());
         hasher.text(what);
         hasher
     }
 
     /// Hashes a text.
     pub(crate) fn text(&mut self, text: &str) {
-        self.0.update((text.len() as u64).to_le_bytes());
-        self.0.update(text.as_bytes());
+        self.0.text(text);
     }
 
     /// Hashes the content of a node without its position. The content of a scalar includes its text as written, since
@@ -30,22 +28,22 @@ impl Hasher {
     pub(crate) fn content(&mut self, node: &Node) {
         match &node.value {
             Value::Scalar(text, _) => {
-                self.0.update(b"s");
+                self.0.byte(b's');
                 self.text(text);
                 self.text(node.span().text());
             }
             Value::Seq(items) => {
-                self.0.update(b"[");
+                self.0.byte(b'[');
                 items.iter().for_each(|item| self.content(item));
-                self.0.update(b"]");
+                self.0.byte(b']');
             }
             Value::Map(entries) => {
-                self.0.update(b"{");
+                self.0.byte(b'{');
                 for entry in entries.iter() {
                     self.text(&entry.key);
                     self.content(&entry.node);
                 }
-                self.0.update(b"}");
+                self.0.byte(b'}');
             }
         }
     }
@@ -55,34 +53,34 @@ impl Hasher {
         let span = node.span();
         self.text(span.file().root().map_or("", |root| root));
         self.text(span.file().path());
-        self.0.update((span.range().start as u64).to_le_bytes());
+        self.0.number(span.range().start);
         match &node.value {
             Value::Scalar(text, style) => {
-                self.0.update(match style {
-                    Style::Plain => b"p",
-                    Style::Unknown => b"u",
-                    Style::Single | Style::Double | Style::Literal | Style::Folded => b"s",
+                self.0.byte(match style {
+                    Style::Plain => b'p',
+                    Style::Unknown => b'u',
+                    Style::Single | Style::Double | Style::Literal | Style::Folded => b's',
                 });
                 self.text(text);
             }
             Value::Seq(items) => {
-                self.0.update(b"[");
+                self.0.byte(b'[');
                 items.iter().for_each(|item| self.node(item));
-                self.0.update(b"]");
+                self.0.byte(b']');
             }
             Value::Map(entries) => {
-                self.0.update(b"{");
+                self.0.byte(b'{');
                 for entry in entries.iter() {
                     self.text(&entry.key);
                     self.node(&entry.node);
                 }
-                self.0.update(b"}");
+                self.0.byte(b'}');
             }
         }
     }
 
     /// Returns the digest.
     pub(crate) fn finish(self) -> Digest {
-        self.0.finalize().into()
+        self.0.finish()
     }
 }

@@ -6,11 +6,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
-
 use super::applied_set::AppliedSet;
 use super::applier::Applier;
 use super::desired_state::Cluster;
+use crate::base::buffered_digest::BufferedDigest;
 use crate::base::finding::ObjectRef;
 use crate::base::set_aside::{is_set_aside, is_test_data};
 use crate::flux::model::applier_kind::State;
@@ -59,7 +58,7 @@ impl Shapes {
             return outline.shape();
         }
         let mut writer = Writer {
-            digest: Sha256::new(),
+            digest: BufferedDigest::new(),
             folder: &cluster.folder,
             shapes: self,
             variable_names: variable_names(cluster),
@@ -74,7 +73,7 @@ impl Shapes {
         for set in &cluster.applied_sets {
             writer.set(set);
         }
-        Shape(writer.digest.finalize().into())
+        Shape(writer.digest.finish())
     }
 
     fn is_shared(&self, address: usize) -> bool {
@@ -97,11 +96,10 @@ impl Outline {
 
     /// The shape of the only cluster with the outline.
     fn shape(&self) -> Shape {
-        let mut digest = Sha256::new_with_prefix("outline");
-        for number in std::iter::once(self.appliers).chain(self.objects.iter().copied()) {
-            digest.update((number as u64).to_le_bytes());
-        }
-        Shape(digest.finalize().into())
+        let mut digest = BufferedDigest::new();
+        digest.text("outline");
+        std::iter::once(self.appliers).chain(self.objects.iter().copied()).for_each(|number| digest.number(number));
+        Shape(digest.finish())
     }
 }
 
@@ -131,7 +129,7 @@ fn variable_names(cluster: &Cluster) -> BTreeSet<&str> {
 
 /// Writes a cluster into a digest. Each text follows its length, and each node a mark of its type.
 struct Writer<'a> {
-    digest: Sha256,
+    digest: BufferedDigest,
     folder: &'a str,
     shapes: &'a Shapes,
     variable_names: BTreeSet<&'a str>,
@@ -234,7 +232,7 @@ impl Writer<'_> {
         for (at, entry) in object.node.entries().iter().enumerate() {
             let old = base.node.entries().get(at).filter(|old| old.key == entry.key);
             match old {
-                Some(old) if is_same(&entry.node, &old.node) => self.digest.update(b"="),
+                Some(old) if is_same(&entry.node, &old.node) => self.digest.byte(b'='),
                 _ => {
                     self.text(&entry.key);
                     if has_variables && &*entry.key == "data" {
@@ -249,9 +247,9 @@ impl Writer<'_> {
 
     fn changed_node(&mut self, node: &Node, base: Option<&Node>) {
         match (&node.value, base) {
-            (_, Some(base)) if is_same(node, base) => self.digest.update(b"="),
+            (_, Some(base)) if is_same(node, base) => self.digest.byte(b'='),
             (Value::Map(entries), Some(base)) => {
-                self.digest.update(b"{");
+                self.digest.byte(b'{');
                 self.number(entries.len());
                 for (at, entry) in entries.iter().enumerate() {
                     let old = base.entries().get(at).filter(|old| old.key == entry.key);
@@ -260,7 +258,7 @@ impl Writer<'_> {
                 }
             }
             (Value::Seq(items), Some(base)) => {
-                self.digest.update(b"[");
+                self.digest.byte(b'[');
                 self.number(items.len());
                 for (at, item) in items.iter().enumerate() {
                     self.changed_node(item, base.items().get(at));
@@ -273,20 +271,20 @@ impl Writer<'_> {
     fn node(&mut self, node: &Node) {
         match &node.value {
             Value::Scalar(text, style) => {
-                self.digest.update(match style {
-                    Style::Plain => b"p",
-                    Style::Unknown => b"u",
-                    Style::Single | Style::Double | Style::Literal | Style::Folded => b"s",
+                self.digest.byte(match style {
+                    Style::Plain => b'p',
+                    Style::Unknown => b'u',
+                    Style::Single | Style::Double | Style::Literal | Style::Folded => b's',
                 });
                 self.path(text);
             }
             Value::Seq(items) => {
-                self.digest.update(b"[");
+                self.digest.byte(b'[');
                 self.number(items.len());
                 items.iter().for_each(|item| self.node(item));
             }
             Value::Map(entries) => {
-                self.digest.update(b"{");
+                self.digest.byte(b'{');
                 self.number(entries.len());
                 for entry in entries.iter() {
                     self.text(&entry.key);
@@ -302,8 +300,8 @@ impl Writer<'_> {
         for entry in node.entries() {
             self.text(&entry.key);
             match (&entry.node.value, entry.node.resolve(Reader::Kubernetes)) {
-                (Value::Scalar(_, Style::Unknown), _) => self.digest.update(b"u"),
-                (Value::Scalar(..), Some(Scalar::String(_))) => self.digest.update(b"s"),
+                (Value::Scalar(_, Style::Unknown), _) => self.digest.byte(b'u'),
+                (Value::Scalar(..), Some(Scalar::String(_))) => self.digest.byte(b's'),
                 _ => self.node(&entry.node),
             }
         }
@@ -327,11 +325,11 @@ impl Writer<'_> {
         // A word without a slash may have another meaning.
         let below = below.filter(|_| !self.folder.is_empty() && text.contains('/'));
         if let Some(below) = below {
-            self.digest.update(b"/");
+            self.digest.byte(b'/');
             self.text(start);
             self.text(below);
         } else {
-            self.digest.update(b"t");
+            self.digest.byte(b't');
             self.text(text);
         }
     }
@@ -354,12 +352,11 @@ impl Writer<'_> {
     }
 
     fn text(&mut self, text: &str) {
-        self.number(text.len());
-        self.digest.update(text.as_bytes());
+        self.digest.text(text);
     }
 
     fn number(&mut self, number: usize) {
-        self.digest.update((number as u64).to_le_bytes());
+        self.digest.number(number);
     }
 
     fn debug(&mut self, value: &impl std::fmt::Debug) {
