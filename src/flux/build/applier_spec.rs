@@ -17,11 +17,18 @@ use crate::yaml::{Name, Node, Style, Value};
 /// The fields of an applier that its build reads.
 #[derive(Debug)]
 pub(crate) struct ApplierSpec {
-    pub(crate) fields: Arc<ApplierFields>,
     pub(crate) object: Object,
-    pub(crate) key: Arc<ObjectKey>,
+    values: Arc<SpecValues>,
+}
+
+/// The part of a specification that depends only on the text of the object. Clusters share it if they receive copies of
+/// a Kustomization.
+#[derive(Debug)]
+pub(crate) struct SpecValues {
+    fields: Arc<ApplierFields>,
+    key: Arc<ObjectKey>,
     /// The source of a Kustomization.
-    pub(crate) source: Option<SourceRef>,
+    source: Option<SourceRef>,
     // The digests are lazy, since only built appliers need them.
     digest: OnceLock<Digest>,
     variables: OnceLock<Option<Digest>>,
@@ -46,33 +53,40 @@ impl Deref for ApplierSpec {
     type Target = ApplierFields;
 
     fn deref(&self) -> &ApplierFields {
-        &self.fields
+        &self.values.fields
     }
 }
 
 impl ApplierSpec {
-    /// Reads the specification from the object of an applier.
-    pub(crate) fn read(kind: ApplierKind, object: &Object, key: Arc<ObjectKey>) -> Self {
-        let is_kustomization = kind == ApplierKind::Kustomization;
-        let spec = |key: &str| object.node.at_keys(&["spec", key]).filter(|_| is_kustomization);
-        let source = SourceRef::of_kustomization(object).filter(|_| is_kustomization);
-        let fields = ApplierFields {
-            kind,
-            reference: object.reference(),
-            object: (kind != ApplierKind::Bootstrap).then(|| object.clone()),
-            source: source.as_ref().map(reference),
-            folder: clamp(spec("path").and_then(Node::text).unwrap_or_default()),
-            target: spec("kubeConfig").filter(|config| config.is_map()).map(|config| target_of(object, config)),
-        };
-        Self {
-            fields: Arc::new(fields),
-            object: object.clone(),
-            key,
-            source,
-            digest: OnceLock::new(),
-            variables: OnceLock::new(),
-            metadata: OnceLock::new(),
-        }
+    /// Reads the specification from the object of an applier. `key` is the identity of the object.
+    pub(crate) fn read(kind: ApplierKind, object: &Object, key: impl FnOnce() -> Arc<ObjectKey>) -> Self {
+        Self { object: object.clone(), values: Arc::new(SpecValues::read(kind, object, key())) }
+    }
+
+    /// The specification of an object with the values of a copy of the object.
+    pub(super) fn of_copy(object: &Object, values: Arc<SpecValues>) -> Self {
+        Self { object: object.clone(), values }
+    }
+
+    /// The part that depends only on the text of the object; `None` if the digests include positions.
+    pub(super) fn shareable(&self) -> Option<&Arc<SpecValues>> {
+        let has_positions = self.kind != ApplierKind::Kustomization || has_inline_variables(&self.object);
+        (!has_positions).then_some(&self.values)
+    }
+
+    /// The fields that appliers with equal objects share.
+    pub(crate) fn fields(&self) -> &Arc<ApplierFields> {
+        &self.values.fields
+    }
+
+    /// The identity of the object.
+    pub(crate) fn key(&self) -> &Arc<ObjectKey> {
+        &self.values.key
+    }
+
+    /// The source of a Kustomization.
+    pub(crate) fn source_ref(&self) -> Option<&SourceRef> {
+        self.values.source.as_ref()
     }
 
     /// Returns whether the directory of a Kustomization is known. A path that contains the value of a Secret is
@@ -85,7 +99,7 @@ impl ApplierSpec {
     /// The digest of the fields that determine the build. For a Kustomization, these are the fields that determine the
     /// build of its directory.
     pub(crate) fn digest(&self) -> Digest {
-        *self.digest.get_or_init(|| match self.kind {
+        *self.values.digest.get_or_init(|| match self.kind {
             ApplierKind::Kustomization => folder_digest(&self.object, &self.folder),
             _ => whole_digest(&self.object),
         })
@@ -93,18 +107,44 @@ impl ApplierSpec {
 
     /// The digest of the fields that determine the variables of a Kustomization; `None` without `postBuild`.
     pub(crate) fn variables(&self) -> Option<Digest> {
-        *self.variables.get_or_init(|| self.spec_map("postBuild").map(|node| variables_digest(&self.object, node)))
+        *self
+            .values
+            .variables
+            .get_or_init(|| self.spec_map("postBuild").map(|node| variables_digest(&self.object, node)))
     }
 
     /// The digest of the `commonMetadata` of a Kustomization, if it is set.
     pub(crate) fn metadata(&self) -> Option<Digest> {
-        *self.metadata.get_or_init(|| self.spec_map("commonMetadata").map(metadata_digest))
+        *self.values.metadata.get_or_init(|| self.spec_map("commonMetadata").map(metadata_digest))
     }
 
     /// A mapping in the `spec` of a Kustomization; `None` for other appliers.
     fn spec_map(&self, key: &str) -> Option<&Node> {
         let is_kustomization = self.kind == ApplierKind::Kustomization;
         self.object.node.at_keys(&["spec", key]).filter(|node| is_kustomization && node.is_map())
+    }
+}
+
+impl SpecValues {
+    fn read(kind: ApplierKind, object: &Object, key: Arc<ObjectKey>) -> Self {
+        let is_kustomization = kind == ApplierKind::Kustomization;
+        let spec = |key: &str| object.node.at_keys(&["spec", key]).filter(|_| is_kustomization);
+        let source = SourceRef::of_kustomization(object).filter(|_| is_kustomization);
+        let fields = ApplierFields {
+            kind,
+            reference: object.reference(),
+            source: source.as_ref().map(reference),
+            folder: clamp(spec("path").and_then(Node::text).unwrap_or_default()),
+            target: spec("kubeConfig").filter(|config| config.is_map()).map(|config| target_of(object, config)),
+        };
+        Self {
+            fields: Arc::new(fields),
+            key,
+            source,
+            digest: OnceLock::new(),
+            variables: OnceLock::new(),
+            metadata: OnceLock::new(),
+        }
     }
 }
 
@@ -164,12 +204,18 @@ pub(crate) fn instance_digest(object: &Object) -> Digest {
 fn variables_digest(object: &Object, post_build: &Node) -> Digest {
     let mut hasher = Hasher::new("variables");
     hasher.text(object.namespace().unwrap_or_default());
-    if post_build.get("substitute").is_some_and(|values| !values.entries().is_empty()) {
+    if has_inline_variables(object) {
         hasher.node(post_build);
     } else {
         hasher.content(post_build);
     }
     hasher.finish()
+}
+
+/// Returns whether a Kustomization sets values of variables itself.
+fn has_inline_variables(object: &Object) -> bool {
+    let values = object.node.at_keys(&["spec", "postBuild", "substitute"]);
+    values.is_some_and(|values| !values.entries().is_empty())
 }
 
 fn metadata_digest(metadata: &Node) -> Digest {

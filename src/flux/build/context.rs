@@ -6,6 +6,7 @@ use super::build_key::BuildKey;
 use super::digest::Digest;
 use super::inventory::ChangedObjects;
 use super::output::Output;
+use super::shared_specs::SharedSpecs;
 use crate::flux::settings::Settings;
 use crate::flux::source::sources::Sources;
 use crate::flux::variables::shared_substitution::SubstitutionCache;
@@ -23,6 +24,7 @@ pub(crate) struct BuildContext<'a> {
     pub(crate) shared: SubstitutionCache,
     pub(crate) unbuilt: Unbuilt,
     pub(crate) changed: ChangedObjects,
+    pub(crate) specs: SharedSpecs,
     pub(crate) instances: Instances,
 }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::applier_spec::ApplierSpec;
 use super::chart_namespace::chart_namespace;
+use super::shared_specs::SharedSpecs;
 use crate::flux::install::version::is_controller;
 use crate::flux::model::applier_kind::ApplierKind;
 use crate::flux::model::objects::Objects;
@@ -103,8 +104,13 @@ enum Role {
 pub(crate) struct Fingerprint(u64);
 
 impl Inventory {
-    /// Indexes the objects of a build.
+    /// Indexes objects.
     pub(crate) fn new<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Self {
+        Self::with_specs(objects, &SharedSpecs::default())
+    }
+
+    /// Indexes the objects of a build. Copies of a Kustomization share their specifications.
+    pub(crate) fn with_specs<'a>(objects: impl IntoIterator<Item = &'a Object>, specs: &SharedSpecs) -> Self {
         let (mut layout, mut indexed) = (Layout::default(), Vec::new());
         for (at, object) in objects.into_iter().enumerate() {
             let (role, fingerprint) = (Role::of(object), fingerprint(object));
@@ -120,7 +126,7 @@ impl Inventory {
             if role != Role::None {
                 layout.indexed_by_fingerprint.push((fingerprint, indexed.len()));
                 layout.indexed.push(at);
-                indexed.push(Arc::new(IndexedObject::new(object, role, Arc::new(ObjectKey::of(object)))));
+                indexed.push(Arc::new(IndexedObject::new(object, role, specs)));
             }
         }
         layout.fingerprints.sort_unstable();
@@ -150,7 +156,7 @@ impl Inventory {
                 let role = layout.roles[*at];
                 let key = |position: usize| self.indexed[position].key.clone();
                 is_alike(*at, new)
-                    .then(|| position.map(|position| Arc::new(IndexedObject::new(new, role, key(position)))))
+                    .then(|| position.map(|position| Arc::new(IndexedObject::changed(new, role, key(position)))))
             })?;
             if let (Some(position), Some(entry)) = (position, entry) {
                 indexed.get_or_insert_with(|| self.indexed.clone())[position] = entry;
@@ -238,16 +244,29 @@ impl Inventory {
 }
 
 impl IndexedObject {
-    fn new(object: &Object, role: Role, key: Arc<ObjectKey>) -> Self {
-        let spec = match role {
-            Role::Applier(kind) => Some(Arc::new(ApplierSpec::read(kind, object, key.clone()))),
-            Role::None | Role::Named | Role::Maker | Role::Controller => None,
-        };
+    fn new(object: &Object, role: Role, specs: &SharedSpecs) -> Self {
+        let key = || Arc::new(ObjectKey::of(object));
+        let spec = role.applier().map(|kind| Arc::new(specs.read(kind, object, key)));
+        let key = spec.as_ref().map_or_else(key, |spec| spec.key().clone());
+        Self { key, object: object.clone(), spec, role }
+    }
+
+    /// The object after a change that keeps its identity.
+    fn changed(object: &Object, role: Role, key: Arc<ObjectKey>) -> Self {
+        let spec = role.applier().map(|kind| Arc::new(ApplierSpec::read(kind, object, || key.clone())));
         Self { key, object: object.clone(), spec, role }
     }
 }
 
 impl Role {
+    /// The kind of the applier, if the object is one.
+    fn applier(self) -> Option<ApplierKind> {
+        match self {
+            Self::Applier(kind) => Some(kind),
+            Self::None | Self::Named | Self::Maker | Self::Controller => None,
+        }
+    }
+
     fn of(object: &Object) -> Self {
         if let Some(kind) = applies_as(object) {
             Self::Applier(kind)

@@ -119,7 +119,10 @@ impl Job {
                     (targets, controller)
                 };
                 let facts = Arc::new(BuildFacts { patch_targets: targets, ..BuildFacts::default() });
-                Output { controller: controller.map(Box::new), ..Output::with(objects, findings, facts) }
+                Output {
+                    controller: controller.map(Box::new),
+                    ..Output::with(objects, findings, facts, &context.specs)
+                }
             }
             Self::Set(spec, providers) => {
                 let expansion = expand(&spec.object, providers);
@@ -129,7 +132,7 @@ impl Job {
                 }
                 output
             }
-            Self::Folder(spec, artifact) => build(spec, artifact),
+            Self::Folder(spec, artifact) => build(spec, artifact, &context.specs),
             Self::Finish(spec, built, values) => {
                 let substitution = values.as_ref().map(SubstitutionInput::substitution);
                 finish(spec, built, substitution.as_ref(), &context.shared, &context.changed)

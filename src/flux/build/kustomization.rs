@@ -6,6 +6,7 @@ use super::applier_spec::ApplierSpec;
 use super::inventory::{ChangedObjects, Inventory};
 use super::output::{BuildFacts, Output};
 use super::overlay::overlay;
+use super::shared_specs::SharedSpecs;
 use super::sops;
 use crate::base::finding::{Finding, Label, Severity};
 use crate::base::group_findings::sort;
@@ -28,7 +29,7 @@ use crate::yaml::Node;
 pub const MISSING_PATH: &str = "missing-path";
 
 /// Builds the directory of a Kustomization from the artifact of its source.
-pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
+pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs) -> Output {
     let (kustomization, files) = (&spec.object, artifact.files());
     let place = kustomization.node.at_keys(&["spec", "path"]).unwrap_or(&kustomization.node);
     if !files.tree().has_folder(&spec.folder) {
@@ -70,7 +71,7 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
         (objects, unidentified) = (decrypted.objects, decrypted.unidentified);
     }
     let facts = BuildFacts { unidentified, ..BuildFacts::new(&objects, build) };
-    let mut output = Output::with(objects, findings, Arc::new(facts));
+    let mut output = Output::with(objects, findings, Arc::new(facts), specs);
     output.built_for = [kustomization.clone()].into();
     output
 }

@@ -7,6 +7,7 @@ pub(super) mod manifest_walk;
 pub(super) mod overlay;
 pub(super) mod sops;
 pub(super) mod applier_spec;
+pub(super) mod shared_specs;
 pub(super) mod inventory;
 pub(super) mod output;
 pub(super) mod context;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::inventory::{ChangedObjects, Inventory};
+use super::shared_specs::SharedSpecs;
 use crate::base::finding::{Finding, Severity};
 use crate::flux::model::applier_kind::State;
 use crate::flux::model::not_built::NotBuiltReason;
@@ -70,12 +71,17 @@ pub(crate) struct BuildFacts {
 impl Output {
     /// An output with these objects and findings.
     pub(crate) fn new(objects: Vec<Object>, findings: Vec<Finding>) -> Self {
-        Self::with(objects, findings, Arc::default())
+        Self::with(objects, findings, Arc::default(), &SharedSpecs::default())
     }
 
     /// An output with these objects and findings, and the facts of a kustomize build.
-    pub(crate) fn with(objects: Vec<Object>, findings: Vec<Finding>, facts: Arc<BuildFacts>) -> Self {
-        let inventory = Arc::new(Inventory::new(&objects));
+    pub(crate) fn with(
+        objects: Vec<Object>,
+        findings: Vec<Finding>,
+        facts: Arc<BuildFacts>,
+        specs: &SharedSpecs,
+    ) -> Self {
+        let inventory = Arc::new(Inventory::with_specs(&objects, specs));
         let objects = objects.into();
         let output = Self {
             objects,

@@ -14,6 +14,8 @@ use crate::kube::Object;
 pub struct Applier {
     /// The fields that clusters share.
     pub(crate) fields: Arc<ApplierFields>,
+    /// The object as the cluster receives it, if the repository contains the object.
+    pub object: Option<Object>,
     /// The index of the applier in [`Cluster::appliers`](super::desired_state::Cluster::appliers).
     pub at: usize,
     /// The index of the applier that applies the object of this applier; `None` for the root.
@@ -49,11 +51,11 @@ impl Applier {
             fields: Arc::new(ApplierFields {
                 kind: ApplierKind::Folder,
                 reference,
-                object: None,
                 source: None,
                 folder: folder.to_string(),
                 target: None,
             }),
+            object: None,
             at,
             parent: None,
             parent_applier: None,

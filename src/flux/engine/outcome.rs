@@ -191,7 +191,8 @@ fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> 
         _ => built_for.iter().filter(is_other).cloned().collect(),
     };
     Applier {
-        fields: spec.fields.clone(),
+        fields: spec.fields().clone(),
+        object: (spec.kind != ApplierKind::Bootstrap).then(|| spec.object.clone()),
         at,
         parent: slot.parent,
         parent_applier: slot.parent.and_then(|parent| before.get(parent).cloned()),

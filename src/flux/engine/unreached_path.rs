@@ -39,8 +39,8 @@ impl OwnSources {
         // Clusters share most appliers and inventories, so each one is visited once.
         let mut seen: Index<usize, ()> = Index::default();
         for applier in clusters.iter().flat_map(|cluster| &cluster.appliers) {
-            let is_new = seen.insert(Arc::as_ptr(&applier.fields).addr(), ()).is_none();
-            if let Some(object) = applier.object.as_ref().filter(|_| is_new) {
+            let Some(object) = &applier.object else { continue };
+            if seen.insert(object.node.entries().as_ptr().addr(), ()).is_none() {
                 reached.insert(written(object), ());
             }
         }

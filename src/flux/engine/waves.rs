@@ -16,6 +16,7 @@ use crate::flux::build::context::{BuildContext, Instances, Memo, Unbuilt};
 use crate::flux::build::inventory::ChangedObjects;
 use crate::flux::build::job::Job;
 use crate::flux::build::output::Output;
+use crate::flux::build::shared_specs::SharedSpecs;
 use crate::flux::install::roots::root::Root;
 use crate::flux::settings::Settings;
 use crate::flux::source::sources::Sources;
@@ -54,6 +55,7 @@ fn reach_fixed_point(
         shared: SubstitutionCache::default(),
         unbuilt: Unbuilt::default(),
         changed: ChangedObjects::default(),
+        specs: SharedSpecs::default(),
         instances: Instances::default(),
     };
     let mut grown = 0;

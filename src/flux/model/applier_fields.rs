@@ -2,11 +2,10 @@
 
 use super::applier_kind::ApplierKind;
 use crate::base::finding::ObjectRef;
-use crate::kube::Object;
 use crate::yaml::Name;
 
-/// The fields of an applier that do not depend on its place in the build of a cluster. Clusters that receive the same
-/// object share them.
+/// The fields of an applier that do not depend on its place in the build of a cluster. Clusters that receive equal
+/// objects share them.
 #[derive(Debug)]
 pub struct ApplierFields {
     /// The kind of the applier.
@@ -14,8 +13,6 @@ pub struct ApplierFields {
     /// The identity of the object. The object may have no manifest: the flux CLI or Flux Operator may create the sync
     /// of a root.
     pub reference: ObjectRef,
-    /// The object as the cluster receives it, if the repository contains the object.
-    pub object: Option<Object>,
     /// The identity of the source on the cluster.
     pub source: Option<ObjectRef>,
     /// The directory that the applier applies, relative to the root of its artifact.

@@ -291,11 +291,11 @@ mod tests {
             fields: Arc::new(ApplierFields {
                 kind: ApplierKind::Kustomization,
                 reference: applier.reference(),
-                object: Some(applier),
                 source: None,
                 folder: String::new(),
                 target: None,
             }),
+            object: Some(applier),
             at: 0,
             parent: None,
             parent_applier: None,

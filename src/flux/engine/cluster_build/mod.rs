@@ -250,7 +250,7 @@ impl ClusterBuild {
         let bootstrap = parent.filter(|slot| slot.spec.kind == ApplierKind::Bootstrap);
         match bootstrap.and_then(|slot| slot.spec.object.namespace()) {
             Some(namespace) => Arc::new(ObjectId { namespace, ..ObjectId::of(&spec.object) }.into()),
-            None => spec.key.clone(),
+            None => spec.key().clone(),
         }
     }
 }

@@ -93,7 +93,7 @@ impl ClusterBuild {
 
     pub(super) fn bootstrap_slot(&self) -> Slot {
         let last = self.root.objects.last().unwrap_or_else(|| unreachable!("a root has objects"));
-        let spec = ApplierSpec::read(ApplierKind::Bootstrap, last, Arc::new(ObjectKey::of(last)));
+        let spec = ApplierSpec::read(ApplierKind::Bootstrap, last, || Arc::new(ObjectKey::of(last)));
         Slot { output: Some(self.bootstrap_output.clone()), ..Slot::new(Arc::new(spec), None) }
     }
 }

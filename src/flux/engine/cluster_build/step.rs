@@ -68,7 +68,7 @@ impl ClusterBuild {
     }
 
     fn resolve(&self, spec: &ApplierSpec, cache: &mut PassCache, context: &BuildContext<'_>) -> Resolution {
-        let Some(source) = &spec.source else { return Resolution::Unknown("it references no source".into()) };
+        let Some(source) = spec.source_ref() else { return Resolution::Unknown("it references no source".into()) };
         if let Some(known) = cache.sources.get(source) {
             return known.clone();
         }
@@ -143,8 +143,8 @@ fn without_artifact(spec: &ApplierSpec, resolution: Resolution, context: &BuildC
     let (key, output) = match resolution {
         Resolution::Artifact(_) => unreachable!("the caller builds it"),
         Resolution::Missing => {
-            let named = spec.source.as_ref().map_or("its source".to_string(), ToString::to_string);
-            unbuilt(NotBuiltReason::MissingSource(named.into()), spec.source.as_ref())
+            let named = spec.source_ref().map_or("its source".to_string(), ToString::to_string);
+            unbuilt(NotBuiltReason::MissingSource(named.into()), spec.source_ref())
         }
         Resolution::NoCopy(url) => unbuilt(NotBuiltReason::NoCopy(url), None),
         Resolution::Unknown(reason) => unbuilt(NotBuiltReason::Unknown(reason), None),
