@@ -16,7 +16,8 @@ pub struct Cluster {
     /// The directory that the root syncs; the directory of the bootstrap if the repository does not contain the synced
     /// directory.
     pub folder: String,
-    /// Whether the repository contains bootstraps, but only a directory of this cluster. The cluster may not exist.
+    /// Whether the repository contains bootstraps, but only a directory of this cluster, so that the cluster may not
+    /// exist; or whether the cluster already syncs the repository that replaces this one.
     pub is_assumed: bool,
     /// The appliers. The root is the first one, and each applier follows its parent.
     pub appliers: Vec<Arc<Applier>>,

@@ -290,7 +290,7 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
 }
 
 /// Lowers errors to warnings if it is not certain that a cluster uses the file: the clusters of the finding may not
-/// exist, or the repository has no cluster and the directory has the name of former files, examples or templates.
+/// exist or sync another repository, or the repository has no cluster and the directory has the name of former files, examples or templates.
 ///
 /// A secret in plain text does not need a cluster.
 fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) {

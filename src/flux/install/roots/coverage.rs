@@ -31,6 +31,8 @@ pub(super) struct WrittenSync {
     pub(super) units: BTreeSet<String>,
     /// Whether no kustomization includes the Kustomization.
     pub(super) is_loose: bool,
+    /// The directory that the Kustomization applies, if it is a part of a source.
+    pub(super) target: Option<String>,
 }
 
 /// The directories that Flux applies because a Kustomization or a root references them.
@@ -59,8 +61,8 @@ impl<'a> Coverage<'a> {
         let of_files = files.par_iter().map(|(path, parsed)| WrittenFlux::of(tree, includers, path, parsed));
         for WrittenFlux { repositories, syncs } in of_files.collect::<Vec<_>>() {
             coverage.repositories.extend(repositories);
-            for (target, sync) in syncs {
-                if let Some(target) = target {
+            for sync in syncs {
+                if let Some(target) = sync.target.clone() {
                     coverage.by_target.entry(target).or_default().push(coverage.syncs.len());
                 }
                 coverage.syncs.push(sync);
@@ -72,6 +74,11 @@ impl<'a> Coverage<'a> {
     /// Adds the directories that roots sync.
     pub(super) fn add<'r>(&mut self, tree: &Tree, roots: impl Iterator<Item = &'r RootCandidate>) {
         self.synced.extend(roots.filter_map(|root| root.synced(tree)));
+    }
+
+    /// The repository of a source that the tree defines.
+    pub(super) fn repository_of(&self, source: &SourceRef) -> Option<&str> {
+        self.repositories.get(source).map(String::as_str)
     }
 
     /// Returns whether a root, or a Kustomization outside of a directory, applies the directory.
@@ -157,8 +164,7 @@ impl<'a> Coverage<'a> {
 #[derive(Default)]
 struct WrittenFlux {
     repositories: Vec<(SourceRef, String)>,
-    /// The Kustomizations, each with the directory that it applies.
-    syncs: Vec<(Option<String>, WrittenSync)>,
+    syncs: Vec<WrittenSync>,
 }
 
 impl WrittenFlux {
@@ -183,7 +189,7 @@ impl WrittenFlux {
             // A program fills the templates of a file elsewhere.
             let is_of_template = is_loose && is_template(folder_of(path));
             let target = target(tree, path, &object).filter(|_| !is_of_template);
-            found.syncs.push((target, WrittenSync { object, file: path.to_string(), units, is_loose }));
+            found.syncs.push(WrittenSync { object, file: path.to_string(), units, is_loose, target });
         }
         found
     }

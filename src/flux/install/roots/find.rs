@@ -6,6 +6,7 @@ use super::candidate::{CandidateKind, RootCandidate};
 use super::cluster_folders::cluster_folders;
 use super::coverage::{Coverage, source_of};
 use super::declared::declare;
+use super::former::mark_former;
 use super::names::{ONLY, names};
 use super::of_charts::remove_of_charts;
 use super::overlaps::{Overlap, is_moved, remove_left_over, remove_overlaps, remove_unused};
@@ -63,7 +64,9 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let has_other = |folder: &RootCandidate| others.clone().any(|other| is_inside(other, &folder.home));
     folders.retain(|folder| !has_other(folder));
     candidates.extend(folders);
-    Roots { roots: settle(tree, candidates), overlaps }
+    let mut roots = settle(tree, candidates);
+    mark_former(&mut roots, tree, &coverage);
+    Roots { roots, overlaps }
 }
 
 /// Removes the roots that `flux bootstrap` will write, if their directory has no Kustomization yet.

@@ -19,4 +19,5 @@ mod declared;
 mod self_applied;
 mod written;
 mod of_charts;
+mod former;
 pub(crate) mod find;

@@ -9,6 +9,12 @@ use crate::kube::{Object, groups};
 /// The name of the Git repository that the objects of a bootstrap sync, without its owner and host. Forks and mirrors
 /// have the same name.
 pub(super) fn repository(objects: &[Object]) -> Option<String> {
+    let address = address(objects)?;
+    address.rsplit('/').next().map(ToString::to_string).filter(|name| !name.is_empty())
+}
+
+/// The address of the Git repository that the objects of a bootstrap sync, in lower case.
+pub(super) fn address(objects: &[Object]) -> Option<String> {
     let last = objects.last()?;
     let url = if last.is(groups::FLUX_OPERATOR, "FluxInstance") {
         let field = |key: &str| last.text_at(&["spec", "sync", key]);
@@ -18,8 +24,7 @@ pub(super) fn repository(objects: &[Object]) -> Option<String> {
         source.and_then(|source| source.text_at(&["spec", "url"]))
     };
     let url = url.filter(|url| !url.is_empty() && !url.contains(['$', '{', '<']))?;
-    let address = Address::new(url);
-    address.key().rsplit('/').next().map(str::to_ascii_lowercase).filter(|name| !name.is_empty())
+    Some(Address::new(url).key().to_ascii_lowercase())
 }
 
 /// The name of more than half of the repositories; `None` if no name is so frequent.
