@@ -16,6 +16,7 @@ mod cluster;
 mod engine;
 pub mod helm;
 pub mod query;
+mod absent_files;
 mod repo;
 mod definitions;
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use super::absent_files::{excuse_ignored, excuse_submodules, excuse_written};
 use super::classify::{
     SkipReason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_of_scaffold, is_template,
     objects,
@@ -40,7 +41,7 @@ use crate::flux::query::other_programs::OtherPrograms;
 use crate::flux::source::sources::Sources;
 use crate::kube::{Object, groups};
 use crate::kustomize::{Build, Builder, Files, MISSING_RESOURCE, Omission, is_yaml, omissions_by_name};
-use crate::text::{Entry, File, Index, PathKind, Tree, folder_of, join};
+use crate::text::{Entry, File, Index, Tree, folder_of};
 
 use crate::yaml::{DUPLICATE_KEY, Node, Parsed};
 
@@ -109,36 +110,6 @@ impl Skipped {
 fn is_to_come(finding: &Finding) -> bool {
     let path = finding.at.span.text().trim_matches(['"', '\'']).trim_start_matches("./").trim_end_matches('/');
     finding.rule == MISSING_RESOURCE && path == groups::FLUX_NAMESPACE
-}
-
-/// Lowers the severity of findings of missing files that a `.gitignore` excludes: another program writes these files
-/// before the build.
-fn excuse_ignored(findings: &mut [Finding], tree: &Tree) {
-    let exclusions = LazyCell::new(|| source::Exclusions::of_git(tree));
-    for finding in findings.iter_mut().filter(|finding| finding.rule == MISSING_RESOURCE) {
-        let span = &finding.at.span;
-        let path = join(folder_of(span.file().path()), span.text().trim_matches(['"', '\'']));
-        if path.is_some_and(|path| tree.path_kind(&path) == PathKind::Missing && exclusions.contain(&path)) {
-            finding.severity = Severity::Warning;
-            finding.help = Some(
-                "write the file before the build: a `.gitignore` excludes the file from the repository".to_owned(),
-            );
-        }
-    }
-}
-
-/// Lowers the severity of findings of missing files that other programs mention with their whole path.
-///
-/// For example, a CI job writes such a file, and pushes it to the branch that Flux reads.
-fn excuse_written(findings: &mut [Finding], programs: &OtherPrograms) {
-    for finding in findings.iter_mut().filter(|finding| finding.rule == MISSING_RESOURCE) {
-        let span = &finding.at.span;
-        let path = join(folder_of(span.file().path()), span.text().trim_matches(['"', '\'']));
-        if let Some(program) = path.and_then(|path| programs.mention(&path)) {
-            finding.severity = Severity::Warning;
-            finding.help = Some(format!("correct the path, unless `{program}` writes the file before Flux reads it"));
-        }
-    }
 }
 
 /// A finding in a file that a generator copies as text: only the program that reads the text parses the file, and many
@@ -255,6 +226,7 @@ impl Repo {
         let clusters = repo.clusters.iter().map(|cluster| cluster.name.clone()).collect();
         repo.other_programs = OtherPrograms::of(tree, &repo.charts, clusters, &other.other_programs);
         excuse_written(&mut repo.problems, &repo.other_programs);
+        excuse_submodules(&mut repo.problems, tree);
         sort(&mut repo.problems);
         repo.shareable = exchange.into_kept().map(|of_clusters| Arc::new(Shareable { builder, of_clusters }));
         repo

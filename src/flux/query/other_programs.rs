@@ -11,7 +11,7 @@ use crate::flux::classify::{claims_to_be_manifest, is_chart_template};
 use crate::flux::install::kustomizations::is_kustomization_name;
 use crate::flux::unknown::known_contents::groups_of_chart;
 use crate::kustomize::is_yaml;
-use crate::text::{File, Index, Tree};
+use crate::text::{File, Index, Tree, folder_of, is_inside};
 
 /// The maximum number of files that are read.
 const MAX_FILES: usize = 5_000;
@@ -20,6 +20,8 @@ const MAX_LEN: usize = 512 * 1024;
 /// The maximum length of the address of a manifest.
 const MAX_ADDRESS: usize = 2_048;
 
+/// The directory of the mappings of hologit.
+const MAPPINGS: &str = ".holo/branches/";
 /// The extensions of scripts, and of templates from which programs create manifests.
 const EXTENSIONS: [&str; 16] =
     ["bash", "fish", "hcl", "j2", "jinja", "jinja2", "just", "mk", "nu", "ps1", "py", "sh", "tf", "tmpl", "tpl", "zsh"];
@@ -119,7 +121,22 @@ impl OtherPrograms {
             })
         };
         let is_whole = path.contains('/');
-        self.files().find(|file| is_whole && mentions(file.text())).map(|file| file.path().to_owned())
+        let mentioned = self.files().find(|file| is_whole && mentions(file.text())).map(|file| file.path().to_owned());
+        mentioned.or_else(|| self.mapping(path))
+    }
+
+    /// The mapping of hologit that adds a file: `.holo/branches/BRANCH/PATH.toml` adds files of another repository to
+    /// `PATH`, and a file whose name starts with `_` adds them to its directory. Flux reads the composed branch.
+    fn mapping(&self, path: &str) -> Option<String> {
+        let adds = |file: &&str| {
+            let mapping = file.strip_prefix(MAPPINGS).and_then(|file| file.split_once('/')?.1.strip_suffix(".toml"));
+            mapping.is_some_and(|mapping| {
+                let name = mapping.rsplit('/').next().unwrap_or(mapping);
+                is_inside(path, if name.starts_with('_') { folder_of(mapping) } else { mapping })
+            })
+        };
+        // The innermost mapping is the most specific one.
+        self.tree.under(MAPPINGS.trim_end_matches('/')).filter(adds).max_by_key(|file| file.len()).map(ToString::to_string)
     }
 
     fn evidence(&self) -> &[Arc<Evidence>] {

@@ -18,6 +18,7 @@ pub(super) mod resolve_artifact;
 mod tests;
 
 pub use self::ignore::Exclusions;
+pub(in crate::flux) use self::pack::submodules;
 pub use artifact::{Artifact, Resolution};
 pub use reference::{Lookup, SourceRef};
 pub use resolve_artifact::DANGLING_SOURCE;

@@ -8,7 +8,7 @@ use crate::base::finding::Finding;
 use crate::flux::object::kustomization_path::clamp;
 use crate::kube::Object;
 use crate::kustomize::Files;
-use crate::text::{Span, is_inside};
+use crate::text::{Span, Tree, is_inside};
 use crate::yaml::Node;
 
 /// The maximum product of the wildcard patterns and the length of all paths.
@@ -122,11 +122,19 @@ fn select(files: &Files, wanted: impl Fn(&str) -> bool) -> Files {
 
 /// The files without the files of submodules. A working tree also contains the files of submodules.
 fn without_submodules(files: &Files) -> Files {
-    let Ok(modules) = files.tree().file(".gitmodules") else { return files.clone() };
+    let folders = submodules(files.tree());
+    if folders.is_empty() {
+        return files.clone();
+    }
+    files.filtered(|path| !folders.iter().any(|folder| is_inside(path, folder)))
+}
+
+/// The directories of the submodules of a repository.
+pub(in crate::flux) fn submodules(tree: &Tree) -> Vec<String> {
+    let Ok(modules) = tree.file(".gitmodules") else { return Vec::new() };
     let value =
         |line: &str| line.trim().strip_prefix("path")?.trim_start().strip_prefix('=').map(|path| clamp(path.trim()));
-    let folders: Vec<String> = modules.text().lines().filter_map(value).filter(|folder| !folder.is_empty()).collect();
-    files.filtered(|path| !folders.iter().any(|folder| is_inside(path, folder)))
+    modules.text().lines().filter_map(value).filter(|folder| !folder.is_empty()).collect()
 }
 
 /// The files of a sparse checkout. The controller rejects a checkout that lacks a requested directory.

@@ -40,6 +40,12 @@ const PROGRAMS: [&str; 22] = [
     "redis",
 ];
 
+/// The words of values in examples: `test-token`, `my_secret_key`, `adminPassword`.
+const VOCABULARY: [&str; 22] = [
+    "access", "admin", "api", "bar", "client", "default", "demo", "example", "foo", "key", "my", "pass", "password",
+    "root", "sample", "secret", "some", "super", "test", "testing", "token", "user",
+];
+
 /// The digits that users append to a word.
 const COUNTED: [&str; 4] = ["1", "123", "1234", "12345"];
 
@@ -72,11 +78,6 @@ pub(super) fn is_guessable(text: &str) -> bool {
         "secretpassword",
         "supersecret",
     ];
-    // `test-token`, `my_secret_key`, `adminPassword`.
-    let vocabulary = [
-        "access", "admin", "api", "bar", "client", "default", "demo", "example", "foo", "key", "my", "pass",
-        "password", "root", "sample", "secret", "some", "super", "test", "testing", "token", "user",
-    ];
     let words = words(text);
     // `strongpassword`, `mysecret1`, `minio123`.
     let stem = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
@@ -87,5 +88,11 @@ pub(super) fn is_guessable(text: &str) -> bool {
         || plain.starts_with("changeme")
         || is_compound
         || is_program
-        || (!words.is_empty() && words.iter().all(|word| vocabulary.contains(&word.as_str())))
+        || (!words.is_empty() && words.iter().all(|word| is_of_vocabulary(word)))
+}
+
+/// Returns whether a word consists of words in examples, such as `token` or `myaccess`.
+fn is_of_vocabulary(word: &str) -> bool {
+    let mut rests = VOCABULARY.iter().filter_map(|known| word.strip_prefix(known));
+    rests.any(|rest| rest.is_empty() || is_of_vocabulary(rest))
 }

@@ -1,0 +1,65 @@
+//! Missing files that may exist when Flux reads the repository: another program writes them, or a submodule contains
+//! them.
+
+use std::cell::LazyCell;
+
+use crate::base::finding::{Finding, Severity};
+use crate::flux::build::kustomization::MISSING_PATH;
+use crate::flux::object::kustomization_path::clamp;
+use crate::flux::query::other_programs::OtherPrograms;
+use crate::flux::source::{Exclusions, submodules};
+use crate::kustomize::MISSING_RESOURCE;
+use crate::text::{PathKind, Tree, folder_of, is_inside, join};
+
+/// Lowers the severity of findings of missing files that a `.gitignore` excludes: another program writes these files
+/// before the build.
+pub(super) fn excuse_ignored(findings: &mut [Finding], tree: &Tree) {
+    let exclusions = LazyCell::new(|| Exclusions::of_git(tree));
+    for finding in findings.iter_mut().filter(|finding| finding.rule == MISSING_RESOURCE) {
+        let span = &finding.at.span;
+        let path = join(folder_of(span.file().path()), span.text().trim_matches(['"', '\'']));
+        if path.is_some_and(|path| tree.path_kind(&path) == PathKind::Missing && exclusions.contain(&path)) {
+            finding.severity = Severity::Warning;
+            finding.help = Some(
+                "write the file before the build: a `.gitignore` excludes the file from the repository".to_owned(),
+            );
+        }
+    }
+}
+
+/// Lowers the severity of findings of missing files that other programs mention with their whole path.
+///
+/// For example, a CI job writes such a file, and pushes it to the branch that Flux reads.
+pub(super) fn excuse_written(findings: &mut [Finding], programs: &OtherPrograms) {
+    for finding in findings.iter_mut().filter(|finding| finding.rule == MISSING_RESOURCE) {
+        let span = &finding.at.span;
+        let path = join(folder_of(span.file().path()), span.text().trim_matches(['"', '\'']));
+        if let Some(program) = path.and_then(|path| programs.mention(&path)) {
+            finding.severity = Severity::Warning;
+            finding.help = Some(format!("correct the path, unless `{program}` writes the file before Flux reads it"));
+        }
+    }
+}
+
+/// Lowers the severity of findings of missing files in submodules that are not checked out.
+///
+/// A checkout has the files of submodules only if the user or the CI job asks for them.
+pub(super) fn excuse_submodules(findings: &mut [Finding], tree: &Tree) {
+    let modules = LazyCell::new(|| submodules(tree));
+    for finding in findings {
+        let span = &finding.at.span;
+        let text = span.text().trim_matches(['"', '\'']);
+        let path = match finding.rule {
+            MISSING_RESOURCE => join(folder_of(span.file().path()), text),
+            MISSING_PATH => Some(clamp(text)),
+            _ => continue,
+        };
+        let Some(path) = path.filter(|path| tree.path_kind(path) == PathKind::Missing) else { continue };
+        let Some(module) = modules.iter().find(|module| is_inside(&path, module)) else { continue };
+        finding.severity = Severity::Warning;
+        finding.help = Some(format!(
+            "check out the submodule `{module}` before the lint, and set `recurseSubmodules: true` in the GitRepository: \
+             otherwise Flux does not fetch the submodule"
+        ));
+    }
+}
