@@ -18,6 +18,12 @@ pub fn is_source(object: &Object) -> bool {
     object.group() == groups::SOURCE && kinds.contains(&object.kind())
 }
 
+/// Returns whether an object is a copy from a cluster, such as the output of `kubectl get`. The API server rejects a new
+/// object with a resource version.
+pub(crate) fn is_exported(object: &Object) -> bool {
+    ["uid", "resourceVersion"].iter().all(|key| object.text_at(&["metadata", key]).is_some())
+}
+
 /// Returns whether an object may determine the tenants of a cluster.
 pub(crate) fn concerns_tenancy(object: &Object) -> bool {
     match object.kind() {

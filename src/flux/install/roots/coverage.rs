@@ -10,7 +10,7 @@ use super::repository::repository;
 use crate::base::set_aside::is_template;
 use crate::flux::classify::objects;
 use crate::flux::install::includers::Includers;
-use crate::flux::object::kinds::{is_kustomization, is_source};
+use crate::flux::object::kinds::{is_exported, is_kustomization, is_source};
 use crate::flux::object::kustomization_path::{below, clamp};
 use crate::flux::source::reference::SourceRef;
 use crate::kube::{Object, groups};
@@ -178,7 +178,7 @@ impl WrittenFlux {
         if !text.contains(groups::KUSTOMIZE) {
             return found;
         }
-        for object in objects(parsed).filter(is_kustomization) {
+        for object in objects(parsed).filter(|object| is_kustomization(object) && !is_exported(object)) {
             let tops = includers.tops(path);
             let is_loose = tops.is_empty();
             if is_loose && includers.named.contains(path) {

@@ -17,7 +17,7 @@ use crate::flux::install::deployments::{controller_in, patched_by};
 use crate::flux::install::includers::Includers;
 use crate::flux::install::installation::SYNC_FILE;
 use crate::flux::install::instance_chart::{self, instance, instance_of};
-use crate::flux::object::kinds::{is_kustomization, is_source};
+use crate::flux::object::kinds::{is_exported, is_kustomization, is_source};
 use crate::flux::object::kustomization_path::{below, clamp};
 use crate::flux::object::synthetic_node::text;
 use crate::kube::{Object, ObjectId, groups};
@@ -34,12 +34,15 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
         files.into_par_iter().filter(|(path, parsed)| is_sync_file(path) || may_have_root(parsed)).collect();
     for (path, parsed) in files {
         let is_sync = is_sync_file(path);
-        let holds = is_sync || objects(parsed).any(|object| makes_instance(&object));
+        let holds = is_sync || objects(parsed).any(|object| makes_instance(&object) && !is_exported(&object));
         if holds {
             let above = includers.tops(path);
             if above.is_empty() {
-                candidates
-                    .extend(take(objects(parsed).collect(), Vec::new(), |object| is_sync || stands_in_sync(object)));
+                candidates.extend(take(
+                    objects(parsed).filter(|object| !is_exported(object)).collect(),
+                    Vec::new(),
+                    |object| is_sync || stands_in_sync(object),
+                ));
             }
             tops.extend(above);
         }
