@@ -139,7 +139,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             for (at, mismatch) in mismatches.iter().enumerate() {
                 // Server-side apply merges objects with one identity, so another one may have the field.
                 let is_part = mismatch.fault == Fault::Missing && parts.contains(&key.0);
-                if is_part || !concerns(view, &applied, kind, mismatch) {
+                if is_part || is_misspelled(mismatch, mismatches) || !concerns(view, &applied, kind, mismatch) {
                     continue;
                 }
                 let is_extension = (mismatch.fault == Fault::Missing && may_be_of_chart(view, &applied))
@@ -159,6 +159,19 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         }
     }
     found.extend(findings);
+}
+
+/// Returns whether an object lacks a field because the object has the field with another spelling, which is a mismatch
+/// too.
+fn is_misspelled(mismatch: &Mismatch, all: &[Mismatch]) -> bool {
+    let parent = |path: &str| path.rsplit_once('.').map_or("", |(parent, _)| parent).to_owned();
+    let is_meant = |other: &Mismatch| {
+        other.fault == Fault::UnknownField
+            && other.meant.is_some()
+            && other.meant.as_deref() == mismatch.path.rsplit('.').next()
+            && parent(&other.path) == parent(&mismatch.path)
+    };
+    mismatch.fault == Fault::Missing && all.iter().any(is_meant)
 }
 
 /// The objects of a cluster that share their identity with another object, by their addresses in memory.
