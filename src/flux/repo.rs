@@ -62,6 +62,8 @@ pub struct Repo {
     pub other_programs: OtherPrograms,
     /// The directories of excluded roots, which sync the directories of other clusters.
     pub unfollowed: BTreeSet<String>,
+    /// The sources of FluxInstances that no object applies yet.
+    pub prepared: Vec<source::SourceRef>,
     /// The directories of Helm charts, whose files belong to the charts.
     pub charts: BTreeSet<String>,
     /// The reasons why appliers were not built, other than failed builds, sorted.
@@ -181,7 +183,7 @@ impl Repo {
             _ if is_shareable => Exchange::keep(),
             _ => Exchange::default(),
         };
-        let Roots { roots, overlaps } = roots(&builder, &kustomizations, &settings.config.roots);
+        let Roots { found: roots, overlaps, prepared } = roots(&builder, &kustomizations, &settings.config.roots);
         let (is_rootless, own) = (roots.is_empty(), OwnSources::new(&roots));
         // The objects of the directories and the builds of the clusters do not depend on each other.
         let load_objects = || {
@@ -219,6 +221,7 @@ impl Repo {
                 repo.gaps = outcome.gaps;
             }
         }
+        repo.prepared = prepared;
         for overlap in overlaps {
             repo.problems.push(overlap.finding);
             repo.unfollowed.insert(overlap.folder);

@@ -136,7 +136,11 @@ impl OtherPrograms {
             })
         };
         // The innermost mapping is the most specific one.
-        self.tree.under(MAPPINGS.trim_end_matches('/')).filter(adds).max_by_key(|file| file.len()).map(ToString::to_string)
+        self.tree
+            .under(MAPPINGS.trim_end_matches('/'))
+            .filter(adds)
+            .max_by_key(|file| file.len())
+            .map(ToString::to_string)
     }
 
     fn evidence(&self) -> &[Arc<Evidence>] {

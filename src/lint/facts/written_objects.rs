@@ -7,6 +7,7 @@ use super::definitions::Definitions;
 use super::distinct::written_position;
 use super::reached::ReachedFiles;
 use crate::base::set_aside::is_set_aside;
+use crate::flux::source::SourceRef;
 use crate::flux::{Repo, Settings};
 use crate::kube::{Object, ObjectId, groups};
 use crate::text::{folder_of, is_inside, normalize};
@@ -52,6 +53,13 @@ impl<'a> WrittenObjects<'a> {
         });
         let object = by_id.get(&id).copied().flatten()?;
         (!self.reached().may_reach(object)).then_some(object)
+    }
+
+    /// Returns whether a FluxInstance that the cluster does not receive yet creates an object.
+    pub(crate) fn is_prepared(&self, id: ObjectId<'_>) -> bool {
+        let is_same =
+            |source: &SourceRef| (&*source.kind, &*source.namespace, &*source.name) == (id.kind, id.namespace, id.name);
+        id.group == groups::SOURCE && self.repo.prepared.iter().any(is_same)
     }
 
     /// The Kustomizations that no cluster reaches and whose `spec.path` contains a directory.

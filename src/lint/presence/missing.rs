@@ -107,6 +107,10 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         }
         let presence = view.presence(wanted.group, wanted.kind, wanted.namespace, wanted.name);
         let is_open = matches!(presence, Presence::Missing | Presence::Unknown(_));
+        if is_open && view.written.is_prepared(wanted) {
+            found.unchecked(format!("{wanted}, which a FluxInstance that the cluster does not receive yet may create"));
+            return Answer::Unknown;
+        }
         if let Some(role) = is_open.then(|| view.role_of_writer(wanted)).flatten() {
             found.unchecked(format!("{wanted}, which {} may create", UnknownSource::Account(role.object.reference())));
             return Answer::Unknown;

@@ -30,9 +30,11 @@ use crate::yaml::Name;
 #[derive(Default)]
 pub(crate) struct Roots {
     /// The roots, sorted by name.
-    pub(crate) roots: Vec<Root>,
+    pub(crate) found: Vec<Root>,
     /// The excluded roots, which sync the directories of other clusters or the files of Helm charts.
     pub(crate) overlaps: Vec<Overlap>,
+    /// The sources of the FluxInstances that no object applies yet.
+    pub(crate) prepared: Vec<SourceRef>,
 }
 
 /// Finds the roots of a tree.
@@ -48,7 +50,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     remove_unused(tree, &mut candidates);
     let of_charts = remove_of_charts(builder, &mut candidates);
     declare(tree, declared, &mut candidates);
-    remove_parked(builder, &includers, &mut coverage, &mut candidates);
+    let prepared = remove_parked(builder, &includers, &mut coverage, &mut candidates);
     coverage.add(tree, candidates.iter());
     let mut by_hand = self_applied(builder, &includers, &coverage);
     by_hand.retain(|one| one.synced(tree).is_none_or(|folder| !coverage.overlaps(&folder)));
@@ -66,7 +68,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     candidates.extend(folders);
     let mut roots = settle(tree, candidates);
     mark_former(&mut roots, tree, &coverage);
-    Roots { roots, overlaps }
+    Roots { found: roots, overlaps, prepared }
 }
 
 /// Removes the roots that `flux bootstrap` will write, if their directory has no Kustomization yet.
@@ -111,20 +113,20 @@ fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>) {
 ///
 /// Such a FluxInstance prepares a migration to Flux Operator. Until the migration, the cluster has the root with which
 /// it was bootstrapped. After the migration, the Kustomizations of the synced directory use the source of the
-/// FluxInstance.
+/// FluxInstance. The result is the sources of the removed FluxInstances.
 fn remove_parked(
     builder: &Builder,
     includers: &Includers,
     coverage: &mut Coverage<'_>,
     candidates: &mut Vec<RootCandidate>,
-) {
+) -> Vec<SourceRef> {
     let tree = builder.files().tree();
     let is_parked = |one: &RootCandidate, coverage: &Coverage<'_>| {
         one.is_of_operator() && one.synced(tree).is_some_and(|folder| !coverage.leads(&folder, one.file.path()))
     };
     let parked: Vec<bool> = candidates.iter().map(|one| is_parked(one, coverage)).collect();
     if !parked.contains(&true) {
-        return;
+        return Vec::new();
     }
     coverage.add(tree, candidates.iter().zip(&parked).filter(|(_, parked)| !**parked).map(|(one, _)| one));
     let by_hand = self_applied(builder, includers, coverage);
@@ -146,7 +148,8 @@ fn remove_parked(
         one.synced(tree).is_some_and(|synced| bootstrapped.iter().any(|by| replaces(by, &synced)))
     };
     let mut parked = parked.into_iter();
-    candidates.retain(|one| !(parked.next() == Some(true) && is_replaced(one)));
+    let removed = candidates.extract_if(.., |one| parked.next() == Some(true) && is_replaced(one));
+    removed.filter_map(|one| one.objects.last().and_then(synced_source)).collect()
 }
 
 /// Returns whether a `gotk-sync.yaml` has no `gotk-components.yaml` beside it. `flux bootstrap` writes both files.
