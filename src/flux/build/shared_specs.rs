@@ -25,11 +25,11 @@ impl SharedSpecs {
         if let Some((_, values)) = known.as_ref().filter(|(known, _)| is_copy(&known.node, &object.node)) {
             return ApplierSpec::of_copy(object, values.clone());
         }
-        let made = make();
-        if let Some(values) = made.shareable().filter(|_| known.is_none()) {
+        let spec = make();
+        if let Some(values) = spec.shareable().filter(|_| known.is_none()) {
             lock().entry_or(place, || (object.clone(), values.clone()));
         }
-        made
+        spec
     }
 }
 
