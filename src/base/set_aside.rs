@@ -56,6 +56,12 @@ pub fn is_template(path: &str) -> bool {
     path.split('/').any(|name| has_word(name, TEMPLATES))
 }
 
+/// Returns whether a path contains a directory with examples, tests or templates, according to its name.
+pub fn is_example(path: &str) -> bool {
+    const EXAMPLES: &[&str] = &["e2e", "example", "examples", "sample", "samples", "test", "tests"];
+    is_template(path) || path.split('/').any(|name| has_word(name, EXAMPLES))
+}
+
 /// Returns whether a file is in a directory with the inputs of a program's tests.
 pub fn is_test_data(path: &str) -> bool {
     path.rsplit('/').skip(1).any(|name| has_word(name, &["fixture", "fixtures", "testdata"]))

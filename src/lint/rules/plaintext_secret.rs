@@ -1,5 +1,6 @@
 use crate::base::finding::{Finding, Severity};
-use crate::flux::Applied;
+use crate::base::set_aside;
+use crate::flux::{Applied, ApplierKind};
 use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::facts::pods::containers;
@@ -10,6 +11,7 @@ use crate::lint::facts::private_values::secret::in_secret;
 use crate::lint::facts::private_values::shape::ADDRESS_WITH_KEY;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
+use crate::text::folder_of;
 
 declare! {
     /// The repository contains a private value in plain text.
@@ -27,8 +29,9 @@ declare! {
     /// prefix, a URL with a password, or the URL of a webhook. It is also error for a value of a Secret with a key such
     /// as `password`, and for a password in a file of a Secret. It is warning if only the name or a random text
     /// indicates that a value is private: a password in a ConfigMap, in chart values or in an environment variable, a
-    /// URL with an API key, and a random value in a Secret. It is pedantic for a well-known password such as
-    /// `changeme`. Such a value does not disclose a secret, but without a replacement, it is the password.
+    /// URL with an API key, and a random value in a Secret. It is also warning for a password in a directory of examples
+    /// or templates, if the repository has no cluster. It is pedantic for a well-known password such as `changeme`. Such
+    /// a value does not disclose a secret, but without a replacement, it is the password.
     ///
     /// These values are not private: public keys, certificates, addresses, user names, identifiers, empty values,
     /// variables, templates, references to a vault, SOPS-encrypted values, and placeholders such as `<token>` and
@@ -124,7 +127,7 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
                 format!("{} contains `{name}` in plain text{place}", object.reference())
             }
         };
-        let finding = finding(applied, one, severity(one.evidence), message, help);
+        let finding = finding(applied, one, severity(applied, one.evidence), message, help);
         // The value of a variable is in another file.
         let is_alone = one.variable.is_some();
         let (kind, what) = match one.evidence {
@@ -141,11 +144,11 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
 fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
     let object = applied.object;
     let all = in_secret(object);
-    let severity_of_all = all.iter().map(|one| severity(one.evidence)).max();
+    let severity_of_all = all.iter().map(|one| severity(applied, one.evidence)).max();
     let Some(severity_of_all) = severity_of_all else { return };
     // If a Secret has a private value, the finding does not list its well-known passwords.
-    let counts = |one: &&Private| severity(one.evidence) >= severity_of_all.min(Severity::Warning);
-    let Some(first) = all.iter().find(|one| severity(one.evidence) == severity_of_all) else { return };
+    let counts = |one: &&Private| severity(applied, one.evidence) >= severity_of_all.min(Severity::Warning);
+    let Some(first) = all.iter().find(|one| severity(applied, one.evidence) == severity_of_all) else { return };
     let keys: Vec<String> = all.iter().filter(counts).map(|one| format!("`{}`", one.name)).collect();
     let (message, help) = match first.evidence {
         Evidence::Guessable => (
@@ -175,13 +178,22 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
     found.push(finding.caused_by(key, "", summary));
 }
 
-fn severity(evidence: Evidence) -> Severity {
+/// The severity of a value, except for the values of examples.
+fn severity(applied: &Applied<'_>, evidence: Evidence) -> Severity {
     match evidence {
         // Many keys in addresses only identify a web client.
         Evidence::Shape(ADDRESS_WITH_KEY) | Evidence::Name => Severity::Warning,
+        Evidence::Secret if is_example(applied) => Severity::Warning,
         Evidence::Shape(_) | Evidence::Secret => Severity::Error,
         Evidence::Guessable => Severity::Pedantic,
     }
+}
+
+/// Returns whether no cluster is known to receive an object, and the name of its directory indicates examples, tests or
+/// templates, whose values users replace.
+fn is_example(applied: &Applied<'_>) -> bool {
+    let folder = folder_of(applied.object.span().file().path());
+    applied.by.kind == ApplierKind::Folder && set_aside::is_example(folder)
 }
 
 /// Returns a finding at a value, or at the value of the variable that sets it.

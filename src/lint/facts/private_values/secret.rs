@@ -19,15 +19,15 @@ pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
     let is_name = |entry: &Entry, text: Option<&str>| {
         text.is_some_and(|text| &*entry.key == "key" && object.name().split(['-', '.']).any(|word| word == text.trim()))
     };
-    let user = user_name(object);
+    let known = Known { secret: object.name(), user: user_name(object) };
     let plain = entries("stringData").iter().filter(|entry| !is_name(entry, entry.node.text()));
-    let plain = plain.flat_map(|entry| in_entry(entry, entry.node.text(), user.as_deref()));
+    let plain = plain.flat_map(|entry| in_entry(entry, entry.node.text(), &known));
     let encoded = entries("data").iter().flat_map(|entry| {
         // A placeholder for a later value is not encoded.
         if entry.node.text().is_some_and(|text| text.is_empty() || shape::is_placeholder(text)) {
             return Vec::new();
         }
-        in_entry(entry, entry.node.text().and_then(decoded).as_deref(), user.as_deref())
+        in_entry(entry, entry.node.text().and_then(decoded).as_deref(), &known)
     });
     plain.chain(encoded).collect()
 }
@@ -56,8 +56,22 @@ fn is_instruction(value: &str) -> bool {
     words.len() >= MIN_WORDS && value.starts_with(char::is_uppercase) && has_sentence && known * 4 >= words.len() * 3
 }
 
+/// The names of which a password is a default.
+struct Known<'a> {
+    /// The name of the Secret.
+    secret: &'a str,
+    /// The name of the user in the Secret.
+    user: Option<String>,
+}
+
+impl Known<'_> {
+    fn repeats(&self, value: &str) -> bool {
+        repeats(self.secret, value) || self.user.as_deref() == Some(value)
+    }
+}
+
 /// The private parts of a value of a Secret. `text` is the decoded value; `None` if the value is not text.
-fn in_entry(entry: &Entry, text: Option<&str>, user: Option<&str>) -> Vec<Private> {
+fn in_entry(entry: &Entry, text: Option<&str>, known: &Known<'_>) -> Vec<Private> {
     let (key, node) = (&*entry.key, &entry.node);
     let has_private_name = name::of_secret(key);
     let private = |evidence: Evidence| vec![Private::new(node, key, evidence)];
@@ -106,7 +120,7 @@ fn in_entry(entry: &Entry, text: Option<&str>, user: Option<&str>) -> Vec<Privat
     {
         return Vec::new();
     }
-    let is_default = is_guessable(value) || repeats(key, value) || user == Some(value);
+    let is_default = is_guessable(value) || repeats(key, value) || known.repeats(value);
     match (has_private_name, is_default) {
         (true, true) => private(Evidence::Guessable),
         (true, false) => private(Evidence::Secret),
