@@ -92,7 +92,7 @@ pub(super) fn write(outputs: &[Output], report: &Report, streams: &mut Streams) 
 /// The treatment of the lines of an output.
 fn lines_of(output: &Output) -> Lines {
     match output.format.name {
-        "github" => Lines::Data,
+        "github" => Lines::Commands,
         "json" | "gitlab" | "sarif" => Lines::Json,
         "junit" => Lines::Xml,
         _ => Lines::Text,

@@ -6,6 +6,7 @@ mod judge;
 mod summary;
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -219,19 +220,19 @@ fn check(plan: &Plan, target: &Target, is_summary: bool, streams: &mut Streams) 
     let changes: BTreeMap<&str, &Change> = plan.changes().map(|change| (change.path.as_str(), change)).collect();
     let is_lock_stale = !plan.is_lock_current();
     hide_secrets(changes.values().copied(), streams);
+    let mut omitted = 0;
     streams.write(|out| {
         if is_summary {
             return summary::write(changes.values().copied(), out);
         }
-        for change in changes.values() {
-            diff::write(out, change.old.as_ref(), change.new.as_ref())?;
-        }
+        omitted = write_diffs(changes.values().copied(), MAX_DIFFS, out)?;
         if changes.is_empty() && is_lock_stale {
             let lock = File::new(LOCK, plan.lock_after.to_string());
             diff::write(out, target.lock_file.as_ref(), Some(&lock))?;
         }
         Ok(())
     })?;
+    print_omitted(omitted, streams);
     print_notes(plan, streams);
     if changes.is_empty() && !is_lock_stale {
         streams.message(format_args!("{} is current: {}", target.display_name(), counted(plan.unchanged.len())));
@@ -249,6 +250,32 @@ fn check(plan: &Plan, target: &Target, is_summary: bool, streams: &mut Streams) 
     Ok(Exit::Found)
 }
 
+/// The maximum size of all printed diffs, in bytes.
+const MAX_DIFFS: usize = 32 << 20;
+
+/// Writes the diffs of changes until they exceed a size in bytes, and returns the number of the other changes.
+fn write_diffs<'a>(changes: impl Iterator<Item = &'a Change>, limit: usize, out: &mut dyn Write) -> io::Result<usize> {
+    let (mut size, mut omitted) = (0, 0);
+    for change in changes {
+        if size > limit {
+            omitted += 1;
+            continue;
+        }
+        let mut bytes = Vec::new();
+        diff::write(&mut bytes, change.old.as_ref(), change.new.as_ref())?;
+        size += bytes.len();
+        out.write_all(&bytes)?;
+    }
+    Ok(omitted)
+}
+
+fn print_omitted(files: usize, streams: &mut Streams) {
+    if files > 0 {
+        let files = counted(files);
+        streams.message(format_args!("the diff is too long and lacks {files}; `--check --summary` counts all changes"));
+    }
+}
+
 /// Masks the secret values of both versions of changed files.
 fn hide_secrets<'a>(changes: impl Iterator<Item = &'a Change>, streams: &mut Streams) {
     let versions = changes.flat_map(|change| [change.old.clone(), change.new.clone()]).flatten();
@@ -263,9 +290,14 @@ fn hide_secrets<'a>(changes: impl Iterator<Item = &'a Change>, streams: &mut Str
 
 /// Prints the files that need a decision by the user.
 fn print_conflicts(plan: &Plan, streams: &mut Streams) -> Result<Exit, Error> {
-    let mut changes = plan.edited.iter().chain(&plan.in_the_way);
+    let changes = plan.edited.iter().chain(&plan.in_the_way);
     hide_secrets(changes.clone(), streams);
-    streams.write(|out| changes.try_for_each(|change| diff::write(out, change.old.as_ref(), change.new.as_ref())))?;
+    let mut omitted = 0;
+    streams.write(|out| {
+        omitted = write_diffs(changes, MAX_DIFFS, out)?;
+        Ok(())
+    })?;
+    print_omitted(omitted, streams);
     print_notes(plan, streams);
     streams.message("nothing was written: the diff above shows what a render would change in these files");
     streams.message("move your change into fleet.yaml, or overwrite the files with `--force`");
@@ -363,5 +395,23 @@ fn print_removals(plan: &Plan, streams: &mut Streams) {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let folder = if removed.folder.is_empty() { "." } else { &removed.folder };
         streams.message(format_args!("  {}: {}{more}", printable(folder), printable(&shown.join(", "))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn diffs_end_at_a_limit_after_a_whole_file() {
+        let change = |path: &str| {
+            let new = Some(File::new(path, "a: 1\n".repeat(20)));
+            Change { path: path.to_owned(), old: None, new, note: None }
+        };
+        let changes = ["a", "b", "c", "d"].map(change);
+        let mut out = Vec::new();
+        let omitted = write_diffs(changes.iter(), 200, &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        assert_eq!((omitted, out.matches("+a: 1").count()), (2, 40), "{out}");
     }
 }

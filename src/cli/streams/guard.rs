@@ -16,6 +16,8 @@ pub(in crate::cli) enum Lines {
     Json,
     /// XML: markup is not masked.
     Xml,
+    /// Commands of GitHub's workflows: their names and properties are not masked.
+    Commands,
     /// Data that programs read, as it is.
     Data,
 }
@@ -26,6 +28,7 @@ impl Lines {
         match self {
             Self::Json => redactor.redact_json(text),
             Self::Xml => redactor.redact_xml(text),
+            Self::Commands => redactor.redact_commands(text),
             Self::Text | Self::Data => redactor.redact(text),
         }
     }
@@ -57,7 +60,7 @@ impl Guard {
         let content = match self.lines {
             Lines::Text | Lines::Xml => log_line(content),
             Lines::Json => json_line(content),
-            Lines::Data => Cow::Borrowed(content),
+            Lines::Commands | Lines::Data => Cow::Borrowed(content),
         };
         self.inner.write_all(content.as_bytes())?;
         self.inner.write_all(end.as_bytes())

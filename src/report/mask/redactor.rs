@@ -87,6 +87,27 @@ impl Redactor {
         if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
     }
 
+    /// Masks the messages and the values of the properties of workflow commands, but not the commands themselves.
+    pub fn redact_commands<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let masked: String = text.split_inclusive('\n').map(|line| self.redact_command(line)).collect();
+        if masked == text { Cow::Borrowed(text) } else { Cow::Owned(masked) }
+    }
+
+    fn redact_command<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        let parts = || {
+            let (level, rest) = line.strip_prefix("::")?.split_once(' ')?;
+            let (properties, message) = rest.split_once("::")?;
+            Some((level, properties, message))
+        };
+        let Some((level, properties, message)) = parts() else { return self.redact(line) };
+        let properties = properties.split(',').map(|property| match property.split_once('=') {
+            Some((key, value)) => format!("{key}={}", self.redact(value)),
+            None => self.redact(property).into_owned(),
+        });
+        let properties: Vec<String> = properties.collect();
+        Cow::Owned(format!("::{level} {}::{}", properties.join(","), self.redact(message)))
+    }
+
     /// Masks a text of XML. A secret may start inside of an entity.
     fn redact_escaped<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let plain = ENTITIES.iter().rev().fold(Cow::Borrowed(text), |text, (character, entity)| match text {
@@ -154,6 +175,17 @@ mod tests {
             assert!(!read.get("a").unwrap().as_str().unwrap().contains(value), "{masked}");
         }
         assert_eq!(redactor("x\"abcdef").redact_json("{\"a\": \"x\\\"abcdef\"}"), "{\"a\": \"********\"}");
+    }
+
+    #[test]
+    fn a_mask_keeps_the_syntax_of_workflow_commands() {
+        let line = "::error file=a/hunter2.yaml,line=1,title=x::a hunter2 b";
+        for value in ["::error file=", "error", "file=a", ",line=1", ",title=x::", "::"] {
+            assert_eq!(redactor(value).redact_command(line), line, "{value}");
+        }
+        let masked = "::error file=a/*******.yaml,line=1,title=x::a ******* b";
+        assert_eq!(redactor("hunter2").redact_command(line), masked);
+        assert_eq!(redactor("hunter2").redact_command("2 hunter2"), "2 *******");
     }
 
     #[test]
