@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use super::partial::NoJudgement;
 use crate::base::go_regexp::expanded_size;
 use crate::text::Index;
 
@@ -17,10 +18,14 @@ const MAX_DEPTH: usize = 200;
 /// A value that represents the name of a property.
 static NAME: Value = Value::Null;
 
-/// Returns whether the cost of a validation is within the limits.
-pub(super) fn is_affordable(schema: &Value, instance: &Value) -> bool {
-    let mut costs = Costs { root: schema, known: Index::default(), pairs: 0 };
-    costs.of(schema, instance, 0).is_some()
+/// Returns an error if the cost of a validation is unknown or exceeds a limit.
+pub(super) fn check_cost(schema: &Value, instance: &Value) -> Result<(), NoJudgement> {
+    let mut costs = Costs { root: schema, known: Index::default(), pairs: 0, is_open: false };
+    match costs.of(schema, instance, 0) {
+        Some(_) => Ok(()),
+        None if costs.is_open => Err(NoJudgement::Unsupported("has a reference that the linter does not follow")),
+        None => Err(NoJudgement::Limit("is too complex")),
+    }
 }
 
 /// The costs of the parts of a validation.
@@ -29,6 +34,8 @@ struct Costs<'a> {
     /// The cost of a schema and a value, by their addresses; `None` while it is computed.
     known: Index<(usize, usize), Option<u64>>,
     pairs: usize,
+    /// Whether a reference is unknown.
+    is_open: bool,
 }
 
 impl<'a> Costs<'a> {
@@ -50,7 +57,11 @@ impl<'a> Costs<'a> {
             if total > MAX_COST {
                 return None;
             }
-            for (schema, instance) in self.parts(keyword, value, instance)? {
+            let Some(parts) = self.parts(keyword, value, instance) else {
+                self.is_open = true;
+                return None;
+            };
+            for (schema, instance) in parts {
                 total += self.of(schema, instance, depth + 1)?;
                 if total > MAX_COST {
                     return None;

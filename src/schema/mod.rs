@@ -13,7 +13,7 @@ use crate::base::finding::{Finding, did_you_mean};
 use crate::text::Span;
 use crate::yaml::{Node, Reader, Scalar};
 
-pub use partial::{PartialChecker, PartialMismatch};
+pub use partial::{NoJudgement, PartialChecker, PartialMismatch};
 pub use publish::{close_objects, publish};
 
 /// The rule id for unknown fields.

@@ -5,7 +5,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::paths::LocationSegment;
 use serde_json::Value;
 
-use super::cost::is_affordable;
+use super::cost::check_cost;
 use super::{Checker, Instance};
 use crate::base::finding::Finding;
 use crate::yaml::{self, Node, Reader, Style};
@@ -31,6 +31,15 @@ pub struct PartialChecker {
     is_open: bool,
 }
 
+/// The reason why a schema does not judge values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoJudgement {
+    /// The schema is not valid, or uses a feature that is not supported, as a clause about the schema.
+    Unsupported(&'static str),
+    /// The schema exceeds a limit, as a clause about the schema.
+    Limit(&'static str),
+}
+
 /// A mismatch of a value.
 #[derive(Debug, Clone)]
 pub struct PartialMismatch {
@@ -43,23 +52,24 @@ pub struct PartialMismatch {
 }
 
 impl PartialChecker {
-    /// Compiles a schema; the error is a clause about the schema.
+    /// Compiles a schema.
     ///
     /// A reference to another document is a schema that every value satisfies. The text may set the version of JSON
     /// Schema with `$schema`, by default 2020-12.
-    pub fn new(text: &str, rule: &'static str) -> Result<Self, &'static str> {
+    pub fn new(text: &str, rule: &'static str) -> Result<Self, NoJudgement> {
         if text.len() > MAX_SIZE {
-            return Err("is too large");
+            return Err(NoJudgement::Limit("is too large"));
         }
-        let mut schema: Value = serde_json::from_str(text).map_err(|_| "is not valid JSON")?;
+        let mut schema: Value =
+            serde_json::from_str(text).map_err(|_| NoJudgement::Unsupported("is not valid JSON"))?;
         let mut preparation = Preparation::default();
         preparation.prepare(&mut schema);
         if preparation.unevaluated > MAX_UNEVALUATED {
-            return Err("is too complex");
+            return Err(NoJudgement::Limit("is too complex"));
         }
         let patterns = jsonschema::PatternOptions::regex().size_limit(MAX_PATTERN).dfa_size_limit(MAX_PATTERN);
         let options = jsonschema::options().with_pattern_options(patterns);
-        let validator = options.build(&schema).map_err(|_| "is not a valid schema")?;
+        let validator = options.build(&schema).map_err(|_| NoJudgement::Unsupported("is not a valid schema"))?;
         let checker = Checker { validator, schema, rule, formats: &[], is_of_user: true };
         Ok(Self { checker, is_open: preparation.is_open })
     }
@@ -67,11 +77,9 @@ impl PartialChecker {
     /// The certain mismatches of a document; an error if the validation is too expensive.
     ///
     /// `is_open` is whether the document may have further, unknown entries.
-    pub fn check(&self, document: &Node, is_open: bool) -> Result<Vec<PartialMismatch>, &'static str> {
+    pub fn check(&self, document: &Node, is_open: bool) -> Result<Vec<PartialMismatch>, NoJudgement> {
         let instance = yaml::to_json(document, Reader::Kustomize);
-        if !is_affordable(&self.checker.schema, &instance) {
-            return Err("is too complex");
-        }
+        check_cost(&self.checker.schema, &instance)?;
         let is_partial = is_open || self.is_open || has_unknown(document);
         let mut mismatches = Vec::new();
         for error in self.checker.validator.iter_errors(&instance).take(MAX_ERRORS) {

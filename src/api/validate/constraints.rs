@@ -60,7 +60,7 @@ pub(super) fn check_constraints(node: &Node, schema: &Schema, path: &Path<'_>, w
     });
     if is_affordable && walk.rules.is_over() {
         let message = "cannot be checked: the patterns of the schema take too many steps".to_owned();
-        walk.add_at(Fault::Unchecked, node, path, message, None);
+        walk.add_at(Fault::Limit, node, path, message, None);
         return;
     }
     if let Some(message) = fault.filter(|_| budget > 0) {

@@ -38,6 +38,8 @@ pub enum Fault {
     Metadata,
     /// A CEL rule of the schema is not true.
     Rule,
-    /// A CEL rule of the schema does not compile, or takes too many steps.
+    /// A CEL rule of the schema does not compile.
     Unchecked,
+    /// A CEL rule or the patterns of the schema take too many steps.
+    Limit,
 }

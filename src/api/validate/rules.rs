@@ -50,7 +50,7 @@ pub(super) fn check_rules(node: &Node, schema: &Schema, path: &Path<'_>, walk: &
             }
             Err(Failure::Limit) => {
                 let rule = short(&rule.rule);
-                (Fault::Unchecked, format!("cannot be checked: the rule `{rule}` takes more than {limit} steps"))
+                (Fault::Limit, format!("cannot be checked: the rule `{rule}` takes more than {limit} steps"))
             }
             // The repository does not show whether the rule is true.
             Ok(_) | Err(Failure::Unknown) => continue,
@@ -60,7 +60,7 @@ pub(super) fn check_rules(node: &Node, schema: &Schema, path: &Path<'_>, walk: &
         let path = path.text() + rule.field_path.as_deref().unwrap_or_default();
         let path = path.strip_prefix('.').map_or_else(|| path.clone(), str::to_owned);
         walk.add(Mismatch { fault, path, at, message, help, meant: None });
-        if fault == Fault::Unchecked {
+        if fault == Fault::Limit {
             return;
         }
     }

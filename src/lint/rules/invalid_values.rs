@@ -10,7 +10,7 @@ use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::schema::{PartialChecker, PartialMismatch};
+use crate::schema::{NoJudgement, PartialChecker, PartialMismatch};
 use crate::text::{File, Index};
 use crate::yaml::Node;
 
@@ -139,7 +139,7 @@ type Place = (Option<Arc<str>>, String, usize);
 struct Charts {
     read: Index<String, Option<Arc<Chart>>>,
     /// The schemas by the address of their text.
-    checkers: Index<usize, Arc<Result<PartialChecker, &'static str>>>,
+    checkers: Index<usize, Arc<Result<PartialChecker, NoJudgement>>>,
     /// The mismatches of releases without `valuesFrom`, by the address of the release and the chart.
     known: Index<(usize, String), Arc<[Finding]>>,
 }
@@ -149,7 +149,7 @@ impl Charts {
         self.read.entry_or(files.id.clone(), || files.read().map(Arc::new)).clone()
     }
 
-    fn checker(&mut self, schema: &File) -> Arc<Result<PartialChecker, &'static str>> {
+    fn checker(&mut self, schema: &File) -> Arc<Result<PartialChecker, NoJudgement>> {
         let address = schema.text().as_ptr().addr();
         self.checkers.entry_or(address, || Arc::new(PartialChecker::new(schema.text(), RULE.id))).clone()
     }
@@ -258,7 +258,17 @@ impl Release<'_> {
                     let known = mismatches.into_iter().filter(|mismatch| !is_of_unknown(chart, mismatch));
                     findings.extend(known.filter_map(|mismatch| self.finding(chart, schema, path, mismatch)));
                 }
-                Err(why) => found.unchecked(format!("values of chart `{}`, since its schema {why}", chart.name)),
+                Err(NoJudgement::Unsupported(why)) => {
+                    found.unchecked(format!("values of chart `{}`, since its schema {why}", chart.name));
+                }
+                // A schema that turns the check off must not do so silently.
+                Err(NoJudgement::Limit(why)) => {
+                    let name = &chart.name;
+                    let message = format!("the schema of chart `{name}` {why}, so the linter does not check its values");
+                    let finding = Finding::error(RULE.id, schema.first_line(), message);
+                    let help = "simplify the schema, or except the finding";
+                    findings.push(finding.help(help).about(self.applied.object.reference()));
+                }
             }
         }
         for subchart in &chart.subcharts {

@@ -292,6 +292,8 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, all: &[Misma
         "Flux cannot read the labels, and removes all of them"
     } else if is_dropped {
         "Flux removes the field before it applies the object"
+    } else if mismatch.fault == Fault::Limit {
+        "simplify the schema, or except the finding: the linter does not check the rest of the object"
     } else if is_unchecked {
         "the API server rejects definitions and objects with such a rule; correct or simplify it"
     } else {
