@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::absent_files::{excuse_ignored, excuse_submodules, excuse_written};
@@ -40,7 +41,7 @@ use crate::flux::query::image_marker::{Marker, markers};
 use crate::flux::query::other_programs::OtherPrograms;
 use crate::flux::source::sources::Sources;
 use crate::kube::{Object, groups};
-use crate::kustomize::{Build, Builder, Files, MISSING_RESOURCE, Omission, is_yaml, omissions_by_name};
+use crate::kustomize::{Build, Builder, Files, MISSING_RESOURCE, Omission, Totals, is_yaml, omissions_by_name};
 use crate::text::{Entry, File, Index, Tree, folder_of};
 
 use crate::yaml::{DUPLICATE_KEY, Node, Parsed};
@@ -161,23 +162,43 @@ impl Repo {
     }
 
     fn load_with(tree: &Tree, settings: &Settings, other: &Self, is_shareable: bool) -> Self {
-        let mut repo = Self::default();
         let charts = chart_folders(tree);
         let is_included = |file: &File| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts);
         let files = match &other.sources {
             Some(other) => Files::read_beside(tree, is_included, other.repository_files()),
             None => Files::read(tree, is_included),
         };
-        repo.count_unread(tree, &charts);
-        repo.charts = charts;
-        let kustomizations = kustomizations(&files);
+        let load = || Self::load_files(tree, &files, &charts, settings, (other, is_shareable));
+        let repo = load();
+        if !repo.sources.as_ref().is_some_and(|sources| sources.totals().are_exceeded()) {
+            return repo;
+        }
+        // Threads reach a limit of all builds in any order. One thread always reaches it in the same build.
+        let Ok(one_thread) = ThreadPoolBuilder::new().num_threads(1).build() else { return repo };
+        drop(repo);
+        one_thread.install(load)
+    }
+
+    /// Loads the objects and clusters of files.
+    fn load_files(
+        tree: &Tree,
+        files: &Files,
+        charts: &BTreeSet<String>,
+        settings: &Settings,
+        (other, is_shareable): (&Self, bool),
+    ) -> Self {
+        let mut repo = Self::default();
+        repo.count_unread(tree, charts);
+        repo.charts.clone_from(charts);
+        let kustomizations = kustomizations(files);
         let named = NamedPaths::new(&kustomizations);
-        let complete = files.clone().with_copies(source::bases(&files, &settings.copies));
+        let complete = files.clone().with_copies(source::bases(files, &settings.copies));
         let builder = match &other.shareable {
             Some(other) => Builder::beside(complete, &other.builder),
             None if is_shareable => Builder::recording(complete),
             None => Builder::new(complete),
         };
+        let builder = builder.within(&Arc::new(Totals::new(settings.bounds.builds)));
         let exchange = match (&other.shareable, &other.sources) {
             (Some(builds), Some(sources)) => Exchange::take(&builds.of_clusters, sources),
             _ if is_shareable => Exchange::keep(),
@@ -188,22 +209,22 @@ impl Repo {
         // The objects of the directories and the builds of the clusters do not depend on each other.
         let load_objects = || {
             repo.build(&builder, &named, is_rootless);
-            repo.patches = patches(&files, &kustomizations);
+            repo.patches = patches(files, &kustomizations);
             repo.installations = Installation::all(&builder, &kustomizations);
-            let applied = applied_folders(&files);
-            let loose = repo.add_loose_files(&files, &named, &applied);
+            let applied = applied_folders(files);
+            let loose = repo.add_loose_files(files, &named, &applied);
             repo.complete();
             repo.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
-            repo.parked.extend(parked_paths(&files).into_iter().filter(|path| !applied.contains(path)));
-            repo.markers = markers(&files);
+            repo.parked.extend(parked_paths(files).into_iter().filter(|path| !applied.contains(path)));
+            repo.markers = markers(files);
             loose
         };
         let build_clusters = || {
-            let sources = Arc::new(sources(&files, &builder, settings, &roots));
+            let sources = Arc::new(sources(files, &builder, settings, &roots));
             let outcome = (!is_rootless).then(|| run(roots, &sources, settings, &exchange));
             (sources, outcome)
         };
-        let (loose, (sources, outcome)) = rayon::join(load_objects, build_clusters);
+        let ((sources, outcome), loose) = rayon::join(build_clusters, load_objects);
         repo.sources = Some(sources);
         match (loose, outcome) {
             (loose, None) => {
@@ -427,7 +448,7 @@ impl Repo {
 
 /// The sources of the clusters, including the sources of roots, which are the repository itself.
 fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]) -> Sources {
-    let mut sources = Sources::new(files.clone(), settings.copies.clone());
+    let mut sources = Sources::new(files.clone(), settings.copies.clone()).within(builder.totals());
     // The FluxInstances of most clusters differ only in the path, and so all of them have valid patches if one has.
     let mut valid: Index<Digest, ()> = Index::default();
     // If several roots have the same URL, the first root determines the directory of the source. Roots with an existing

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::source::Copy;
 use crate::config;
 use crate::kube::version::Version;
+use crate::kustomize::Limits;
 use crate::text::Tree;
 
 /// Information about a repository that is not in its files.
@@ -57,6 +58,8 @@ pub struct Bounds {
     pub grown_by_one: usize,
     /// The maximum memory that variables may add to all builds, in bytes. Many objects may use one long value.
     pub grown: usize,
+    /// The maximum cost of all builds.
+    pub builds: Limits,
 }
 
 /// The default maximum number of appliers of a cluster.
@@ -68,8 +71,11 @@ const MAX_GROWN_BY_ONE: usize = 64 << 20;
 /// The default maximum memory that variables may add to all builds, in bytes.
 const MAX_GROWN: usize = 512 << 20;
 
+/// The default maximum cost of all builds.
+const MAX_BUILDS: Limits = Limits { objects: 600_000, steps: 150_000_000, bytes: 768 << 20 };
+
 impl Default for Bounds {
     fn default() -> Self {
-        Self { appliers: MAX_APPLIERS, grown_by_one: MAX_GROWN_BY_ONE, grown: MAX_GROWN }
+        Self { appliers: MAX_APPLIERS, grown_by_one: MAX_GROWN_BY_ONE, grown: MAX_GROWN, builds: MAX_BUILDS }
     }
 }

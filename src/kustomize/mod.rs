@@ -31,4 +31,6 @@ pub use file::sops::decrypt_object;
 pub use objects::patch_targets::PatchTarget;
 pub use omission::{Omission, Omissions, omissions_by_name};
 pub use rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
+pub(crate) use state::accumulator::ALL_BUILDS;
+pub use state::totals::{Limits, Totals};
 pub use text::scope::is_cluster_scoped;

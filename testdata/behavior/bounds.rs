@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use fleetwright::flux::{Bounds, Repo, Settings, State};
+use fleetwright::kustomize::Limits;
 
 use super::clusters::{config_map, kustomization, load, sync, tree};
 use super::support::lines;
@@ -103,4 +104,66 @@ fn what_variables_make_of_all_builds_is_bounded() {
     let repo = bounded(&grown(AT_ONCE + 2), Bounds { grown: 1_000, ..Bounds::default() });
     let failed = repo.clusters[0].appliers.iter().filter(|applier| applier.state == State::Failed);
     assert_eq!((failed.count(), repo.problems.len()), (2, 2), "{}", lines(&repo.problems));
+}
+
+/// A cluster with three Kustomizations, each of which applies its own ten objects.
+fn three() -> String {
+    let mut text = sync("a");
+    for at in 0..3 {
+        text += &kustomization(&format!("clusters/a/k{at}.yaml"), &format!("k{at}"), &format!("  path: v{at}"));
+        for object in 0..10 {
+            text += &config_map(&format!("v{at}/{object}.yaml"), &format!("c{at}-{object}"), "{}");
+        }
+    }
+    text
+}
+
+#[test]
+fn all_builds_together_are_bounded() {
+    let limits = Limits { objects: 18, ..Limits::default() };
+    let repo = bounded(&three(), Bounds { builds: limits, ..Bounds::default() });
+    assert_eq!(
+        lines(&repo.problems),
+        "clusters/a/k1.yaml:6:9 error[failed-build] all builds together have more than 18 objects\n\
+         clusters/a/k2.yaml:3:18 error[failed-build] Kustomization `flux-system/k2` is not built completely: all builds \
+         together have more than 18 objects\n"
+    );
+    let states: Vec<_> = repo.clusters[0].appliers.iter().map(|applier| applier.state.clone()).collect();
+    assert_eq!(states.iter().filter(|state| **state == State::Failed).count(), 2, "{states:?}");
+    let unbounded = load(&three());
+    assert_eq!((lines(&unbounded.problems).as_str(), unbounded.clusters[0].objects().count()), ("", 35));
+}
+
+#[test]
+fn clusters_that_share_a_build_count_it_once() {
+    let clusters: String = (0..50).map(|at| sync(&format!("c{at}"))).collect();
+    let applied = (0..50).map(|at| kustomization(&format!("clusters/c{at}/k.yaml"), "k", "  path: apps"));
+    let text = [clusters, applied.collect(), config_map("apps/x.yaml", "x", "{}")].concat();
+    let limits = Limits { objects: 50 * 3 + 2, ..Limits::default() };
+    assert_eq!(lines(&bounded(&text, Bounds { builds: limits, ..Bounds::default() }).problems), "");
+}
+
+#[test]
+fn all_substitutions_together_are_bounded() {
+    let limits = Limits { objects: 60, ..Limits::default() };
+    let repo = bounded(&grown(20), Bounds { builds: limits, ..Bounds::default() });
+    let said = lines(&repo.problems);
+    assert!(said.contains("is not built completely: all builds together have more than 60 objects"), "{said}");
+    assert!(said.lines().all(|line| line.starts_with("clusters/a/k")), "{said}");
+}
+
+#[test]
+fn directories_without_an_applier_count_too() {
+    let mut text =
+        [sync("a"), config_map("clusters/a/x.yaml", "x", "{}"), config_map("apps/o.yaml", "o", "{}")].concat();
+    text += "\n## apps/kustomization.yaml\nresources: [o.yaml]\n";
+    for at in 0..3 {
+        text += &format!("\n## v{at}/kustomization.yaml\nresources: [../apps]\nnamePrefix: p{at}-\n");
+    }
+    let limits = Limits { objects: 6, ..Limits::default() };
+    let repo = bounded(&text, Bounds { builds: limits, ..Bounds::default() });
+    assert_eq!(
+        lines(&repo.problems),
+        "v2/kustomization.yaml:1:13 error[failed-build] all builds together have more than 6 objects\n"
+    );
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::applier_spec::{ApplierSpec, instance_digest, whole_digest};
 use super::build_key::{BuildKey, FindingKey, FinishKey, FolderKey};
 use super::context::{BuildContext, InstanceFacts};
-use super::kustomization::{build, finish, too_much};
+use super::kustomization::{build, finish, too_many, too_much};
 use super::output::{BuildFacts, Output};
 use crate::flux::install::deployments::controller_of;
 use crate::flux::install::manifests::{matched_targets, patch_targets};
@@ -126,6 +126,10 @@ impl Job {
             }
             Self::Set(spec, providers) => {
                 let expansion = expand(&spec.object, providers);
+                let totals = context.sources.totals();
+                // Each object is printed and parsed.
+                totals.add_objects(2 * expansion.objects.len());
+                totals.add_steps(expansion.steps);
                 let mut output = Output::new(expansion.objects, expansion.findings);
                 if let Some(reason) = expansion.not_expanded {
                     output.state = State::NotBuilt(NotBuiltReason::Unknown(reason.into()));
@@ -148,6 +152,18 @@ impl Job {
                 Output { findings, state: State::Failed, ..(**built).clone() }
             }
             _ => self.run(context),
+        }
+    }
+    /// The output if all builds together exceed a limit. `exceeded` is the end of a sentence about all builds.
+    pub(crate) fn refuse_all(&self, exceeded: &str) -> Output {
+        match self {
+            Self::Finish(spec, built, _) => {
+                let findings = built.findings.iter().cloned().chain([too_many(spec, exceeded)]).collect();
+                Output { findings, state: State::Failed, ..(**built).clone() }
+            }
+            Self::Sync(spec) | Self::Set(spec, _) | Self::Folder(spec, _) => {
+                Output::new(Vec::new(), vec![too_many(spec, exceeded)])
+            }
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::flux::variables::substitute::substitute_known;
 use crate::flux::variables::substitute::undefined::UndefinedVariable;
 use crate::flux::variables::substitution::Substitution;
 use crate::kube::{Object, ObjectId};
-use crate::kustomize::{FAILED_BUILD, FILE_NAMES, NOT_AN_OBJECT};
+use crate::kustomize::{ALL_BUILDS, FAILED_BUILD, FILE_NAMES, NOT_AN_OBJECT};
 use crate::text::{Index, Span, folder_of};
 use crate::yaml::Node;
 
@@ -134,6 +134,7 @@ pub(crate) fn finish(
 ) -> Output {
     let mut output = substitution.map_or_else(|| built.clone(), |with| substituted(spec, built, with, shared, changed));
     if spec.metadata().is_some() {
+        shared.totals().add_objects(output.objects.len());
         let mut objects = output.objects.iter().cloned().collect::<Vec<Object>>();
         for object in &mut objects {
             set_common_metadata(object, &spec.object);
@@ -206,8 +207,13 @@ fn substitute(
         for (at, _) in &built.facts.reads {
             let object = substitute_known(&built.objects[*at], &variables, substitution.strict);
             values.grown += object.node.weight().saturating_sub(built.objects[*at].node.weight());
+            shared.count(&object, built.objects[*at].node.weight(), 0);
             values.changed.push((*at, object));
             if values.grown > substitution.limit {
+                break;
+            }
+            if let Some(exceeded) = shared.totals().exceeded() {
+                values.findings.push(too_many(spec, &exceeded));
                 break;
             }
         }
@@ -230,6 +236,10 @@ fn substitute(
             values.findings.push(too_much(spec));
             break;
         }
+        if let Some(exceeded) = shared.totals().exceeded() {
+            values.findings.push(too_many(spec, &exceeded));
+            break;
+        }
         if values.steps > MAX_STEPS {
             let message =
                 format!("the patterns of the variables of {} take more than {MAX_STEPS} steps", spec.reference);
@@ -246,6 +256,16 @@ pub(super) fn too_much(spec: &ApplierSpec) -> Finding {
     let message = format!("the variables of {} exceed the memory limit", spec.reference);
     let help = "shorten the values: the API server refuses objects of more than 3 MiB";
     Finding::error(FAILED_BUILD, place_of_variables(spec).clone(), message).help(help).about(spec.reference.clone())
+}
+
+/// The finding of an applier that is not built, because all builds together exceed a limit.
+pub(super) fn too_many(spec: &ApplierSpec, exceeded: &str) -> Finding {
+    let message = format!("{} is not built completely: {ALL_BUILDS} {exceeded}", spec.reference);
+    let summary = format!(" appliers are not built completely: {ALL_BUILDS} {exceeded}");
+    Finding::error(FAILED_BUILD, spec.object.span().clone(), message)
+        .help("split the repository; the linter does not build the rest")
+        .about(spec.reference.clone())
+        .caused_by("appliers", "", summary)
 }
 
 fn place_of_variables(spec: &ApplierSpec) -> &Span {

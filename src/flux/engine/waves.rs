@@ -52,7 +52,7 @@ fn reach_fixed_point(
         sources,
         settings,
         memo: Memo::default(),
-        shared: SubstitutionCache::default(),
+        shared: SubstitutionCache::within(sources.totals()),
         unbuilt: Unbuilt::default(),
         changed: ChangedObjects::default(),
         specs: SharedSpecs::default(),
@@ -74,6 +74,7 @@ fn reach_fixed_point(
 
 /// Advances some clusters until they need no jobs. `grown` is the memory that variables have added to objects.
 fn advance(clusters: &mut [ClusterBuild], context: &mut BuildContext<'_>, exchange: &Exchange<'_>, grown: &mut usize) {
+    let sources = context.sources;
     for _ in 0..MAX_WAVES {
         // Each cluster reads only the outputs of earlier waves, so that the order of clusters has no effect.
         let open: Vec<&mut ClusterBuild> = clusters.iter_mut().filter(|cluster| !cluster.is_complete()).collect();
@@ -89,7 +90,13 @@ fn advance(clusters: &mut [ClusterBuild], context: &mut BuildContext<'_>, exchan
         for some in distinct.chunks(AT_ONCE) {
             let is_refused = *grown > context.settings.bounds.grown;
             let run = |(key, job): &(Arc<BuildKey>, Job)| {
-                let output = if is_refused { Arc::new(job.refuse(context)) } else { exchange.run(key, job, context) };
+                let output = if let Some(exceeded) = sources.totals().exceeded() {
+                    Arc::new(job.refuse_all(&exceeded))
+                } else if is_refused {
+                    Arc::new(job.refuse(context))
+                } else {
+                    exchange.run(key, job, context)
+                };
                 (key.clone(), output)
             };
             let built: Vec<(Arc<BuildKey>, Arc<Output>)> = some.par_iter().map(run).collect();

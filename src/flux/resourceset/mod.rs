@@ -32,6 +32,8 @@ pub struct Expansion {
     pub not_expanded: Option<String>,
     /// The faults for which the operator rejects the set.
     pub findings: Vec<Finding>,
+    /// The cost of the expansion, as a number of visited values.
+    pub steps: usize,
 }
 
 /// Returns whether an object is a ResourceSet.
@@ -61,14 +63,15 @@ pub fn expand(set: &Object, providers: &[Object]) -> Expansion {
         Err(Missing::Wrong(at, message)) => return refused(set, &at, &message, None),
     };
     let mut expander = Expander { set, budget: Budget::new() };
-    match expander.spec(sets.as_deref()) {
+    let expansion = match expander.spec(sets.as_deref()) {
         Ok(mut objects) => {
             common_metadata(set, &mut objects);
             Expansion { objects, ..Expansion::default() }
         }
         Err(Stop::Ours(reason)) => Expansion { not_expanded: Some(reason), ..Expansion::default() },
         Err(Stop::Fault { at, message, input }) => refused(set, &at, &message, input.as_ref()),
-    }
+    };
+    Expansion { steps: expander.budget.spent(), ..expansion }
 }
 
 fn refused(set: &Object, at: &Span, message: &str, input: Option<&Span>) -> Expansion {

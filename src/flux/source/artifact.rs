@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::base::finding::Finding;
-use crate::kustomize::{Builder, Files};
+use crate::kustomize::{Builder, Files, Totals};
 
 /// The files of an artifact, and the builds of its directories. Each directory is built once.
 #[derive(Debug)]
@@ -19,14 +19,15 @@ pub struct Artifact {
 }
 
 impl Artifact {
-    /// Creates the artifact with an id and files.
-    pub(super) fn new(id: Arc<str>, files: Files) -> Self {
-        Self { id, builder: Builder::new(files), decrypting: OnceLock::new(), fetched: OnceLock::new() }
+    /// Creates the artifact with an id and files. Its builds count with the other builds of the run.
+    pub(super) fn new(id: Arc<str>, files: Files, totals: &Arc<Totals>) -> Self {
+        Self { id, builder: Builder::new(files).within(totals), decrypting: OnceLock::new(), fetched: OnceLock::new() }
     }
 
     /// The builder that treats SOPS-encrypted files as decrypted.
     pub fn decrypting(&self) -> &Builder {
-        self.decrypting.get_or_init(|| Builder::new(self.files().clone().with_decryption()))
+        let new = || Builder::new(self.files().clone().with_decryption()).within(self.builder.totals());
+        self.decrypting.get_or_init(new)
     }
 
     /// Records the files of the source, including ignored files.

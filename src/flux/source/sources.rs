@@ -12,7 +12,7 @@ use crate::address::{Address, Location, short_reference};
 use crate::flux::source::generator::stop::Stop;
 use crate::kube::Object;
 use crate::kustomize;
-use crate::kustomize::Files;
+use crate::kustomize::{Files, Totals};
 use crate::text::{Index, Tree, is_inside};
 use crate::yaml::{Node, Value};
 
@@ -91,6 +91,8 @@ type Simple = Index<(usize, Option<String>), (Node, Fetched)>;
 #[derive(Debug)]
 pub struct Sources {
     repository: Files,
+    /// The cost of all builds of the run.
+    totals: Arc<Totals>,
     copies: Copies,
     /// The copies for kustomizations that reference a base by URL.
     bases: Vec<kustomize::Copy>,
@@ -128,6 +130,7 @@ impl Sources {
         }
         Self {
             repository,
+            totals: Arc::default(),
             copies: by_address,
             bases,
             own: Copies::default(),
@@ -136,6 +139,17 @@ impl Sources {
             simple: Mutex::default(),
             names: Mutex::default(),
         }
+    }
+
+    /// Counts the cost of the builds in `totals`.
+    #[must_use]
+    pub(crate) fn within(self, totals: &Arc<Totals>) -> Self {
+        Self { totals: totals.clone(), ..self }
+    }
+
+    /// The cost of all builds of the run.
+    pub(crate) fn totals(&self) -> &Arc<Totals> {
+        &self.totals
     }
 
     /// Registers a directory of the repository as the content of a cluster's root source.
@@ -217,7 +231,7 @@ impl Sources {
             return Ok(artifact.clone());
         }
         let files = files()?.with_copies(self.bases.iter().cloned());
-        let artifact = Arc::new(Artifact::new(id.clone(), files));
+        let artifact = Arc::new(Artifact::new(id.clone(), files, &self.totals));
         // Another thread may have created the artifact in the meantime. All threads share the first artifact, which
         // caches builds.
         Ok(self.made().entry(id).or_insert(artifact).clone())

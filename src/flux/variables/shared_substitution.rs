@@ -8,8 +8,9 @@ use super::substitution::{ReadValues, Substitution};
 use crate::base::finding::Finding;
 use crate::flux::variables::substitute::undefined::{UndefinedVariable, may_assign, undefined_variables};
 use crate::kube::Object;
+use crate::kustomize::Totals;
 use crate::text::Index;
-use crate::yaml::{Name, Value};
+use crate::yaml::{Name, Node, Origin, Value};
 
 /// The label and the annotation that disable substitution.
 const SWITCH: &str = "kustomize.toolkit.fluxcd.io/substitute";
@@ -21,6 +22,8 @@ pub(crate) struct SubstitutionCache {
     objects: Mutex<Index<usize, SharedObject>>,
     /// The results for scalars of these objects.
     scalars: SharedScalars,
+    /// The cost of all builds of the run.
+    totals: Arc<Totals>,
 }
 
 /// An object before substitution, and its results by the values that the object reads.
@@ -50,7 +53,33 @@ pub(crate) struct Substituted {
     pub(crate) grown: usize,
 }
 
+/// The number of bytes of an object that take as much time as the visit of a value.
+const BYTES_OF_STEP: usize = 64;
+
+/// The approximate memory for a value with variables, in bytes.
+const BYTES_OF_CHANGE: usize = 256;
+
+/// The number of steps of a pattern that take as much time as the visit of a value.
+const PATTERN_STEPS_OF_STEP: usize = 4;
+
 impl SubstitutionCache {
+    /// Creates an empty cache that counts the cost of substitutions in `totals`.
+    pub(crate) fn within(totals: &Arc<Totals>) -> Self {
+        Self { totals: totals.clone(), ..Self::default() }
+    }
+
+    /// The cost of all builds of the run.
+    pub(crate) fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Counts the substitution in an object of `weight` bytes, which results in `new`.
+    pub(crate) fn count(&self, new: &Object, weight: usize, pattern_steps: usize) {
+        self.totals.add_objects(1);
+        self.totals.add_bytes(weight + BYTES_OF_CHANGE * changes(&new.node));
+        self.totals.add_steps(weight / BYTES_OF_STEP + pattern_steps / PATTERN_STEPS_OF_STEP);
+    }
+
     /// Substitutes variables in an object. Clusters share objects, so the address identifies an object.
     pub(crate) fn substitute(
         &self,
@@ -82,6 +111,7 @@ impl SubstitutionCache {
             Ok(new) => (new, Vec::new()),
             Err(findings) => (substitute_known(object, variables, strict), findings),
         };
+        self.count(&new, weight, steps);
         let grown = new.node.weight().saturating_sub(weight);
         let made = Arc::new(Substituted { object: new, findings, undefined, steps, grown });
         let mut known = lock();
@@ -92,6 +122,18 @@ impl SubstitutionCache {
             None if results.len() >= MAX_RESULTS => made,
             None => results.entry_or(read, || made).clone(),
         }
+    }
+}
+
+/// The number of values of an object with variables.
+fn changes(node: &Node) -> usize {
+    match &node.value {
+        Value::Scalar(..) => match &node.origin {
+            Origin::Via(step) if !step.pieces.is_empty() => 1,
+            _ => 0,
+        },
+        Value::Seq(items) => items.iter().map(changes).sum(),
+        Value::Map(entries) => entries.iter().map(|entry| changes(&entry.node)).sum(),
     }
 }
 

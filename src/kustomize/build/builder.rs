@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::finish::finish;
 use super::output::Build;
 use super::walk::{Cache, Walk};
+use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::file::comparison::Comparison;
 use crate::kustomize::file::definition::{Definition, file_in, read};
@@ -12,7 +13,9 @@ use crate::kustomize::file::files::Files;
 use crate::kustomize::objects::patch_targets::PatchTarget;
 use crate::kustomize::objects::resources::Resource;
 use crate::kustomize::omission::Omissions;
-use crate::kustomize::state::accumulator::{Accumulator, is_local};
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::state::accumulator::{ALL_BUILDS, Accumulator, is_local};
+use crate::kustomize::state::totals::Totals;
 use crate::text::{Reads, Tree, is_inside};
 use crate::yaml::{Node, Parsed};
 
@@ -29,6 +32,7 @@ pub fn build(tree: &Tree, folder: &str) -> Build {
 pub struct Builder {
     files: Files,
     cache: Arc<Cache>,
+    totals: Arc<Totals>,
     /// Whether the builder records its reads, so that a builder of another state can share its directories.
     is_recording: bool,
 }
@@ -36,7 +40,7 @@ pub struct Builder {
 impl Builder {
     /// Creates a builder with an empty cache.
     pub fn new(files: Files) -> Self {
-        Self { files, cache: Arc::default(), is_recording: false }
+        Self { files, cache: Arc::default(), totals: Arc::default(), is_recording: false }
     }
 
     /// Creates a builder that records its reads, so that a builder of another state of the files can share its
@@ -50,7 +54,18 @@ impl Builder {
     /// The other builder records its reads.
     pub fn beside(files: Files, other: &Self) -> Self {
         let cache = Arc::new(Cache::beside(other.cache.clone(), Comparison::new(&files, &other.files)));
-        Self { files, cache, is_recording: false }
+        Self { files, cache, totals: Arc::default(), is_recording: false }
+    }
+
+    /// Counts the cost of the builds together with other builders.
+    #[must_use]
+    pub fn within(self, totals: &Arc<Totals>) -> Self {
+        Self { totals: totals.clone(), ..self }
+    }
+
+    /// The cost of all builds of the run.
+    pub fn totals(&self) -> &Arc<Totals> {
+        &self.totals
     }
 
     /// The files that the builder reads.
@@ -66,12 +81,14 @@ impl Builder {
 
     /// Accumulates the objects of a directory without the final steps of a build.
     ///
-    /// Names have no hash suffix, references are not updated, and no findings are reported.
+    /// Names have no hash suffix, and references are not updated. The only finding is that all builds together exceed a
+    /// limit.
     pub fn accumulate(&self, folder: &str) -> Build {
         let (_, Some(accumulator)) = self.top(folder) else { return Build::default() };
         let nodes = accumulator.resources.list.iter().map(|resource| &resource.node).filter(|node| !is_local(node));
         Build {
             objects: nodes.map(|node| Object { node: node.clone() }).collect(),
+            findings: accumulator.findings.iter().filter(|finding| is_of_all_builds(finding)).cloned().collect(),
             not_done: accumulator.not_done.clone(),
             folders: accumulator.folders.clone(),
             ..Build::default()
@@ -91,7 +108,7 @@ impl Builder {
         let file = node.span().file().clone();
         let parsed = Arc::new(Parsed { file, documents: Vec::new(), findings: Vec::new(), is_cut: false });
         let definition = Definition::new(node, parsed, folder);
-        let mut accumulator = Accumulator::default();
+        let mut accumulator = Accumulator::within(&self.totals);
         accumulator.folders.insert(folder.to_string());
         self.walk(Some(&definition)).accumulate(&definition, &mut accumulator);
         finish(&accumulator, Some(&definition))
@@ -101,14 +118,15 @@ impl Builder {
     ///
     /// A patch without a matching object is not an error, because the caller may not know all objects.
     pub fn build_over(&self, objects: Vec<Object>, folder: &str, node: &Node) -> Build {
-        self.over(objects, folder, node, Accumulator::default())
+        self.over(objects, folder, node, Accumulator::within(&self.totals))
     }
 
     /// The patches of a kustomization `node` with a target, and whether each target selects one of the objects.
     ///
     /// `objects` contains all objects in outline: a patch may change a field that an outlined object lacks.
     pub fn patch_targets_over(&self, objects: Vec<Object>, node: &Node) -> Vec<PatchTarget> {
-        self.over(objects, "", node, Accumulator { is_outlined: true, ..Accumulator::default() }).patch_targets
+        self.over(objects, "", node, Accumulator { is_outlined: true, ..Accumulator::within(&self.totals) })
+            .patch_targets
     }
 
     fn over(&self, objects: Vec<Object>, folder: &str, node: &Node, mut accumulator: Accumulator) -> Build {
@@ -135,6 +153,11 @@ impl Builder {
 
     /// Starts a build.
     fn walk(&self, top: Option<&Definition>) -> Walk<'_> {
-        Walk::new(&self.files, &self.cache, top)
+        Walk::new(&self.files, &self.cache, &self.totals, top)
     }
+}
+
+/// Returns whether a finding is about the limits of all builds.
+fn is_of_all_builds(finding: &Finding) -> bool {
+    finding.rule == FAILED_BUILD && finding.message.starts_with(ALL_BUILDS)
 }

@@ -141,7 +141,7 @@ impl Walk<'_> {
         if items.is_empty() {
             return Vec::new();
         }
-        let mut plugin_accumulator = Accumulator { is_incomplete: accumulator.is_incomplete, ..Accumulator::default() };
+        let mut plugin_accumulator = accumulator.part();
         let mut paths = Vec::new();
         for item in items {
             let parsed = Embedded::inherited(item).parse();

@@ -16,6 +16,7 @@ use crate::kustomize::references::vars;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::schema::user_schema::UserSchema;
 use crate::kustomize::state::accumulator::{Accumulator, count_fields};
+use crate::kustomize::state::totals::Totals;
 use crate::kustomize::state::{load_config, load_schema, origin_annotations};
 use crate::kustomize::transform::sequence;
 use crate::text::{File, Reads};
@@ -56,6 +57,7 @@ impl Cache {
 /// The state of one recursive build, with the stack of open directories that detects cycles.
 pub(super) struct Walk<'a> {
     cache: &'a Cache,
+    totals: &'a Arc<Totals>,
     pub(super) files: &'a Files,
     pub(super) stack: Vec<String>,
     /// Whether origins and transformations of objects are recorded.
@@ -82,9 +84,10 @@ pub(super) enum LoadedDefinition {
 
 impl<'a> Walk<'a> {
     /// Starts a build of the directory whose kustomization is `top`.
-    pub(super) fn new(files: &'a Files, cache: &'a Cache, top: Option<&Definition>) -> Self {
+    pub(super) fn new(files: &'a Files, cache: &'a Cache, totals: &'a Arc<Totals>, top: Option<&Definition>) -> Self {
         Self {
             cache,
+            totals,
             files,
             stack: Vec::new(),
             is_traced: top.is_some_and(origin_annotations::has_build_metadata),
@@ -146,7 +149,7 @@ impl<'a> Walk<'a> {
     }
 
     fn build_folder(&mut self, folder: &str) -> Option<Accumulator> {
-        let mut accumulator = Accumulator::default();
+        let mut accumulator = Accumulator::within(self.totals);
         let definition = self.definition(folder, &mut accumulator)?;
         if let LoadedDefinition::Valid(definition) = definition {
             accumulator.is_component = definition.is_component();

@@ -15,6 +15,7 @@ use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};
 use crate::kustomize::omission::{Omission, Omissions};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::schema::user_schema::UserSchema;
+use crate::kustomize::state::totals::Totals;
 use crate::kustomize::text::size_limits::MAX_STEPS;
 use crate::text::{Index, Reads, Span};
 use crate::yaml::{Name, Node};
@@ -27,6 +28,13 @@ const MAX_BYTES: usize = 256 << 20;
 
 /// The number of field specs, or of copied fields, that take as much time as the visit of a value.
 const FIELDS_OF_STEP: usize = 8;
+
+/// The approximate memory for a former id of an object and for the changes of its fields, in bytes. Each of many levels
+/// of bases may rename all objects.
+const BYTES_OF_FORMER_ID: usize = 256;
+
+/// The help of a build that exceeds a limit.
+const SPLIT: &str = "split the kustomization; the linter does not build a larger one";
 
 /// The number of findings above which duplicates are removed early.
 const MANY_FINDINGS: usize = 1_000;
@@ -77,6 +85,8 @@ pub(crate) struct Accumulator {
     pub(crate) steps: usize,
     /// What the build of the directory read, if it was recorded.
     pub(crate) reads: Option<Reads>,
+    /// The cost of all builds of the run.
+    pub(crate) totals: Arc<Totals>,
 }
 
 /// A variable that `vars` declares.
@@ -89,6 +99,16 @@ pub(crate) struct Variable {
 }
 
 impl Accumulator {
+    /// Creates an empty accumulator of a build. All builds of the run share `totals`.
+    pub(crate) fn within(totals: &Arc<Totals>) -> Self {
+        Self { totals: totals.clone(), ..Self::default() }
+    }
+
+    /// Creates an empty accumulator of a part of the same build.
+    pub(crate) fn part(&self) -> Self {
+        Self { is_incomplete: self.is_incomplete, ..Self::within(&self.totals) }
+    }
+
     /// Reports an error, after which objects may be missing.
     pub(crate) fn fail(&mut self, finding: Finding) {
         self.is_incomplete = true;
@@ -103,11 +123,17 @@ impl Accumulator {
 
     /// Counts bytes of an object or a file, and returns whether the build is still within its limit.
     pub(crate) fn take_bytes(&mut self, bytes: usize, at: &Span) -> bool {
+        self.totals.add_bytes(bytes);
+        self.take_shared_bytes(bytes, at)
+    }
+
+    /// Counts bytes that other builds share, and returns whether the build is still within its limit.
+    fn take_shared_bytes(&mut self, bytes: usize, at: &Span) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > MAX_BYTES {
-            self.stop(at, format!("the objects of this build are larger than {} MiB", MAX_BYTES >> 20));
+            self.stop(at, format!("the objects of this build are larger than {} MiB", MAX_BYTES >> 20), SPLIT);
         }
-        !self.is_too_large
+        self.is_within_totals(at)
     }
 
     /// Counts the visit of all objects by a transformer, and returns whether the build is still within its limit.
@@ -139,17 +165,27 @@ impl Accumulator {
 
     /// Counts values that a transformer visits, and returns whether the build is still within its limit.
     pub(crate) fn take_steps(&mut self, steps: usize, at: &Span) -> bool {
+        self.totals.add_steps(steps);
         self.steps = self.steps.saturating_add(steps);
         if self.steps > MAX_STEPS {
-            self.stop(at, format!("the transformers of this build visit more than {MAX_STEPS} values"));
+            self.stop(at, format!("the transformers of this build visit more than {MAX_STEPS} values"), SPLIT);
+        }
+        self.is_within_totals(at)
+    }
+
+    /// Returns whether this build and all builds of the run are still within their limits.
+    fn is_within_totals(&mut self, at: &Span) -> bool {
+        if !self.is_too_large && self.totals.are_exceeded() {
+            let exceeded = self.totals.exceeded().unwrap_or_default();
+            self.fail(too_many(at, &exceeded));
+            self.is_too_large = true;
         }
         !self.is_too_large
     }
 
     /// Ends the build at a limit, which is reported once.
-    fn stop(&mut self, at: &Span, message: String) {
+    fn stop(&mut self, at: &Span, message: String, help: &str) {
         if !self.is_too_large {
-            let help = "split the kustomization; the linter does not build a larger one";
             self.fail(Finding::error(FAILED_BUILD, at.clone(), message).help(help));
         }
         self.is_too_large = true;
@@ -246,10 +282,13 @@ impl Accumulator {
             resource.set_schema(schema);
         }
         if self.resources.list.len() >= MAX_OBJECTS {
-            self.stop(item.span(), format!("this build has more than {MAX_OBJECTS} objects"));
+            self.stop(item.span(), format!("this build has more than {MAX_OBJECTS} objects"), SPLIT);
         }
         // The length of the text, since the size of the nodes takes time. Generators count what they read.
-        if !self.take_bytes(resource.node.span().range().len(), item.span()) {
+        self.totals.add_objects(1);
+        let ids = resource.history.previous.len().saturating_mul(BYTES_OF_FORMER_ID);
+        let is_small = self.take_bytes(ids, item.span());
+        if !is_small || !self.take_shared_bytes(resource.node.span().range().len(), item.span()) {
             return;
         }
         let position = self.resources.list.len();
@@ -297,6 +336,16 @@ impl Accumulator {
             self.fail(finding);
         }
     }
+}
+
+/// The start of the message of a build at which all builds together exceed a limit.
+pub(crate) const ALL_BUILDS: &str = "all builds together";
+
+/// The finding of a build at which all builds together exceed a limit.
+fn too_many(at: &Span, exceeded: &str) -> Finding {
+    Finding::error(FAILED_BUILD, at.clone(), format!("{ALL_BUILDS} {exceeded}"))
+        .help("split the repository; the linter does not build the rest")
+        .caused_by(ALL_BUILDS, "", format!(" directories are not built completely: {ALL_BUILDS} {exceeded}"))
 }
 
 /// The fields whose items need Helm.

@@ -4,3 +4,4 @@ pub(super) mod accumulator;
 pub(super) mod load_config;
 pub(super) mod load_schema;
 pub(super) mod origin_annotations;
+pub(super) mod totals;

@@ -6,6 +6,21 @@ use super::value::{Kind, Value};
 /// The maximum depth of a value. A printed, compared or freed value needs the stack for its depth.
 const MAX_DEPTH: usize = 90;
 
+/// The maximum number of steps of the templates of one ResourceSet.
+const MAX_STEPS: usize = 2_000_000;
+
+/// The maximum size of the values of the templates of one ResourceSet, in bytes.
+const MAX_BYTES: usize = 32 << 20;
+
+/// The maximum number of steps of the regular expressions of one ResourceSet.
+const MAX_MATCHING: usize = 500_000_000;
+
+/// The number of bytes that take as much time as a step.
+const BYTES_OF_STEP: usize = 16;
+
+/// The number of steps of a regular expression that take as much time as a step.
+const MATCHING_OF_STEP: usize = 10;
+
 /// The cost limit for the templates of one ResourceSet.
 #[derive(Debug)]
 pub(in crate::flux::resourceset) struct Budget {
@@ -17,7 +32,14 @@ pub(in crate::flux::resourceset) struct Budget {
 
 impl Budget {
     pub(in crate::flux::resourceset) fn new() -> Self {
-        Self { steps: 2_000_000, bytes: 32 << 20, matching: 2_000_000_000 }
+        Self { steps: MAX_STEPS, bytes: MAX_BYTES, matching: MAX_MATCHING }
+    }
+
+    /// The spent part, as a number of values that take as much time.
+    pub(in crate::flux::resourceset) fn spent(&self) -> usize {
+        (MAX_STEPS - self.steps)
+            + (MAX_BYTES - self.bytes) / BYTES_OF_STEP
+            + (MAX_MATCHING - self.matching) / MATCHING_OF_STEP
     }
 
     pub(super) fn step(&mut self, at: usize) -> Result<(), Fault> {
