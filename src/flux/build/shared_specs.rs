@@ -11,7 +11,10 @@ use crate::yaml::{Entry, Node, Origin, Value};
 /// The values of specifications, by the address of the text of the file and the offset of the object. The objects are
 /// kept, so that addresses stay unique.
 #[derive(Default)]
-pub(crate) struct SharedSpecs(Mutex<Index<(usize, usize), (Object, Arc<SpecValues>)>>);
+pub(crate) struct SharedSpecs(Mutex<Index<Place, (Object, Arc<SpecValues>)>>);
+
+/// The address of a text, and an offset in it.
+type Place = (usize, usize);
 
 impl SharedSpecs {
     /// The specification of an applier. It shares the values of a copy of the object.

@@ -42,14 +42,14 @@ pub(super) fn parse_all(
         Some(parsed)
     };
     let of_texts: Vec<Option<&Arc<Parsed>>> = texts.of_files.iter().copied().map(text_of).collect();
-    let of_file = |((path, file), of_text): (&(&str, &File), &Option<&Arc<Parsed>>)| match of_text {
+    let of_file = |((path, file), of_text): (&(&str, &File), Option<&Arc<Parsed>>)| match of_text {
         None => Arc::new(unread(file)),
         Some(parsed) if parsed.file == **file => Arc::clone(parsed),
         Some(parsed) => {
             known(path, file).unwrap_or_else(|| Arc::new(parsed.of_copy(file).unwrap_or_else(|| parse(file))))
         }
     };
-    files.par_iter().zip(&of_texts).map(of_file).collect()
+    files.par_iter().zip(of_texts).map(of_file).collect()
 }
 
 impl<'a> Texts<'a> {
