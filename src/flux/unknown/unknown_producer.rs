@@ -188,6 +188,8 @@ impl UnknownProducer {
                 possibly(if id.is_flux() { is_sync() } else { is_related() })
             }
             Some(Purpose::Manifests) => possibly(self.has_more_values || is_related()),
+            // Users set the namespace of such a chart at its installation, so the chart contains no Namespace.
+            Some(Purpose::Controller) if is_namespace(id) => possibly(self.mentions(id.name)),
             // A public chart does not contain the name of an object of a fleet, but the values of the release may.
             _ if id.is_flux() => possibly(self.mentions(id.name)),
             _ if is_of_rights(id) && !is_role(id) => possibly(is_related()),
@@ -371,6 +373,10 @@ fn contains_instance(known: Option<&KnownContents>) -> bool {
 
 fn is_definition(id: ObjectId<'_>) -> bool {
     id.kind == "CustomResourceDefinition"
+}
+
+fn is_namespace(id: ObjectId<'_>) -> bool {
+    id.group.is_empty() && id.kind == "Namespace"
 }
 
 /// Returns whether an object is an account, a role or a binding.

@@ -1,13 +1,13 @@
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
-use crate::kube::ObjectId;
+use crate::kube::{ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Index;
-use crate::yaml::{Name, Node};
+use crate::yaml::{Name, Node, Value};
 
 declare! {
     /// The cluster does not receive the namespace of an object.
@@ -17,6 +17,9 @@ declare! {
     /// The API server rejects an object if its namespace does not exist. Flux does not apply a Kustomization with a
     /// rejected object. A namespace that a user created by hand hides the fault until the setup of the next cluster.
     ///
+    /// Helm does not create the target namespace of a release either, unless the HelmRelease sets
+    /// `install.createNamespace`.
+    ///
     /// The severity is warning, since users and installers of platforms often create namespaces.
     ///
     /// The rule ignores:
@@ -24,7 +27,7 @@ declare! {
     /// - the namespaces of Kubernetes and of common platforms
     /// - a namespace that a HelmRelease in another namespace creates with `createNamespace`
     /// - a namespace that a policy, a namespace request or another object creates
-    /// - a namespace with the same name as a chart, because the chart may contain it
+    /// - a namespace with the same name as a chart, because the chart may contain it, unless its contents are known
     /// - a namespace that an unbuilt input may contain
     /// - remote clusters that Flux accesses with a `kubeConfig`, because other tools may create namespaces there
     ///
@@ -122,13 +125,14 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
         return missing;
     }
     let mut judged: Index<Name, ()> = Index::default();
-    for (namespace, applied) in view.namespaces() {
+    let of_objects = view.namespaces().map(|(namespace, applied)| (namespace, applied, Use::Object));
+    for (namespace, applied, usage) in of_objects.chain(targets(view)) {
         if judged.insert(namespace.clone(), ()).is_some() || is_of_platform(namespace) {
             continue;
         }
         match view.namespace(namespace) {
             Presence::Missing => {
-                let mut finding = finding(view, namespace, &applied);
+                let mut finding = finding(view, namespace, &applied, usage);
                 finding.clusters.push(view.receiver.to_string().into());
                 missing.push((view, namespace, finding));
             }
@@ -141,6 +145,26 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
     missing
 }
 
+/// The use of a namespace by an object.
+#[derive(Clone, Copy)]
+enum Use<'a> {
+    /// The object is in the namespace.
+    Object,
+    /// The object is a release, and Helm installs its chart into the namespace that this node names.
+    Target(&'a Node),
+}
+
+/// The target namespaces of the releases of a cluster.
+fn targets<'a>(view: &'a View<'a>) -> impl Iterator<Item = (&'a Name, Applied<'a>, Use<'a>)> {
+    view.of_kind(groups::HELM, "HelmRelease").filter_map(|applied| {
+        let spec = applied.object.node.get("spec").filter(|spec| spec.get("kubeConfig").is_none())?;
+        let node = spec.get("targetNamespace")?;
+        let Value::Scalar(name, _) = &node.value else { return None };
+        let is_open = name.is_empty() || name.contains('$');
+        (!is_open && applied.by.kind != ApplierKind::Bootstrap).then_some((name, applied, Use::Target(node)))
+    })
+}
+
 /// Returns whether a platform creates a namespace with this name.
 fn is_of_platform(namespace: &str) -> bool {
     let names = ["kube-system", "kube-public", "kube-node-lease", "kube-flannel"];
@@ -148,26 +172,45 @@ fn is_of_platform(namespace: &str) -> bool {
     names.contains(&namespace) || prefixes.iter().any(|prefix| namespace.starts_with(prefix))
 }
 
-fn finding(view: &View<'_>, namespace: &str, applied: &Applied<'_>) -> Finding {
+fn finding(view: &View<'_>, namespace: &str, applied: &Applied<'_>, usage: Use<'_>) -> Finding {
     let object = applied.object;
-    let node = object.node.at_keys(&["metadata", "namespace"]);
+    let node = match usage {
+        Use::Object => object.node.at_keys(&["metadata", "namespace"]),
+        Use::Target(node) => Some(node),
+    };
     let place = applied.by.place(node.map_or(object.span(), Node::span));
-    let message = format!("the cluster does not receive namespace `{namespace}` of {}", object.reference());
+    let (before, after) = match usage {
+        Use::Object => (" of ", ""),
+        Use::Target(_) => (", into which ", " installs its chart"),
+    };
+    let before = format!("the cluster does not receive namespace `{namespace}`{before}");
+    let message = format!("{before}{}{after}", object.reference());
     let defined = ObjectId { group: "", kind: "Namespace", namespace: "", name: namespace };
     let defined = view.written.find_unreached(defined).map(|object| object.span().clone());
-    let remedy = match &defined {
-        Some(span) => {
+    let remedy = match (&defined, usage) {
+        (Some(span), _) => {
             format!("list `{}`, which defines it, in a kustomization.yaml that the cluster reads", span.file().path())
         }
-        None => {
+        (None, Use::Object) => {
             format!("add a Namespace `{namespace}` to the objects that the cluster receives, or correct the name")
         }
+        (None, Use::Target(_)) => format!(
+            "add a Namespace `{namespace}` to the objects that the cluster receives, set `install.createNamespace: \
+             true`, or correct the name"
+        ),
     };
-    let help = format!("{remedy}: without it, the applier of the object fails");
-    let finding = Finding::warning(RULE.id, Label::new(place, "not received"), message).help(help);
-    let before = format!("the cluster does not receive namespace `{namespace}` of ");
-    let help = format!("{remedy}: without it, the appliers of these objects fail");
-    let finding = finding.about(object.reference()).caused_by(namespace, before, " objects").help_for_all(help);
+    let (one, all) = match usage {
+        Use::Object => ("the applier of the object fails", "the appliers of these objects fail"),
+        Use::Target(_) => ("Helm does not install the chart", "Helm does not install the charts"),
+    };
+    let summary = match usage {
+        Use::Object => " objects".to_owned(),
+        Use::Target(_) => " HelmReleases install their charts".to_owned(),
+    };
+    let finding = Finding::warning(RULE.id, Label::new(place, "not received"), message);
+    let finding = finding.help(format!("{remedy}: without it, {one}"));
+    let finding = finding.about(object.reference()).caused_by(namespace, before, summary);
+    let finding = finding.help_for_all(format!("{remedy}: without it, {all}"));
     match defined {
         Some(span) => finding.related(span, "defined here"),
         None => finding,
