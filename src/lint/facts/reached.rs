@@ -81,6 +81,11 @@ impl<'a> ReachedFiles<'a> {
         self.positions.contains(&position) || self.anything || is_unknown()
     }
 
+    /// Returns whether a cluster receives an object from its written position.
+    pub(crate) fn receives(&self, object: &Object) -> bool {
+        self.positions.contains(&written_position(object))
+    }
+
     /// Returns whether a cluster receives an object from a file in a directory.
     pub(crate) fn reaches_folder(&self, root: Option<&str>, folder: &str) -> bool {
         self.folders.get(&(root, folder)).is_some_and(|itself| *itself)

@@ -117,12 +117,16 @@ fn markers_without_policy(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding
     }
     let reached = fleet.reached();
     let mut judged: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+    // The clusters determine the namespace of a policy that they receive.
+    let are_all = fleet.repo.clusters.len() <= views.len();
+    let is_received = |object: &Object| are_all && reached.receives(object);
     // `unreachable-object` reports a policy in a file that no cluster reaches.
     let written = fleet.repo.objects.iter().map(|built| &built.object).chain(&fleet.repo.aside);
     let written: Vec<&Object> = written.filter(|object| object.is(groups::IMAGE, "ImagePolicy")).collect();
     let is_written = |namespace: &str, name: &str| {
         let is_it = |object: &&Object| object.name() == name && object.namespace().is_none_or(|own| own == namespace);
-        written.iter().any(|object| is_it(object) && !reached.is_set_aside(written_position(object).1))
+        let is_aside = |object: &Object| reached.is_set_aside(written_position(object).1);
+        written.iter().any(|object| is_it(object) && !is_aside(object) && !is_received(object))
     };
     // An image often has a marker for its name and a marker for its tag.
     let mut reported: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
