@@ -1,7 +1,7 @@
 //! The view of one cluster for rules: the objects that it receives, by kind and identity, and facts derived from them.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::context::Context;
 use crate::api::catalog::{Catalog, Product, Releases};
@@ -20,7 +20,7 @@ use crate::lint::facts::listing::Listing;
 use crate::lint::facts::unknown_sources::UnknownSources;
 use crate::lint::facts::written_objects::WrittenObjects;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
-use crate::rbac::{Kinds, Rbac, Tenants};
+use crate::rbac::{Account, Kinds, Rbac, Tenants};
 use crate::text::Index;
 use crate::yaml::Name;
 
@@ -50,6 +50,8 @@ pub struct View<'a> {
     kinds: OnceLock<Kinds>,
     catalog: OnceLock<Arc<Catalog>>,
     inputs: OnceLock<Vec<Input<'a>>>,
+    /// Whether an account has no escape from its rights.
+    pub(super) confined: Mutex<BTreeMap<Account, bool>>,
     flux_version: OnceLock<Option<FluxVersion>>,
 }
 
@@ -104,6 +106,7 @@ impl<'a> View<'a> {
             kinds: OnceLock::new(),
             catalog: OnceLock::new(),
             inputs: OnceLock::new(),
+            confined: Mutex::default(),
             flux_version: OnceLock::new(),
         }
     }

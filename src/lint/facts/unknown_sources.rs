@@ -232,7 +232,11 @@ impl<'a> UnknownSources<'a> {
     }
 
     /// A source that may contain a Namespace object with a name.
-    pub(crate) fn of_namespace_object(&self, name: &str) -> Option<UnknownSource> {
+    pub(crate) fn of_namespace_object(
+        &self,
+        name: &str,
+        is_denied: impl Fn(&Producer<'_>) -> bool,
+    ) -> Option<UnknownSource> {
         let is_similar = |chart: &str| !chart.is_empty() && (name.starts_with(chart) || chart.starts_with(name));
         let is_named_so = |release: &Object| {
             // Flux cannot apply a release to a namespace that does not exist.
@@ -245,7 +249,7 @@ impl<'a> UnknownSources<'a> {
         };
         let id = ObjectId { group: "", kind: "Namespace", namespace: "", name };
         let may_create = |producer: &&Producer<'_>| !producer.is_chart() || producer.object.is_some_and(is_named_so);
-        self.of(id).find(may_create).map(|producer| producer.source.clone())
+        self.of(id).filter(may_create).find(|producer| !is_denied(producer)).map(|producer| producer.source.clone())
     }
 }
 

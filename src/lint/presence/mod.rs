@@ -1,5 +1,6 @@
 //! The presence of referenced objects on a cluster.
 
+pub(super) mod confinement;
 pub(super) mod generators;
 pub(super) mod namespace_sources;
 pub(super) mod on_cluster;

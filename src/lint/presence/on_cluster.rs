@@ -3,7 +3,7 @@
 use super::namespace_sources::creates_namespace;
 use crate::flux::{Applied, Produced, installs};
 use crate::kube::ObjectId;
-use crate::lint::facts::unknown_sources::UnknownSource;
+use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::view::View;
 
 /// The answer to the question whether an object exists on a cluster.
@@ -65,7 +65,8 @@ impl<'a> View<'a> {
         if let Some(program) = self.program(group, kind, name) {
             return Presence::Unknown(program);
         }
-        sources.of(id).next().map_or(Presence::Missing, |producer| Presence::Unknown(producer.source.clone()))
+        let producer = sources.of(id).find(|producer| !self.is_denied(producer, id));
+        producer.map_or(Presence::Missing, |producer| Presence::Unknown(producer.source.clone()))
     }
 
     /// Returns a program of the repository that may create a Secret, ConfigMap or Namespace.
@@ -87,7 +88,9 @@ impl<'a> View<'a> {
             return Presence::BuiltIn;
         }
         let source = self.program("", "Namespace", name);
-        let source = source.or_else(|| self.unknown_sources().of_namespace_object(name));
+        let id = ObjectId { group: "", kind: "Namespace", namespace: "", name };
+        let is_denied = |producer: &Producer<'_>| self.is_denied(producer, id);
+        let source = source.or_else(|| self.unknown_sources().of_namespace_object(name, is_denied));
         source.map_or(Presence::Missing, Presence::Unknown)
     }
 

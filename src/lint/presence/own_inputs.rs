@@ -25,7 +25,8 @@ pub(crate) fn unknown_producer(
     needed_by: Option<&Object>,
     may_create: impl Fn(&Producer<'_>) -> bool,
 ) -> Option<UnknownSource> {
-    let mut producers = view.unknown_sources().of(wanted).filter(|producer| may_create(producer)).enumerate();
+    let may_create = |producer: &&Producer<'_>| may_create(producer) && !view.is_denied(producer, wanted);
+    let mut producers = view.unknown_sources().of(wanted).filter(may_create).enumerate();
     let comes_first = |at: usize, producer: &Producer<'_>| {
         at >= MAX_PRODUCERS || !comes_after(view, producer, wanted, needed_by.map(ObjectId::of))
     };
