@@ -129,3 +129,8 @@ pub(super) fn prefixes(folder: &str) -> impl Iterator<Item = &str> {
     let own = Some(folder).filter(|folder| !folder.is_empty());
     std::iter::once("").chain(ends.filter_map(|end| folder.get(..end))).chain(own)
 }
+
+/// The directory `clusters` that contains a directory; `None` if the directory is not below `clusters`.
+pub(super) fn base_of(folder: &str) -> Option<&str> {
+    prefixes(folder).find(|above| above.rsplit('/').next() == Some(CLUSTERS)).filter(|base| *base != folder)
+}

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::candidate::{CandidateKind, RootCandidate, prefixes};
+use super::candidate::{CandidateKind, RootCandidate, base_of, prefixes};
 use super::coverage::{Coverage, WrittenSync, source_of};
 use super::names::{CLUSTERS, is_placeholder};
 use super::synthetic_sync::{bootstrap_source, sync_of};
@@ -68,11 +68,6 @@ pub(super) fn cluster_folders(
 /// Returns whether a directory is in `clusters`, where the directory of a cluster may have any name.
 fn is_cluster(folder: &str) -> bool {
     folder_of(folder).rsplit('/').next() == Some(CLUSTERS)
-}
-
-/// The directory `clusters` that contains a directory; `None` if the directory is not below `clusters`.
-fn base_of(folder: &str) -> Option<&str> {
-    prefixes(folder).find(|above| above.rsplit('/').next() == Some(CLUSTERS)).filter(|base| *base != folder)
 }
 
 /// The Kustomizations below each child of a directory.

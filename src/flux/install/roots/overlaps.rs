@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::candidate::{CandidateKind, RootCandidate};
+use super::candidate::{CandidateKind, RootCandidate, base_of};
 use super::names::{CLUSTERS, is_generic, is_placeholder};
 use super::repository::repository;
 use crate::base::finding::{Finding, Severity};
 use crate::base::set_aside::{is_former, is_set_aside, is_template};
 use crate::flux::install::includers::Includers;
 use crate::flux::object::kinds::is_source;
-use crate::text::{Tree, folder_of, is_inside};
+use crate::text::{Span, Tree, folder_of, is_inside};
 
 /// The id of the rule for overlapping roots.
 pub(super) const OVERLAPPING_SYNC: &str = "overlapping-sync";
@@ -123,10 +123,13 @@ fn cluster_folder(home: &str) -> &str {
     folder
 }
 
-/// Returns whether a bootstrap is in the directory of another cluster beside `folder`.
-fn is_beside(home: &str, folder: &str) -> bool {
+/// Returns whether a bootstrap is in the directory of another cluster beside `folder`, or at the same depth below
+/// `clusters`.
+pub(super) fn is_beside(home: &str, folder: &str) -> bool {
     let own = cluster_folder(home);
-    folder_of(own) == folder_of(folder) && !own.is_empty() && own != folder
+    let depth = |path: &str| Some((base_of(path)?.to_string(), path.split('/').count()));
+    let is_near = folder_of(own) == folder_of(folder) || depth(own).is_some_and(|own| depth(folder) == Some(own));
+    is_near && !own.is_empty() && own != folder
 }
 
 /// Removes the roots that sync the directories of other clusters.
@@ -169,10 +172,12 @@ fn reaches(includers: &Includers, tree: &Tree, folder: &str, other: &RootCandida
 
 /// Removes the roots that sync the directory of another root, since the other root syncs that directory already.
 fn copies(tree: &Tree, candidates: &mut Vec<RootCandidate>) -> Vec<Overlap> {
-    let mut owners: BTreeMap<String, String> = BTreeMap::new();
+    let mut owners: BTreeMap<String, Span> = BTreeMap::new();
     for one in candidates.iter() {
+        // The file of a Kustomization in a build may be a base of several clusters.
+        let place = || if one.kind == CandidateKind::SelfApplied { one.place() } else { one.file.first_line() };
         if let Some(folder) = one.synced(tree).filter(|folder| is_inside(&one.home, folder)) {
-            owners.entry(folder).or_insert_with(|| one.file.path().to_string());
+            owners.entry(folder).or_insert_with(place);
         }
     }
     let mut overlaps = Vec::new();
@@ -180,7 +185,10 @@ fn copies(tree: &Tree, candidates: &mut Vec<RootCandidate>) -> Vec<Overlap> {
         let Some(folder) = one.synced(tree).filter(|_| one.kind != CandidateKind::Declared) else { return true };
         let own = cluster_folder(&one.home);
         let Some(owner) = owners.get(&folder).filter(|_| is_beside(&one.home, &folder)) else { return true };
-        let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
+        let name = |path: &str| {
+            let below = base_of(path).and_then(|base| path.get(base.len() + 1..));
+            below.or_else(|| path.rsplit('/').next()).unwrap_or(path).to_string()
+        };
         let message = format!(
             "cluster `{}` syncs `{folder}`, the directory of cluster `{}`, and no cluster syncs `{own}`",
             name(own),
@@ -191,10 +199,8 @@ fn copies(tree: &Tree, candidates: &mut Vec<RootCandidate>) -> Vec<Overlap> {
             apply everything in `{folder}`",
             name(own)
         );
-        let mut finding = Finding::error(OVERLAPPING_SYNC, one.place(), message).help(help);
-        if let Ok(file) = tree.file(owner) {
-            finding = finding.related(file.first_line(), "the sync of the other cluster");
-        }
+        let finding = Finding::error(OVERLAPPING_SYNC, one.place(), message).help(help);
+        let mut finding = finding.related(owner.clone(), "the sync of the other cluster");
         finding.severity = Severity::Warning;
         finding.object = one.objects.last().map(crate::kube::Object::reference);
         overlaps.push(Overlap { finding, folder: own.to_string() });

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use super::candidate::{CandidateKind, RootCandidate};
 use super::coverage::{Coverage, WrittenSync};
+use super::overlaps::is_beside;
 use super::root::is_of;
 use super::synthetic_sync::source_of;
 use crate::base::finding::Finding;
@@ -33,13 +34,33 @@ pub(super) fn self_applied(builder: &Builder, includers: &Includers, coverage: &
             tops.extend(sync.units.iter().map(String::as_str));
         }
     }
-    for top in tops {
-        if includers.is_buildable(top) {
-            let build = builder.build(top);
-            candidates.extend(in_build(top, build.objects, build.findings));
+    let mut others: Vec<(&str, Vec<Object>)> = Vec::new();
+    for top in tops.into_iter().filter(|top| includers.is_buildable(top)) {
+        let build = builder.build(top);
+        match in_build(top, build.objects, build.findings) {
+            Ok(found) => candidates.push(found),
+            Err(objects) => others.push((top, objects)),
         }
     }
+    let copies: Vec<RootCandidate> = others.into_iter().filter_map(|(top, of)| copy(top, of, &candidates)).collect();
+    candidates.extend(copies);
     candidates
+}
+
+/// The candidate for a directory whose Kustomization applies the directory of another candidate, which contains the same
+/// Kustomization. The directory is a copy of the other directory.
+fn copy(top: &str, objects: Vec<Object>, candidates: &[RootCandidate]) -> Option<RootCandidate> {
+    let is_of_other = |object: &Object, path: &str| {
+        candidates.iter().filter(|one| one.kind == CandidateKind::SelfApplied && is_beside(top, path)).any(|one| {
+            one.home == path && one.objects.last().is_some_and(|other| other.reference() == object.reference())
+        })
+    };
+    let mut kustomizations = objects.into_iter().filter(is_kustomization);
+    let (sync, path) = kustomizations.find_map(|object| {
+        let path = path_of(&object).filter(|path| is_of_other(&object, path))?;
+        Some((object, path))
+    })?;
+    Some(RootCandidate { home: top.to_string(), ..candidate(Vec::new(), sync, &path) })
 }
 
 /// Returns whether a Kustomization waits for a Kustomization that is not beside it.
@@ -91,8 +112,8 @@ fn is_beside_its_kustomization(builder: &Builder, includers: &Includers, sync: &
         && builder.build(folder).objects.iter().any(is_kustomization)
 }
 
-/// The candidate for a Kustomization in the build of a directory.
-fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Option<RootCandidate> {
+/// The candidate for a Kustomization in the build of a directory, or the objects of the build.
+fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Result<RootCandidate, Vec<Object>> {
     let applies_it = |object: &Object| path_of(object).filter(|path| is_kustomization(object) && path == top);
     // The Kustomization may also apply a parent directory, if the build contains its source, or if `flux bootstrap`
     // created the source.
@@ -109,9 +130,9 @@ fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Option<R
     };
     let (own, more) = (find(&applies_it), || find(&applies_more));
     let is_own = own.is_some();
-    let (at, path) = own.or_else(more)?;
+    let Some((at, path)) = own.or_else(more) else { return Err(objects) };
     if waits_for_others(&objects[at], &objects) {
-        return None;
+        return Err(objects);
     }
     let mut beside = objects;
     let sync = beside.remove(at);
@@ -122,7 +143,7 @@ fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Option<R
         beside.retain(|object| is_source(object) && is_of(&sync, object));
     }
     let found = candidate(beside, sync, &path);
-    Some(RootCandidate { home: top.to_string(), findings, controller, ..found })
+    Ok(RootCandidate { home: top.to_string(), findings, controller, ..found })
 }
 
 /// Returns whether a Kustomization uses the source that `flux bootstrap` creates by default.
