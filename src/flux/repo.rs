@@ -23,6 +23,7 @@ use crate::flux::build::digest::Digest;
 use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::cluster::lookups::Lookups;
+use crate::flux::engine::crossed_path::crossed_paths;
 use crate::flux::engine::exchange::{Exchange, KeptBuilds};
 use crate::flux::engine::outcome::Gap;
 use crate::flux::engine::unmatched_patches::PatchTally;
@@ -238,6 +239,7 @@ impl Repo {
                 repo.problems.extend(outcome.findings);
                 repo.add_loose_findings(loose, files.tree());
                 repo.problems.extend(own.missing_paths(&repo.objects, &repo.clusters, files.tree()));
+                repo.problems.extend(crossed_paths(&repo.clusters, &named.included, files.tree()));
                 repo.not_done = outcome.not_done;
                 repo.gaps = outcome.gaps;
             }

@@ -6,4 +6,5 @@ pub(super) mod undefined_variables;
 pub(super) mod unmatched_patches;
 pub(super) mod outcome;
 pub(super) mod unreached_path;
+pub(super) mod crossed_path;
 pub(super) mod waves;

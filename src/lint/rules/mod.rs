@@ -12,6 +12,7 @@ macro_rules! rules {
 }
 
 rules! {
+    mod account_without_rights;
     mod automation_pushes_to_synced_branch;
     mod bootstrap_order;
     mod cross_namespace_reference;
@@ -60,6 +61,7 @@ rules! {
     mod namespace_from_helm;
     mod object_owned_twice;
     mod overlapping_sync;
+    mod path_of_other_cluster;
     mod plaintext_secret;
     mod policy_violation;
     mod privileged_workload;
