@@ -157,9 +157,8 @@ fn directories_without_an_applier_count_too() {
     let mut text =
         [sync("a"), config_map("clusters/a/x.yaml", "x", "{}"), config_map("apps/o.yaml", "o", "{}")].concat();
     text += "\n## apps/kustomization.yaml\nresources: [o.yaml]\n";
-    for at in 0..3 {
-        text += &format!("\n## v{at}/kustomization.yaml\nresources: [../apps]\nnamePrefix: p{at}-\n");
-    }
+    let variant = |at: usize| format!("\n## v{at}/kustomization.yaml\nresources: [../apps]\nnamePrefix: p{at}-\n");
+    text.extend((0..3).map(variant));
     let limits = Limits { objects: 6, ..Limits::default() };
     let repo = bounded(&text, Bounds { builds: limits, ..Bounds::default() });
     assert_eq!(
