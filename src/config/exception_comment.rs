@@ -26,7 +26,9 @@ const FORM: &str = "write `# fleetwright: allow[rule] reason`";
 /// Reads the exceptions in the comments of a file. Returns findings for comments that are not valid.
 pub fn exceptions_of(file: &File) -> (Vec<Exception>, Vec<Finding>) {
     let (mut exceptions, mut findings) = (Vec::new(), Vec::new());
-    if memchr::memmem::find(file.text().as_bytes(), NAME.as_bytes()).is_none() {
+    // The first letter may be a capital.
+    let name = NAME.get(1..).unwrap_or_default();
+    if memchr::memmem::find(file.text().as_bytes(), name.as_bytes()).is_none() {
         return (exceptions, findings);
     }
     let lines = lines(file.text());
@@ -61,6 +63,23 @@ struct Comment<'a> {
     start: usize,
     /// The text after the name of the program.
     text: &'a str,
+    /// Whether another text precedes the name of the program, or the name is written in another case.
+    is_misspelled: bool,
+}
+
+/// The position of an ASCII text in a line, in upper or lower case.
+fn find_ignoring_case(line: &str, text: &str) -> Option<usize> {
+    line.as_bytes().windows(text.len()).position(|part| part.eq_ignore_ascii_case(text.as_bytes()))
+}
+
+/// Returns whether a `#` after this part of a line starts a comment.
+fn ends_before_comment(code: &str) -> bool {
+    code.is_empty() || code.ends_with([' ', '\t', '\u{FEFF}'])
+}
+
+/// The start of the comment at the end of a line, if there is one.
+fn comment_start(line: &str) -> Option<usize> {
+    line.match_indices('#').map(|(at, _)| at).find(|at| line.get(..*at).is_some_and(ends_before_comment))
 }
 
 fn lines(text: &str) -> Vec<Line<'_>> {
@@ -77,17 +96,28 @@ fn lines(text: &str) -> Vec<Line<'_>> {
 
 impl<'a> Line<'a> {
     /// The comment for this program on the line.
+    ///
+    /// A comment that only mentions the program is not for it, unless it has the form of an exception, with brackets.
     fn comment(&self) -> Option<Comment<'a>> {
-        let (before, text) = self.text.split_once(NAME)?;
-        let before = before.trim_end().strip_suffix('#')?;
-        let is_comment = before.is_empty() || before.ends_with([' ', '\t', '\u{FEFF}']);
+        let at = find_ignoring_case(self.text, NAME)?;
+        let (before, text) = (self.text.get(..at)?, self.text.get(at + NAME.len()..)?);
+        let code = before.trim_end().strip_suffix('#').filter(|code| ends_before_comment(code));
         let word = text.trim_start();
         let word = word.get(..word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len())).unwrap_or_default();
-        let is_exception = word == "allow" || OTHER_WORDS.contains(&word);
-        (is_comment && is_exception).then(|| Comment {
-            place: self.start + before.len()..self.start + self.text.len(),
+        let is_exception = ["allow"].iter().chain(&OTHER_WORDS).any(|known| word.eq_ignore_ascii_case(known));
+        let has_brackets =
+            || text.trim_start().get(word.len()..).is_some_and(|rest| rest.trim_start().starts_with('['));
+        let (start, is_prefixed) = match code {
+            Some(code) => (code.len(), false),
+            // In quotes, it is an example.
+            None if before.trim_end().trim_end_matches('#').ends_with(['`', '"', '\'']) => return None,
+            None => (comment_start(before).filter(|_| has_brackets())?, true),
+        };
+        is_exception.then(|| Comment {
+            place: self.start + start..self.start + self.text.len(),
             start: self.start + self.text.len() - text.len(),
             text,
+            is_misspelled: is_prefixed || !self.text.get(at..).is_some_and(|rest| rest.starts_with(NAME)),
         })
     }
 
@@ -166,6 +196,9 @@ fn scope(lines: &[Line<'_>], at: usize) -> Range<usize> {
 fn read(file: &File, comment: &Comment<'_>, lines: &Span) -> Result<Vec<Exception>, Box<Finding>> {
     let at = || file.span(comment.place.clone());
     let fault = |message: &str, help: &str| Box::new(Finding::error(INVALID_EXCEPTION, at(), message).help(help));
+    if comment.is_misspelled {
+        return Err(fault("the comment has no effect, since it does not start with `# fleetwright:`", FORM));
+    }
     let Some(rest) = comment.text.trim_start().strip_prefix("allow") else {
         return Err(fault("the comment has no effect, since only `allow` makes an exception", FORM));
     };
@@ -265,7 +298,10 @@ mod tests {
         assert_eq!(read("# fleetwright: allow[a] the data moves (until 2027-01-31)"), dated);
         assert_eq!(read("# fleetwright: allow[a] the data moves, until 2027-01-31."), dated);
         assert_eq!(read("# fleetwright: allow[a] until it moves"), one(&["a"], "until it moves", None));
-        assert_eq!(read("# see fleetwright: allow[a] x"), one(&[], "", None));
+        assert_eq!(read("# see fleetwright: allow a x"), one(&[], "", None));
+        assert_eq!(read("a: 'see fleetwright: allow[a] x'"), one(&[], "", None));
+        assert_eq!(read("# Fleetwright: a linter"), one(&[], "", None));
+        assert_eq!(read("# write `# fleetwright: allow[a] x`, or `fleetwright: allow[a] x`"), one(&[], "", None));
         assert_eq!(read("# fleetwright: a linter"), one(&[], "", None));
     }
 
@@ -276,6 +312,11 @@ mod tests {
         {
             assert!(read_one(&format!("# fleetwright: {text}")).is_err(), "{text}");
         }
+        let other = ["# note. fleetwright: allow[a] x", "# Fleetwright: allow[a] x", "# see fleetwright: Ignore [a] x"];
+        for text in other.into_iter().chain(["b: 1 # note; fleetwright: allow[a] x"]) {
+            assert!(read_one(text).unwrap_err().contains("does not start with"), "{text}");
+        }
+        assert!(read_one("# fleetwright: Allow[a] x").unwrap_err().contains("only `allow`"));
         assert!(read_one("# fleetwright: allow[a] until 2027-02-30 x").unwrap_err().contains("2027-02-30"));
     }
 

@@ -1,8 +1,8 @@
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// A comment starts with `# fleetwright:` and has no effect: it states no reason or no rule, its rule does not exist, or its
-    /// date is not valid.
+    /// A comment contains `fleetwright: allow[…]` and has no effect: it does not start with `# fleetwright: allow` in lower
+    /// case, it states no reason or no rule, its rule does not exist, or its date is not valid.
     ///
     /// ## Why
     ///
