@@ -105,6 +105,8 @@ pub struct Finding {
     pub at: Label,
     /// Related positions.
     pub related: Vec<Label>,
+    /// The faults, if the rule reports several faults together.
+    pub joint: Option<Box<Joint>>,
     /// The reason for the finding and the fix.
     pub help: Option<String>,
     /// The object with the fault.
@@ -117,6 +119,27 @@ pub struct Finding {
     pub others: Option<Box<Others>>,
     /// The edits that remove the finding, or those for the places that have some.
     pub fix: Option<Box<Fix>>,
+}
+
+/// The faults that a rule reports in one finding.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Joint {
+    /// The faults. The first one is at the main position.
+    pub parts: Vec<Part>,
+}
+
+/// One of several faults that a rule reports in one finding, such as one of the privileged containers of a workload.
+///
+/// A finding is accepted only if each of its parts is. The place of a fault that exists only between several objects is
+/// one part, wherever the objects are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The position.
+    pub span: Span,
+    /// The object with the fault.
+    pub object: Option<ObjectRef>,
+    /// A text that identifies the fault, together with its rule, file and object.
+    pub fault: String,
 }
 
 /// Edits of files that remove a finding.
@@ -200,6 +223,7 @@ impl Finding {
             message: message.into(),
             at: at.into(),
             related: Vec::new(),
+            joint: None,
             help: None,
             object: None,
             clusters: Vec::new(),
@@ -273,6 +297,71 @@ impl Finding {
             cause.keeps_related = true;
         }
         self
+    }
+
+    /// Sets the faults that the finding reports. The first one is at the main position.
+    #[must_use]
+    pub fn with_parts(mut self, parts: impl IntoIterator<Item = Part>) -> Self {
+        *self.parts_mut() = parts.into_iter().collect();
+        self
+    }
+
+    /// The faults that the finding reports together; empty if it reports a single fault.
+    pub fn parts(&self) -> &[Part] {
+        self.joint.as_ref().map_or(&[], |joint| &joint.parts)
+    }
+
+    /// The faults that the finding reports together, for changes.
+    pub fn parts_mut(&mut self) -> &mut Vec<Part> {
+        &mut self.joint.get_or_insert_default().parts
+    }
+
+    /// Sets the faults of the object that the finding reports: their positions, and texts that identify them.
+    #[must_use]
+    pub fn with_faults<T: Into<String>>(self, faults: impl IntoIterator<Item = (Span, T)>) -> Self {
+        let object = self.object.clone();
+        let part = |(span, fault): (Span, T)| Part { span, object: object.clone(), fault: fault.into() };
+        self.with_parts(faults.into_iter().map(part))
+    }
+
+    /// Removes the accepted parts, unless all parts are accepted. Returns whether all parts are accepted.
+    ///
+    /// `is_accepted` is called once for each part. A finding without parts has one part. `by` is what accepts parts, for the
+    /// help.
+    pub fn accept_parts(&mut self, by: &str, mut is_accepted: impl FnMut(&Span, Option<&ObjectRef>) -> bool) -> bool {
+        if self.parts().is_empty() {
+            return is_accepted(&self.at.span, self.object.as_ref());
+        }
+        let all = self.parts().len();
+        let mut open = self.parts().to_vec();
+        open.retain(|part| !is_accepted(&part.span, part.object.as_ref()));
+        let Some(first) = open.first() else { return true };
+        if open.len() < all {
+            let is_open = |span: &Span| open.iter().any(|part| part.span == *span);
+            let mut accepted: Vec<Span> = self.parts().iter().map(|part| part.span.clone()).collect();
+            accepted.retain(|span| !is_open(span));
+            let moves = first.object == self.object;
+            self.related.retain(|label| !(accepted.contains(&label.span) || moves && label.span == first.span));
+            if moves {
+                self.at.span = first.span.clone();
+            }
+            let note = format!("{by} {} of {all} places", all - open.len());
+            self.help = Some(self.help.take().map_or(note.clone(), |help| format!("{help}; {note}")));
+            // The fix of a joint finding edits all places.
+            self.fix = None;
+            *self.parts_mut() = open;
+        }
+        false
+    }
+
+    /// Moves all positions of the finding, for another applier of the same build.
+    pub fn move_positions(&mut self, place: impl Fn(&Span) -> Span) {
+        for label in std::iter::once(&mut self.at).chain(&mut self.related) {
+            label.span = place(&label.span);
+        }
+        for part in self.joint.iter_mut().flat_map(|joint| &mut joint.parts) {
+            part.span = place(&part.span);
+        }
     }
 
     /// Sets the fix, if there is one.

@@ -4,43 +4,59 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::finding::{Finding, ObjectRef};
+use super::finding::{Finding, ObjectRef, Part};
+use crate::text::Span;
 
 /// The number of hexadecimal digits of a fingerprint.
 const DIGITS: usize = 32;
 
-/// Returns the fingerprint of each finding in a list.
+/// Returns the fingerprint of each finding in a list. For a finding with parts, it is that of the first part.
+pub fn fingerprints(findings: &[Finding]) -> Vec<String> {
+    fingerprints_of_parts(findings).into_iter().filter_map(|parts| parts.into_iter().next()).collect()
+}
+
+/// Returns the fingerprints of each finding in a list: one for each part, or one for a finding without parts.
 ///
 /// A fingerprint depends on the rule, the file, the object and the fault, but not on the position or the clusters.
-/// Findings that are equal in all of these are numbered in the order of their positions.
-pub fn fingerprints(findings: &[Finding]) -> Vec<String> {
+/// Faults that are equal in all of these are numbered in the order of their positions.
+pub fn fingerprints_of_parts(findings: &[Finding]) -> Vec<Vec<String>> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let of = |finding: &Finding| {
-        let base = fingerprint(finding);
+    let mut numbered = |base: String| {
         let count = seen.entry(base.clone()).or_default();
         *count += 1;
         if *count == 1 { base } else { digest(&[&base, &count.to_string()]) }
     };
-    findings.iter().map(of).collect()
+    let mut of = |finding: &Finding| -> Vec<String> {
+        let whole = (&finding.at.span, finding.object.as_ref());
+        match finding.parts() {
+            [] => {
+                let fault = match &finding.cause {
+                    Some(cause) => cause.key.clone(),
+                    None => without_numbers(&finding.message),
+                };
+                vec![numbered(fingerprint(finding.rule, whole, &fault))]
+            }
+            parts => {
+                let of_part = |part: &Part| fingerprint(finding.rule, (&part.span, part.object.as_ref()), &part.fault);
+                parts.iter().map(|part| numbered(of_part(part))).collect()
+            }
+        }
+    };
+    findings.iter().map(&mut of).collect()
 }
 
-fn fingerprint(finding: &Finding) -> String {
-    let file = finding.at.span.file();
-    let object = finding.object.as_ref();
+fn fingerprint(rule: &str, (span, object): (&Span, Option<&ObjectRef>), fault: &str) -> String {
+    let file = span.file();
     let namespace = object.and_then(|object| object.namespace.as_deref()).unwrap_or_default();
-    let fault = match &finding.cause {
-        Some(cause) => cause.key.clone(),
-        None => without_numbers(&finding.message),
-    };
     digest(&[
-        finding.rule,
+        rule,
         file.root().map_or("", |root| root),
         file.path(),
         object.map_or("", ObjectRef::group),
         object.map_or("", |object| &object.kind),
         namespace,
         object.map_or("", |object| &object.name),
-        &fault,
+        fault,
     ])
 }
 

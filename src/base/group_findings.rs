@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::finding::{Finding, Fix, Label, ObjectRef, Others, Severity};
+use super::finding::{Finding, Fix, Joint, Label, ObjectRef, Others, Severity};
 use crate::text::Index;
 
 /// The maximum number of related places of merged findings.
@@ -42,11 +42,13 @@ pub fn sort(findings: &mut Vec<Finding>) {
     drop(known);
     for (first, at) in &same {
         let (clusters, related) = (take(&mut findings[*at].clusters), take(&mut findings[*at].related));
+        let parts = findings[*at].joint.take();
         findings[*first].clusters.extend(clusters);
         if findings[*first].fix != findings[*at].fix {
             findings[*first].fix = None;
         }
         relate(&mut findings[*first], related);
+        add_parts(&mut findings[*first], parts);
     }
     let mut later = same.iter().map(|(_, at)| *at).peekable();
     let mut at = 0;
@@ -67,6 +69,7 @@ pub fn sort(findings: &mut Vec<Finding>) {
                 kept.fix = None;
             }
             relate(kept, take(&mut later.related));
+            add_parts(kept, later.joint.take());
         }
         is_same
     });
@@ -88,6 +91,16 @@ fn relate(finding: &mut Finding, related: Vec<Label>) {
     for label in related {
         if finding.related.len() < MAX_RELATED && !finding.related.contains(&label) {
             finding.related.push(label);
+        }
+    }
+}
+
+/// Adds the parts that only another finding at the same position has.
+fn add_parts(finding: &mut Finding, joint: Option<Box<Joint>>) {
+    let Some(joint) = joint.filter(|joint| finding.parts() != joint.parts) else { return };
+    for part in joint.parts {
+        if !finding.parts().contains(&part) {
+            finding.parts_mut().push(part);
         }
     }
 }

@@ -206,11 +206,13 @@ fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> 
 /// A finding of a shared build, with the positions and the object of `applier`.
 fn moved(finding: &Finding, applier: &Applier, cluster: &Name) -> Finding {
     let mut finding = finding.clone();
-    for label in std::iter::once(&mut finding.at).chain(&mut finding.related) {
-        label.span = applier.place(&label.span);
-    }
+    finding.move_positions(|span| applier.place(span));
     let of_other = |object: &ObjectRef| applier.shares_with.iter().any(|other| other.reference() == *object);
-    finding.object = finding.object.map(|object| if of_other(&object) { applier.reference.clone() } else { object });
+    let own = |object: ObjectRef| if of_other(&object) { applier.reference.clone() } else { object };
+    finding.object = finding.object.map(own);
+    for part in finding.joint.iter_mut().flat_map(|joint| &mut joint.parts) {
+        part.object = part.object.take().map(own);
+    }
     finding.clusters = vec![cluster.clone()];
     finding
 }

@@ -262,6 +262,7 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
         let summary = format!(" texts of {object} contain variables of their own, and Flux substitutes them");
         finding = finding.caused_by(key, "", summary);
     }
+    finding = finding.with_faults(undefined.uses.iter().map(|(name, place)| (place.clone(), name.to_string())));
     for (name, place) in undefined.uses.iter().skip(1).take(MAX_SHOWN) {
         finding = finding.related(place.clone(), format!("`{name}`"));
     }

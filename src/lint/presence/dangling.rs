@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::missing::{Missing, MissingSearch};
-use crate::base::finding::{Finding, Fix};
+use crate::base::finding::{Finding, Fix, Part};
 use crate::flux::Applied;
 use crate::kube::ObjectId;
 use crate::lint::findings::Findings;
@@ -67,7 +67,12 @@ impl Dangling<'_> {
         let finding = Finding::error(rule, first.by.place(node.span()), message).about(by);
         let fixes = users.iter().map(|(user, node)| Some(missing.fix(node)?.moved(|span| user.by.place(span))));
         let fix = fixes.collect::<Option<Vec<Fix>>>().and_then(Fix::join);
-        let finding = missing.explain(finding, otherwise).fixed_by(fix);
+        let part = |(user, node): &(Applied<'_>, &Node)| Part {
+            span: user.by.place(node.span()),
+            object: Some(user.object.reference()),
+            fault: target.to_string(),
+        };
+        let finding = missing.explain(finding, otherwise).fixed_by(fix).with_parts(users.iter().map(part));
         users.iter().skip(1).take(MAX_LISTED).fold(finding, |finding, (user, node)| {
             finding.related(user.by.place(node.span()), format!("also referenced by {}", user.object.reference()))
         })

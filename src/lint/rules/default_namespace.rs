@@ -1,4 +1,4 @@
-use crate::base::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Label, Part, Severity};
 use crate::flux::{Applied, ApplierKind, ApplyMode};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
@@ -71,7 +71,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
 fn finding(objects: &[Applied<'_>]) -> Option<Finding> {
     let (first, rest) = objects.split_first()?;
     let object = first.object;
-    let place = object.node.entry("metadata").map_or_else(|| object.span().clone(), Entry::key_span);
+    let place = |applied: &Applied<'_>| {
+        let object = applied.object;
+        applied.by.place(&object.node.entry("metadata").map_or_else(|| object.span().clone(), Entry::key_span))
+    };
     let others = match rest.len() {
         0 => String::new(),
         1 => " and another object".to_owned(),
@@ -84,9 +87,15 @@ fn finding(objects: &[Applied<'_>]) -> Option<Finding> {
         _ => "set `namespace` in the kustomization.yaml or `spec.targetNamespace` in the Kustomization",
     };
     let help = format!("{where_to}: without a namespace, Flux fails with `namespace not specified`");
-    let label = Label::new(first.by.place(&place), "no `namespace` here");
+    let label = Label::new(place(first), "no `namespace` here");
     let severity = if first.by.is_suspended() { Severity::Warning } else { Severity::Error };
     let finding = Finding { severity, ..Finding::error(RULE.id, label, message).help(help).about(object.reference()) };
+    let part = |applied: &Applied<'_>| Part {
+        span: place(applied),
+        object: Some(applied.object.reference()),
+        fault: first.by.reference.to_string(),
+    };
+    let finding = finding.with_parts(objects.iter().map(part));
     let shown = rest.iter().take(MAX_SHOWN);
     Some(shown.fold(finding, |finding, applied| {
         finding.related(applied.by.place(applied.object.span()), "also without a namespace")

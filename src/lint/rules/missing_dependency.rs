@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label, Part};
 use crate::flux::{Applier, ApplierKind};
 use crate::kube::Object;
 use crate::lint::facts::distinct::memory_address;
@@ -306,7 +306,12 @@ fn finding_of_all(uses: &[LateUse<'_>]) -> Option<Finding> {
             fails(uses)
         )
     };
+    let part = |one: &LateUse<'_>| {
+        let span = place_in(one.by, one.by.object.as_ref()?).span;
+        Some(Part { span, object: Some(one.by.reference.clone()), fault: provider.to_string() })
+    };
     let finding = Finding::warning(RULE.id, place_in(first.by, consumer), message);
+    let finding = finding.with_parts(uses.iter().filter_map(part));
     Some(with_places(finding.help(help).about(first.by.reference.clone()), first, uses))
 }
 

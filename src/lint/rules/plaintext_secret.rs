@@ -11,7 +11,7 @@ use crate::lint::facts::private_values::secret::in_secret;
 use crate::lint::facts::private_values::shape::ADDRESS_WITH_KEY;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
-use crate::text::folder_of;
+use crate::text::{Span, folder_of};
 
 declare! {
     /// The repository contains a private value in plain text.
@@ -162,7 +162,10 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
              value stays in the history",
         ),
     };
-    let mut finding = finding(applied, first, severity_of_all, message, help);
+    let place = |one: &Private| (place_of(applied, one).clone(), one.name.clone());
+    let others = all.iter().filter(counts).filter(|one| one.span != first.span);
+    let parts = std::iter::once(first).chain(others).map(place);
+    let mut finding = finding(applied, first, severity_of_all, message, help).with_faults(parts);
     for other in all.iter().filter(counts).filter(|one| one.span != first.span) {
         finding = finding.related(other.span.clone(), format!("`{}`", other.name));
     }
@@ -198,11 +201,16 @@ fn is_example(applied: &Applied<'_>) -> bool {
 
 /// Returns a finding at a value, or at the value of the variable that sets it.
 fn finding(applied: &Applied<'_>, one: &Private, severity: Severity, message: String, help: &str) -> Finding {
-    let variable = one.variable.as_ref().and_then(|name| applied.by.variables.values.get(name));
-    let place = variable.map_or(&one.span, |variable| &variable.place);
+    let place = place_of(applied, one);
     let mut finding = Finding::error(RULE.id, place.clone(), message).help(help).about(applied.object.reference());
-    if variable.is_some() {
+    if *place != one.span {
         finding = finding.related(one.span.clone(), "the variable is used here");
     }
     Finding { severity, ..finding }
+}
+
+/// The place of a value, or of the value of the variable that sets it.
+fn place_of<'a>(applied: &'a Applied<'_>, one: &'a Private) -> &'a Span {
+    let variable = one.variable.as_ref().and_then(|name| applied.by.variables.values.get(name));
+    variable.map_or(&one.span, |variable| &variable.place)
 }

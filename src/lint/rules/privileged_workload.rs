@@ -8,7 +8,7 @@ use crate::lint::facts::pods::{containers, pod};
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, pedantic};
-use crate::text::is_inside;
+use crate::text::{Span, is_inside};
 use crate::yaml::Node;
 
 declare! {
@@ -98,30 +98,29 @@ declare! {
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let Some(pod) = pod(object) else { return };
-    let mut faults: Vec<(&Node, String)> = Vec::new();
+    let mut faults: Vec<Fault<'_>> = Vec::new();
     // The baseline forbids these mounts, but they contain only public files of the node.
-    let mut public: Vec<(&Node, String)> = Vec::new();
+    let mut public: Vec<Fault<'_>> = Vec::new();
     for field in ["hostNetwork", "hostPID", "hostIPC"] {
-        faults.extend(
-            pod.get(field).filter(|node| flag(node) == Some(true)).map(|node| (node, format!("`{field}: true`"))),
-        );
+        let node = pod.get(field).filter(|node| flag(node) == Some(true));
+        faults.extend(node.map(|node| Fault::new("", node, format!("`{field}: true`"))));
     }
     let of_pod = pod.get("securityContext");
-    let mut roots: Vec<(&Node, String)> = Vec::new();
+    let mut roots: Vec<Fault<'_>> = Vec::new();
     let mut open: Vec<&str> = Vec::new();
     for container in containers(object) {
         let own = container.get("securityContext");
-        if let Some((node, words)) =
-            root(own, of_pod).filter(|(node, _)| roots.iter().all(|(other, _)| !ptr::eq(*node, *other)))
-        {
-            roots.push((node, words));
+        let name = container.get("name").and_then(Node::text).unwrap_or_default();
+        if let Some(node) = root(own, of_pod).filter(|node| roots.iter().all(|other| !ptr::eq(*node, other.node))) {
+            roots.push(Fault::new(name, node, "`runAsUser: 0`".to_string()));
         }
         if let Some(context) = own {
             let privileged = context.get("privileged").filter(|node| flag(node) == Some(true));
-            faults.extend(privileged.map(|node| (node, "`privileged: true`".to_string())));
+            faults.extend(privileged.map(|node| Fault::new(name, node, "`privileged: true`".to_string())));
             let added = context.at_keys(&["capabilities", "add"]).map(Node::items).unwrap_or_default();
             let strong = added.iter().filter(|item| item.text().is_some_and(is_beyond_baseline));
-            faults.extend(strong.map(|item| (item, format!("capability `{}`", item.text().unwrap_or_default()))));
+            let capability = |item: &Node| format!("capability `{}`", item.text().unwrap_or_default());
+            faults.extend(strong.map(|item| Fault::new(name, item, capability(item))));
         }
         let sets_user = field_of(own, of_pod, "runAsUser").is_some()
             || field_of(own, of_pod, "runAsNonRoot").is_some_and(|node| flag(node) != Some(false));
@@ -135,7 +134,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     }
     for volume in pod.get("volumes").map(Node::items).unwrap_or_default() {
         let path = volume.at_keys(&["hostPath", "path"]).filter(|path| path.text().is_some_and(is_of_node));
-        let fault = path.map(|node| (node, format!("host path `{}`", node.text().unwrap_or_default())));
+        let fault = path.map(|node| Fault::new("", node, format!("host path `{}`", node.text().unwrap_or_default())));
         if path.is_some_and(|path| path.text().is_some_and(is_public)) && is_read_only(object, volume) {
             public.extend(fault);
         } else {
@@ -150,16 +149,19 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     }
     let is_mild = faults.is_empty() && !public.is_empty();
     faults.extend(public);
-    if let Some((first, _)) = faults.first() {
+    if let Some(first) = faults.first() {
         // Several containers may have the same permission.
         let mut words: Vec<&str> = Vec::new();
-        for (_, fault) in &faults {
+        for Fault { words: fault, .. } in &faults {
             if !words.contains(&fault.as_str()) {
                 words.push(fault);
             }
         }
         let message = format!("{} has {}", object.reference(), words.join(", "));
-        let mut finding = Finding::warning(RULE.id, first.span().clone(), message).help(HELP).about(object.reference());
+        let mut finding = Finding::warning(RULE.id, first.node.span().clone(), message)
+            .help(HELP)
+            .about(object.reference())
+            .with_faults(faults.iter().map(Fault::part));
         if is_mild {
             finding.severity = Severity::Pedantic;
             finding = finding.help(
@@ -167,7 +169,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
                                     Security Standards forbids host paths",
             );
         }
-        for (node, words) in faults.iter().skip(1) {
+        for Fault { node, words, .. } in faults.iter().skip(1) {
             finding = finding.related(node.span().clone(), words.clone());
         }
         found.push(finding);
@@ -176,8 +178,28 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         open.dedup();
         open.reverse();
         let message = format!("{} {}", object.reference(), open.join(" and "));
-        let place = roots.first().map_or_else(|| object.span(), |(node, _)| node.span());
-        found.push(pedantic(RULE.id, place.clone(), message).help(HELP).about(object.reference()));
+        let place = roots.first().map_or_else(|| object.span(), |root| root.node.span());
+        let finding = pedantic(RULE.id, place.clone(), message).help(HELP).about(object.reference());
+        found.push(finding.with_faults(roots.iter().map(Fault::part)));
+    }
+}
+
+/// A permission that a workload has.
+struct Fault<'a> {
+    /// The container that has the permission; empty if the pod has it.
+    container: &'a str,
+    node: &'a Node,
+    words: String,
+}
+
+impl<'a> Fault<'a> {
+    fn new(container: &'a str, node: &'a Node, words: String) -> Self {
+        Self { container, node, words }
+    }
+
+    /// The position, and a text that identifies the fault in its workload.
+    fn part(&self) -> (Span, String) {
+        (self.node.span().clone(), format!("{} {}", self.container, self.words))
     }
 }
 
@@ -236,7 +258,6 @@ fn field_of<'a>(own: Option<&'a Node>, of_pod: Option<&'a Node>, field: &str) ->
 }
 
 /// The field that sets root as the user of a container. Fields of the container override the fields of its pod.
-fn root<'a>(own: Option<&'a Node>, of_pod: Option<&'a Node>) -> Option<(&'a Node, String)> {
-    let user = field_of(own, of_pod, "runAsUser").filter(|user| user.text() == Some("0"))?;
-    Some((user, "`runAsUser: 0`".to_string()))
+fn root<'a>(own: Option<&'a Node>, of_pod: Option<&'a Node>) -> Option<&'a Node> {
+    field_of(own, of_pod, "runAsUser").filter(|user| user.text() == Some("0"))
 }

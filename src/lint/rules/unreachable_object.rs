@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use crate::base::finding::{Finding, Label, ObjectRef, is_almost};
+use crate::base::finding::{Finding, Label, ObjectRef, Part, is_almost};
 use crate::flux::{Cluster, MISSING_PATH, State, is_flux, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;
@@ -9,7 +9,7 @@ use crate::lint::facts::reached::has_root;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
-use crate::text::{Index, folder_of, is_inside, normalize};
+use crate::text::{Index, Span, folder_of, is_inside, normalize};
 
 /// The number of further objects of a directory that a finding shows.
 const MAX_SHOWN: usize = 10;
@@ -261,6 +261,7 @@ fn unused_patches(patches: &[&Object]) -> Option<Finding> {
     let before = format!("no kustomization uses the patches of {} in ", first.reference());
     let finding =
         finding.caused_by(format!("patches of {}", references.join(" ")), before, " directories").keeping_related();
+    let finding = finding.with_parts(parts(patches, place));
     let shown = rest.iter().take(MAX_SHOWN);
     Some(shown.fold(finding, |finding, object| finding.related(place(object), object.reference().to_string())))
 }
@@ -284,8 +285,18 @@ fn finding(folder: &str, objects: &[&Object], top: Option<&str>) -> Option<Findi
         finding.caused_by(references.join(" "), format!("no cluster reaches {what} in "), " directories")
     };
     let finding = finding.keeping_related();
+    let finding = finding.with_parts(parts(objects, place));
     let shown = rest.iter().take(MAX_SHOWN);
     Some(shown.fold(finding, |finding, object| finding.related(place(object), object.reference().to_string())))
+}
+
+/// The parts of a finding about several objects.
+fn parts<'a>(objects: &'a [&Object], place: impl Fn(&Object) -> Span + 'a) -> impl Iterator<Item = Part> + 'a {
+    objects.iter().map(move |object| Part {
+        span: place(object),
+        object: Some(object.reference()),
+        fault: String::new(),
+    })
 }
 
 /// The number of objects of each kind, as in `2 Kustomizations and 1 ImagePolicy`.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::finding::{Finding, Severity};
-use crate::base::fingerprint::fingerprints;
+use crate::base::finding::{Finding, ObjectRef, Severity};
+use crate::base::fingerprint::fingerprints_of_parts;
+use crate::text::Span;
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -93,10 +94,16 @@ impl BaselineUse {
             Self::Compare(baseline) => {
                 let mut open: BTreeMap<&str, &Entry> =
                     baseline.findings.iter().map(|entry| (entry.fingerprint.as_str(), entry)).collect();
-                let prints = fingerprints(findings);
+                let prints = fingerprints_of_parts(findings);
                 let mut prints = prints.iter();
                 let before = findings.len();
-                findings.retain(|_| prints.next().is_none_or(|print| open.remove(print.as_str()).is_none()));
+                findings.retain_mut(|finding| {
+                    let mut of_parts = prints.next().into_iter().flatten();
+                    let mut is_known = |_: &_, _: Option<&_>| {
+                        of_parts.next().is_some_and(|print| open.remove(print.as_str()).is_some())
+                    };
+                    !finding.accept_parts("known:", &mut is_known)
+                });
                 let fixed = open.into_values().filter(|entry| ran(entry)).cloned();
                 let mut fixed: Vec<Entry> = fixed.collect();
                 fixed.sort();
@@ -105,7 +112,7 @@ impl BaselineUse {
             Self::Record(earlier) => {
                 let kept = earlier.findings.iter().filter(|entry| !ran(entry)).cloned();
                 let mut entries: Vec<Entry> =
-                    findings.iter().zip(fingerprints(findings)).map(entry).chain(kept).collect();
+                    findings.iter().zip(fingerprints_of_parts(findings)).flat_map(entries).chain(kept).collect();
                 entries.sort();
                 let known = findings.len();
                 findings.clear();
@@ -116,12 +123,20 @@ impl BaselineUse {
     }
 }
 
-fn entry((finding, fingerprint): (&Finding, String)) -> Entry {
-    let file = finding.at.span.file();
+/// The entries of a finding: one for each part.
+fn entries((finding, fingerprints): (&Finding, Vec<String>)) -> Vec<Entry> {
+    let whole = (&finding.at.span, finding.object.as_ref());
+    let parts = finding.parts().iter().map(|part| (&part.span, part.object.as_ref()));
+    let parts = parts.chain(finding.parts().is_empty().then_some(whole));
+    parts.zip(fingerprints).map(|((span, object), fingerprint)| entry(finding, span, object, fingerprint)).collect()
+}
+
+fn entry(finding: &Finding, span: &Span, object: Option<&ObjectRef>, fingerprint: String) -> Entry {
+    let file = span.file();
     let path = match file.root() {
         Some(root) => format!("{}/{}", root.trim_end_matches('/'), file.path()),
         None => file.path().to_owned(),
     };
-    let object = finding.object.as_ref().map(|object| object.to_string().replace('`', ""));
+    let object = object.map(|object| object.to_string().replace('`', ""));
     Entry { path, rule: finding.rule.to_owned(), severity: finding.severity, object, fingerprint }
 }

@@ -6,7 +6,7 @@ use super::baseline::BaselineUse;
 use super::options::Options;
 use super::repository::{Outcome, judge};
 use crate::base::finding::{Finding, Fix, Safety, Severity};
-use crate::base::fingerprint::fingerprints;
+use crate::base::fingerprint::fingerprints_of_parts;
 use crate::flux::Repo;
 use crate::text::{Edit, File, Tree, edited, is_editable};
 
@@ -128,7 +128,8 @@ impl Taken {
 /// The findings of all rules in a tree, without grouping.
 struct Run {
     findings: Vec<Finding>,
-    fingerprints: Vec<String>,
+    /// The fingerprints of the parts of each finding.
+    fingerprints: Vec<Vec<String>>,
 }
 
 impl Run {
@@ -140,7 +141,7 @@ impl Run {
         options.forget_comments();
         options.read_comments(tree);
         let Outcome { findings, .. } = judge(&Repo::load(tree, &options.settings), &options);
-        let fingerprints = fingerprints(&findings);
+        let fingerprints = fingerprints_of_parts(&findings);
         Self { findings, fingerprints }
     }
 
@@ -150,7 +151,8 @@ impl Run {
         let shown = all.filter(|(finding, _)| {
             options.reports(finding.rule) && (options.pedantic || finding.severity > Severity::Pedantic)
         });
-        let candidates = shown.filter_map(|(finding, fingerprint)| {
+        let candidates = shown.filter_map(|(finding, fingerprints)| {
+            let fingerprint = fingerprints.first()?;
             let fix = Fix::clone(finding.fix.as_ref()?);
             Some(Candidate { finding: finding.clone(), fix, fingerprint: fingerprint.clone() })
         });
@@ -159,7 +161,7 @@ impl Run {
 
     /// Whether all fixed findings are gone, and there is no new one.
     fn is_improved_by(&self, later: &Self, applied: &[Candidate]) -> bool {
-        let known: BTreeSet<&String> = self.fingerprints.iter().collect();
+        let known: BTreeSet<&String> = self.fingerprints.iter().flatten().collect();
         // One edit may remove several findings.
         let place = |edit: &Edit| (edit.span.file().path().to_owned(), edit.span.range().start);
         let key = |one: &Candidate| (one.finding.rule, one.fix.edits.iter().map(place).collect::<Vec<_>>());
@@ -170,7 +172,7 @@ impl Run {
         }
         removed.iter().all(|(rule, count)| later.count(rule) + count <= self.count(rule))
             && later.findings.len() < self.findings.len()
-            && later.fingerprints.iter().all(|fingerprint| known.contains(fingerprint))
+            && later.fingerprints.iter().flatten().all(|fingerprint| known.contains(fingerprint))
     }
 
     fn count(&self, rule: &str) -> usize {

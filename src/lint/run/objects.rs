@@ -162,9 +162,7 @@ fn add(finding: &Finding, clusters: &[(Arc<str>, &AppliedSet)], all: &mut Findin
 fn on_cluster(finding: &Finding, cluster: &Arc<str>, brought: &AppliedSet) -> Finding {
     let mut finding = finding.clone();
     if !brought.by.shares_with.is_empty() {
-        for label in std::iter::once(&mut finding.at).chain(&mut finding.related) {
-            label.span = brought.by.place(&label.span);
-        }
+        finding.move_positions(|span| brought.by.place(span));
         finding.fix = finding.fix.map(|fix| Box::new(fix.moved(|span| brought.by.place(span))));
     }
     if !cluster.is_empty() {

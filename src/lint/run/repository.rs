@@ -105,14 +105,14 @@ pub(super) fn judge_with<T: Send>(
     absorb(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions, options.today);
     let before = findings.len();
-    findings.retain(|finding| !exceptions.accept(finding));
+    findings.retain_mut(|finding| !exceptions.accept(finding));
     let mut excepted = before - findings.len();
     findings.retain(|finding| options.reports(finding.rule));
     let mut faults = exceptions.faults(options, |rule| options.runs(rule) && !ABOUT_EXCEPTIONS.contains(&rule));
     faults.extend(options.faults.iter().cloned());
     unwanted += apply_levels(&mut faults, &options.lint, |rule| options.reports(rule));
     let before = faults.len();
-    faults.retain(|finding| !exceptions.accept(finding));
+    faults.retain_mut(|finding| !exceptions.accept(finding));
     excepted += before - faults.len();
     findings.extend(faults);
     sort(&mut findings);

@@ -10,7 +10,7 @@ use crate::base::finding::{Finding, Fix, ObjectRef, Safety, did_you_mean};
 use crate::config::{EXPIRED_EXCEPTION, Exception, INVALID_EXCEPTION, UNUSED_EXCEPTION, exceptions_of, glob};
 use crate::kustomize::is_yaml;
 use crate::lint::rules::{RULES, rule};
-use crate::text::{Edit, Tree};
+use crate::text::{Edit, Span, Tree};
 use crate::yaml::fix;
 
 impl Options {
@@ -79,16 +79,21 @@ impl<'a> Exceptions<'a> {
         Self { of_rule, today }
     }
 
-    /// Returns whether an exception accepts a finding, and marks each such exception as used.
-    pub(super) fn accept(&mut self, finding: &Finding) -> bool {
-        let mut is_accepted = false;
-        for matcher in self.of_rule.get_mut(finding.rule).into_iter().flatten() {
-            if !matcher.exception.is_expired(self.today) && matcher.matches(finding) {
-                matcher.is_used = true;
-                is_accepted = true;
+    /// Returns whether exceptions accept a finding, and marks them as used.
+    ///
+    /// An exception accepts only the faults that it matches: a finding with several parts is accepted only if each part is.
+    pub(super) fn accept(&mut self, finding: &mut Finding) -> bool {
+        let Some(matchers) = self.of_rule.get_mut(finding.rule) else { return false };
+        finding.accept_parts("exceptions accept", |span, object| {
+            let mut is_accepted = false;
+            for matcher in matchers.iter_mut() {
+                if !matcher.exception.is_expired(self.today) && matcher.matches(span, object) {
+                    matcher.is_used = true;
+                    is_accepted = true;
+                }
             }
-        }
-        is_accepted
+            is_accepted
+        })
     }
 
     /// The findings about expired exceptions, and about exceptions that did not accept a finding.
@@ -115,8 +120,7 @@ impl<'a> Exceptions<'a> {
 }
 
 impl Matcher<'_> {
-    fn matches(&self, finding: &Finding) -> bool {
-        let span = &finding.at.span;
+    fn matches(&self, span: &Span, object: Option<&ObjectRef>) -> bool {
         let is_in_lines = self.exception.lines.as_ref().is_none_or(|lines| {
             span.file().root().is_none()
                 && span.file().path() == lines.file().path()
@@ -124,9 +128,10 @@ impl Matcher<'_> {
         });
         is_in_lines
             && self.paths.as_ref().is_none_or(|globs| globs.is_match(self.exception.bearings.path_of(span.file())))
-            && self.objects.as_ref().is_none_or(|globs| {
-                finding.object.as_ref().is_some_and(|object| names(object).iter().any(|name| globs.is_match(name)))
-            })
+            && self
+                .objects
+                .as_ref()
+                .is_none_or(|globs| object.is_some_and(|object| names(object).iter().any(|name| globs.is_match(name))))
     }
 
     /// The objects and paths of the exception, for messages.

@@ -16,6 +16,7 @@ use self::document::{Document, bootstrap};
 use crate::support::{entries, folders, lines, name, testdata, tree_of};
 use crate::{Outcome, compare, difference, overwrites, trials as trials_of};
 
+mod accepted;
 mod document;
 mod fixes;
 mod since;
@@ -47,6 +48,13 @@ pub(crate) fn trials() -> Vec<Trial> {
         })
     };
     trials.extend(RULES.iter().map(since));
+    let accepted = |rule: &'static Rule| {
+        Trial::test(format!("lint::{}/accepted", rule.id), move || {
+            check_accepted(rule);
+            Ok(())
+        })
+    };
+    trials.extend(RULES.iter().map(accepted));
     trials
 }
 
@@ -103,6 +111,16 @@ fn check_since(rule: &Rule) {
     let tree = if case.is_dir() { tree_of(case) } else { Document::read(case).tree() };
     if let Some(fault) = since::check(&tree, &options(&tree, rule.id)) {
         panic!("{}: {fault}", name(case));
+    }
+}
+
+/// Exceptions and baselines that accept single faults of the cases of a rule.
+fn check_accepted(rule: &Rule) {
+    for case in entries(&testdata("lint").join(rule.id)) {
+        let tree = if case.is_dir() { tree_of(&case) } else { Document::read(&case).tree() };
+        if let Some(fault) = accepted::check(&tree, &options(&tree, rule.id)) {
+            panic!("{}: {fault}", name(&case));
+        }
     }
 }
 

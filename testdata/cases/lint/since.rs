@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fleetwright::base::finding::Finding;
-use fleetwright::base::fingerprint::fingerprints;
+use fleetwright::base::fingerprint::fingerprints_of_parts;
 use fleetwright::flux::Repo;
 use fleetwright::lint::{Options, judge, judge_since, run};
 use fleetwright::text::{File, Tree};
@@ -45,9 +45,13 @@ fn difference(earlier: &Tree, later: &Tree, options: &Options) -> Option<String>
             lines(&before)
         ));
     }
-    let known: BTreeSet<String> = fingerprints(&before).into_iter().collect();
-    let prints = fingerprints(&after);
-    let new = after.into_iter().zip(prints).filter(|(_, print)| !known.contains(print));
-    let new: Vec<Finding> = new.map(|(finding, _)| finding).collect();
+    let known: BTreeSet<String> = fingerprints_of_parts(&before).into_iter().flatten().collect();
+    let prints = fingerprints_of_parts(&after);
+    let new = after.into_iter().zip(prints).filter_map(|(mut finding, prints)| {
+        let mut prints = prints.into_iter();
+        let is_known = |_: &_, _: Option<&_>| prints.next().is_some_and(|print| known.contains(&print));
+        (!finding.accept_parts("known:", is_known)).then_some(finding)
+    });
+    let new: Vec<Finding> = new.collect();
     (lines(&found) != lines(&new)).then(|| format!("found:\n{}instead of:\n{}", lines(&found), lines(&new)))
 }

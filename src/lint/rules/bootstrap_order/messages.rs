@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::needs::{ITS_DEFINITION, Need, never};
-use crate::base::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Label, Part, Severity};
 use crate::flux::Applier;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
 use crate::lint::facts::own_position::own_position;
 use crate::lint::order::apply_order::{ApplyOrder, CycleStep, EventCycle, Reason};
 use crate::lint::view::View;
+use crate::text::Span;
 
 /// The maximum number of objects that a message lists.
 const MAX_LISTED: usize = 5;
@@ -46,10 +47,14 @@ pub(super) fn own_inputs(rule: &'static str, inputs: &[&Input<'_>], severity: Se
     let place = own_position(by, first.node.span());
     let mut finding = Finding::warning(rule, Label::new(place, "needed first"), message);
     finding.severity = severity;
+    let parts: Vec<(Span, String)> = std::iter::once(first)
+        .chain(others.iter().copied())
+        .map(|input| (own_position(by, input.node.span()), input.thing.object.reference().to_string()))
+        .collect();
     for input in std::iter::once(first).chain(others) {
         finding = finding.related(input.thing.by.place(input.thing.object.span()), "applied here");
     }
-    Some(finding.help(help).about(by.reference.clone()))
+    Some(finding.help(help).about(by.reference.clone()).with_faults(parts))
 }
 
 /// Returns the finding for objects that an applier may apply before an object of the applier `provider` exists.
@@ -118,6 +123,16 @@ pub(super) fn too_early(
         format!("add {provider_name} to `dependsOn` of each of these appliers: {consequence}")
     };
     finding = finding.caused_by(format!("{what} {provider_name} {is_after}"), before, summary).help_for_all(help);
+    let mut parts: Vec<Part> = Vec::new();
+    for need in needs {
+        let object = Some(need.object.object.reference());
+        let fault = format!("{} {provider_name}", missing_thing(need));
+        let part = Part { span: need.place.clone(), object, fault };
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    finding = finding.with_parts(parts);
     if let Some(own) = &user.object {
         finding = finding
             .related(own_position(user, own.span()), format!("{} does not wait for {provider_name}", user.reference));

@@ -5,7 +5,7 @@ mod messages;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::base::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Label, Part, Severity};
 use crate::flux::{Applied, Applier, ApplierKind, is_flux};
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
@@ -252,11 +252,14 @@ fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding>
             continue;
         }
         let key = (user.by.at, memory_address(chart.object));
-        if let Some((_, count)) = findings.get_mut(&key) {
+        let (object, release) = (user.object.reference(), chart.object.reference());
+        let place = user.by.place(user.object.node.get("kind").unwrap_or(&user.object.node).span());
+        let part = Part { span: place.clone(), object: Some(object.clone()), fault: release.to_string() };
+        if let Some((finding, count)) = findings.get_mut(&key) {
+            finding.parts_mut().push(part);
             *count += 1;
             continue;
         }
-        let (object, release) = (user.object.reference(), chart.object.reference());
         let applied = if chart.by.at == user.by.at {
             "the release".to_owned()
         } else {
@@ -267,10 +270,10 @@ fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding>
             "in a cold start, Flux may never apply {object}: it needs its CRD, which the chart of {release} installs, \
              and the same Kustomization applies {applied}"
         );
-        let place = user.object.node.get("kind").unwrap_or(&user.object.node);
-        let finding = Finding::warning(RULE.id, Label::new(user.by.place(place.span()), "needs its CRD"), message)
+        let finding = Finding::warning(RULE.id, Label::new(place, "needs its CRD"), message)
             .related(chart.by.place(chart.object.span()), "this release installs the CRD")
-            .about(object);
+            .about(object)
+            .with_parts([part]);
         findings.insert(key, (finding, 1));
     }
     let help = |count: usize| {

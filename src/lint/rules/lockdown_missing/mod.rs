@@ -240,7 +240,9 @@ fn reverted(tenants: &[&str], applied: &Applied<'_>, names: &[&str], lacking: &L
     let help = "remove the argument: Flux applies patches after the arguments of `multitenant: true`, and the last \
                 argument takes effect, so tenants are not restricted; if that is intended, set a reason in \
                 `lint.tenancy.lockdown` of `.fleetwright.yaml`";
-    let finding = Finding::error(RULE.id, first, message).help(help).about(reference);
+    let parts: Vec<(Span, String)> =
+        std::iter::once(first.clone()).chain(places.clone()).map(|place| (place, in_flags(lacking))).collect();
+    let finding = Finding::error(RULE.id, first, message).help(help).about(reference).with_faults(parts);
     places.fold(finding, |finding, place| finding.related(place, "this argument too"))
 }
 

@@ -3,7 +3,7 @@ mod runtime_info;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::base::finding::{Finding, Label, ObjectRef, Severity, did_you_mean};
+use crate::base::finding::{Finding, Label, ObjectRef, Part, Severity, did_you_mean};
 use crate::flux::{Governance, UNDEFINED_VARIABLE};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
@@ -275,11 +275,13 @@ fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) 
                             related
                                 .push(Label::new(place.clone(), format!("cluster `{}` has the key too", info.cluster)));
                         }
+                        findings[at].parts_mut().push(part_of(key, &place, info));
                         at
                     }
                     (None, None) => {
                         let others = copies.get(&position).map_or(0, |all| all.len().saturating_sub(1));
-                        findings.push(unread(key, &place, info, &known, others));
+                        let finding = unread(key, &place, info, &known, others);
+                        findings.push(finding.with_parts([part_of(key, &place, info)]));
                         findings.len() - 1
                     }
                 };
@@ -292,6 +294,11 @@ fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) 
         }
     }
     found.extend(findings);
+}
+
+/// The part of a finding for a key of one ConfigMap.
+fn part_of(key: &str, place: &Span, info: &Info<'_>) -> Part {
+    Part { span: place.clone(), object: Some(info.object.reference()), fault: key.to_owned() }
 }
 
 /// Returns the finding for a key.
