@@ -4,7 +4,6 @@
 
 use serde_json::Value;
 
-use super::partial::NoJudgement;
 use crate::base::go_regexp::expanded_size;
 use crate::text::Index;
 
@@ -18,13 +17,24 @@ const MAX_DEPTH: usize = 200;
 /// A value that represents the name of a property.
 static NAME: Value = Value::Null;
 
-/// Returns an error if the cost of a validation is unknown or exceeds a limit.
-pub(super) fn check_cost(schema: &Value, instance: &Value) -> Result<(), NoJudgement> {
+/// The cost of a validation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cost {
+    /// The cost is within the limits.
+    Affordable,
+    /// The cost exceeds a limit.
+    TooHigh,
+    /// The schema has a reference that is not followed.
+    Unknown,
+}
+
+/// Returns whether the cost of a validation is within the limits.
+pub(super) fn cost(schema: &Value, instance: &Value) -> Cost {
     let mut costs = Costs { root: schema, known: Index::default(), pairs: 0, is_open: false };
     match costs.of(schema, instance, 0) {
-        Some(_) => Ok(()),
-        None if costs.is_open => Err(NoJudgement::Unsupported("has a reference that the linter does not follow")),
-        None => Err(NoJudgement::Limit("is too complex")),
+        Some(_) => Cost::Affordable,
+        None if costs.is_open => Cost::Unknown,
+        None => Cost::TooHigh,
     }
 }
 

@@ -5,7 +5,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::paths::LocationSegment;
 use serde_json::Value;
 
-use super::cost::check_cost;
+use super::cost::{Cost, cost};
 use super::{Checker, Instance};
 use crate::base::finding::Finding;
 use crate::yaml::{self, Node, Reader, Style};
@@ -79,7 +79,11 @@ impl PartialChecker {
     /// `is_open` is whether the document may have further, unknown entries.
     pub fn check(&self, document: &Node, is_open: bool) -> Result<Vec<PartialMismatch>, NoJudgement> {
         let instance = yaml::to_json(document, Reader::Kustomize);
-        check_cost(&self.checker.schema, &instance)?;
+        match cost(&self.checker.schema, &instance) {
+            Cost::Affordable => {}
+            Cost::TooHigh => return Err(NoJudgement::Limit("is too complex")),
+            Cost::Unknown => return Err(NoJudgement::Unsupported("has a reference that the linter does not follow")),
+        }
         let is_partial = is_open || self.is_open || has_unknown(document);
         let mut mismatches = Vec::new();
         for error in self.checker.validator.iter_errors(&instance).take(MAX_ERRORS) {
