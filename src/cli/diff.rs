@@ -169,7 +169,11 @@ fn open(state: &State, options: &Options, other: &Tree, streams: &mut Streams) -
     match state {
         State::Directory(folder) => options.open(folder, streams),
         State::Revision(folder, revision) => {
-            let tree = disk::read_revision(folder, revision, other)?;
+            let tree = disk::read_revision(folder, revision, other).map_err(|error| {
+                let is_folder = !revision.contains('/') && Path::new(revision).is_dir();
+                let help = format!("to compare the directory with the last commit, write `./{revision}`");
+                if is_folder { Error::with_help(error.to_string(), help) } else { error.into() }
+            })?;
             options.open_tree(tree, folder, streams)
         }
     }

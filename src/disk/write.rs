@@ -93,6 +93,9 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
     }
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.exists() {
+        return Err(DiskError::Missing(folder.display().to_string()));
+    }
     let mut staged = tempfile::NamedTempFile::new_in(folder).map_err(&refused)?;
     staged.write_all(bytes).map_err(&refused)?;
     let mode = fs::metadata(&target).map(|metadata| metadata.permissions()).ok();

@@ -53,8 +53,9 @@ pub enum SummaryLine {
 /// All formats; the first is the default, for terminals.
 pub const FORMATS: &[Format] = &[
     Format { name: "text", about: "source lines for terminals", write: text::write, summary: SummaryLine::Stdout },
-    Format { name: "json", about: "JSON for programs", write: json::write, summary: SummaryLine::Stderr },
     Format { name: "concise", about: "one line per finding", write: concise::write, summary: SummaryLine::Stdout },
+    Format { name: "json", about: "JSON for programs", write: json::write, summary: SummaryLine::Stderr },
+    Format { name: "sarif", about: "SARIF 2.1.0 for code scanning", write: sarif::write, summary: SummaryLine::Stderr },
     Format {
         name: "github",
         about: "annotations and job summary on GitHub",
@@ -64,5 +65,4 @@ pub const FORMATS: &[Format] = &[
     Format { name: "gitlab", about: "code quality on GitLab", write: gitlab::write, summary: SummaryLine::Stderr },
     Format { name: "junit", about: "JUnit XML for CI systems", write: junit::write, summary: SummaryLine::Stderr },
     Format { name: "markdown", about: "Markdown for comments", write: markdown::write, summary: SummaryLine::Stderr },
-    Format { name: "sarif", about: "SARIF 2.1.0 for code scanning", write: sarif::write, summary: SummaryLine::Stderr },
 ];

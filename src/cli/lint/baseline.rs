@@ -55,7 +55,7 @@ impl BaselineOptions {
         let Some(path) = &self.baseline else { return Ok(()) };
         if let Some(recorded) = &outcome.recorded {
             disk::replace(path, recorded.write().as_bytes())?;
-            let findings = counted(recorded.len(), "finding");
+            let findings = counted(outcome.known, "finding");
             streams.message(format_args!("recorded {findings} in `{}`", path.display()));
         }
         for entry in outcome.fixed.iter().take(MAX_FIXED) {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::base::fingerprint::fingerprints_of_parts;
+use crate::base::group_findings::group;
 use crate::text::Span;
 
 /// The version of the format.
@@ -96,26 +97,25 @@ impl BaselineUse {
                     baseline.findings.iter().map(|entry| (entry.fingerprint.as_str(), entry)).collect();
                 let prints = fingerprints_of_parts(findings);
                 let mut prints = prints.iter();
-                let before = findings.len();
-                findings.retain_mut(|finding| {
+                let known = findings.extract_if(.., |finding| {
                     let mut of_parts = prints.next().into_iter().flatten();
                     let mut is_known = |_: &_, _: Option<&_>| {
                         of_parts.next().is_some_and(|print| open.remove(print.as_str()).is_some())
                     };
-                    !finding.accept_parts("known:", &mut is_known)
+                    finding.accept_parts("known:", &mut is_known)
                 });
+                let known = group(known.collect()).len();
                 let fixed = open.into_values().filter(|entry| ran(entry)).cloned();
                 let mut fixed: Vec<Entry> = fixed.collect();
                 fixed.sort();
-                BaselineOutcome { known: before - findings.len(), fixed, recorded: None }
+                BaselineOutcome { known, fixed, recorded: None }
             }
             Self::Record(earlier) => {
                 let kept = earlier.findings.iter().filter(|entry| !ran(entry)).cloned();
                 let mut entries: Vec<Entry> =
                     findings.iter().zip(fingerprints_of_parts(findings)).flat_map(entries).chain(kept).collect();
                 entries.sort();
-                let known = findings.len();
-                findings.clear();
+                let known = group(std::mem::take(findings)).len();
                 let recorded = Some(Baseline { version: VERSION, findings: entries });
                 BaselineOutcome { known, fixed: Vec::new(), recorded }
             }

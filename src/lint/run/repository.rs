@@ -104,16 +104,12 @@ pub(super) fn judge_with<T: Send>(
     sort(&mut findings);
     absorb(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions, options.today);
-    let before = findings.len();
-    findings.retain_mut(|finding| !exceptions.accept(finding));
-    let mut excepted = before - findings.len();
+    let mut accepted: Vec<Finding> = findings.extract_if(.., |finding| exceptions.accept(finding)).collect();
     findings.retain(|finding| options.reports(finding.rule));
     let mut faults = exceptions.faults(options, |rule| options.runs(rule) && !ABOUT_EXCEPTIONS.contains(&rule));
     faults.extend(options.faults.iter().cloned());
     unwanted += apply_levels(&mut faults, &options.lint, |rule| options.reports(rule));
-    let before = faults.len();
-    faults.retain_mut(|finding| !exceptions.accept(finding));
-    excepted += before - faults.len();
+    accepted.extend(faults.extract_if(.., |finding| exceptions.accept(finding)));
     findings.extend(faults);
     sort(&mut findings);
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
@@ -122,7 +118,8 @@ pub(super) fn judge_with<T: Send>(
     let findings = if options.is_ungrouped { findings } else { group(findings) };
     Outcome {
         findings,
-        excepted,
+        // The summary counts reported findings, which are grouped too.
+        excepted: group(accepted).len(),
         baseline,
         unwanted,
         unchecked,

@@ -66,7 +66,7 @@ pub(super) struct Counts {
     pub moved: usize,
     /// Objects with changed fields.
     pub changed: usize,
-    /// Objects whose change is dangerous.
+    /// Dangerous changes: those of objects, removed clusters, and changes of the rights of service accounts.
     pub dangerous: usize,
 }
 
@@ -149,7 +149,8 @@ pub(super) struct NotCompared {
 impl Document {
     pub(super) fn new(changes: &Changes, roots: Roots<'_>) -> Self {
         let mut masks = Masks::default();
-        let mut summary = Counts::default();
+        let dangerous = changes.former_clusters.len() + changes.rights.len();
+        let mut summary = Counts { dangerous, ..Counts::default() };
         for change in &changes.objects {
             *match change.what {
                 What::Added { .. } => &mut summary.added,
@@ -194,11 +195,17 @@ impl Document {
             1 => "; the objects of 1 applier are not compared".to_owned(),
             count => format!("; the objects of {count} appliers are not compared"),
         };
+        let danger = if dangerous > 0 { format!("; {dangerous} dangerous") } else { String::new() };
+        let numbers = [(self.new_clusters.len(), "new"), (self.former_clusters.len(), "removed")];
+        let clusters: Vec<String> =
+            numbers.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        if parts.is_empty() && !clusters.is_empty() {
+            return format!("clusters: {}{danger}{others}", clusters.join(", "));
+        }
         if parts.is_empty() {
             let what = if others.is_empty() { "no object changes" } else { "no changes of the compared objects" };
             return format!("{what}{others}");
         }
-        let danger = if dangerous > 0 { format!("; {dangerous} dangerous") } else { String::new() };
         format!("objects: {}{danger}{others}", parts.join(", "))
     }
 }
