@@ -60,8 +60,11 @@ impl PartialChecker {
         if text.len() > MAX_SIZE {
             return Err(NoJudgement::Limit("is too large"));
         }
-        let mut schema: Value =
-            serde_json::from_str(text).map_err(|_| NoJudgement::Unsupported("is not valid JSON"))?;
+        let mut schema: Value = serde_json::from_str(text).map_err(|error| {
+            // The library has no other sign of its limit.
+            let is_deep = error.to_string().starts_with("recursion limit exceeded");
+            if is_deep { NoJudgement::Limit("is too complex") } else { NoJudgement::Unsupported("is not valid JSON") }
+        })?;
         let mut preparation = Preparation::default();
         preparation.prepare(&mut schema);
         if preparation.unevaluated > MAX_UNEVALUATED {

@@ -264,7 +264,8 @@ impl Release<'_> {
                 // A schema that turns the check off must not do so silently.
                 Err(NoJudgement::Limit(why)) => {
                     let name = &chart.name;
-                    let message = format!("the schema of chart `{name}` {why}, so the linter does not check its values");
+                    let message =
+                        format!("the schema of chart `{name}` {why}, so the linter does not check its values");
                     let finding = Finding::error(RULE.id, schema.first_line(), message);
                     let help = "simplify the schema, or except the finding";
                     findings.push(finding.help(help).about(self.applied.object.reference()));
