@@ -28,7 +28,8 @@ declare! {
     /// `--source` sets a local copy. The address of a chart in a Helm repository is the URL of the repository with the
     /// name of the chart, such as `https://charts.example.com/web`. Values that only the cluster knows, such as those of
     /// Secrets, match any schema. The rule ignores references of a schema to other documents. It does not check a release
-    /// that disables the validation with `disableSchemaValidation` in both `install` and `upgrade`.
+    /// that disables the validation with `disableSchemaValidation` in both `install` and `upgrade`. A schema that is too
+    /// large or too complex to be checked is reported.
     ///
     /// ## How to fix it
     ///
