@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::api::catalog::{Catalog, Definition, Definitions, Elsewhere, Releases, definitions_in};
 use crate::flux::cluster::desired_state::Cluster;
-use crate::flux::repo::Repo;
+use crate::flux::repo::repository::Repo;
 use crate::flux::settings::Settings;
 
 /// Collects the definitions of the configured directories, of the repository and of the copies of its sources.

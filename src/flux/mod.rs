@@ -16,7 +16,6 @@ mod cluster;
 mod engine;
 pub mod helm;
 pub mod query;
-mod absent_files;
 mod repo;
 mod definitions;
 
@@ -53,7 +52,8 @@ pub use query::operator::OperatorAccount;
 pub use query::other_programs::{ClusterPrograms, OtherPrograms};
 pub use query::provenance::{Agent, Cause, Provenance, leaves};
 pub use query::tenancy::{Governance, Tenancy, is_of_bootstrap};
-pub use repo::{Repo, Skipped};
+pub use repo::repository::Repo;
+pub use repo::skipped::Skipped;
 pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};
 pub use settings::{Bounds, FleetVersions, Settings};
 pub use unknown::known_contents::groups_of_chart;

@@ -1,0 +1,9 @@
+//! The contents of a repository: its clusters, and the objects of its directories.
+
+mod absent_files;
+mod named_paths;
+pub(super) mod skipped;
+mod directory_objects;
+mod rootless;
+mod own_sources;
+pub(super) mod repository;

@@ -1,0 +1,257 @@
+//! Loading of a repository: each file is read once, each kustomization is built once, and each object occurs once.
+
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rayon::ThreadPoolBuilder;
+
+use super::absent_files::{excuse_ignored, excuse_submodules, excuse_written};
+use super::directory_objects::DirectoryObjects;
+use super::named_paths::{NamedPaths, applied_folders};
+use super::own_sources::sources;
+use super::rootless::only_cluster;
+use super::skipped::Skipped;
+use crate::base::finding::{Finding, Severity};
+use crate::base::group_findings::sort;
+use crate::base::set_aside::is_test_data;
+use crate::flux::classify::{SkipReason, chart_folders, is_chart_template, is_hidden};
+use crate::flux::cluster::desired_state::Cluster;
+use crate::flux::engine::crossed_path::crossed_paths;
+use crate::flux::engine::exchange::{Exchange, KeptBuilds};
+use crate::flux::engine::outcome::Gap;
+use crate::flux::engine::unreached_path::OwnSources;
+use crate::flux::engine::waves::run;
+use crate::flux::install::kustomizations::{KustomizationFile, kustomizations, parked_paths, patches};
+use crate::flux::install::lockdown::Installation;
+use crate::flux::install::roots::find::{Roots, roots};
+use crate::flux::model::built_object::Built;
+use crate::flux::query::image_marker::{Marker, markers};
+use crate::flux::query::other_programs::OtherPrograms;
+use crate::flux::settings::Settings;
+use crate::flux::source;
+use crate::flux::source::sources::Sources;
+use crate::kube::Object;
+use crate::kustomize::{Builder, Files, Totals, is_yaml};
+use crate::text::{Entry, File, Tree, folder_of};
+use crate::yaml::{Node, Parsed};
+
+/// The contents of a repository.
+#[derive(Debug, Clone, Default)]
+pub struct Repo {
+    /// The clusters, sorted by name. A repository without a root has one cluster, with an empty name.
+    pub clusters: Vec<Cluster>,
+    /// The distinct objects: as built if a kustomization includes them, as written if not.
+    pub objects: Vec<Built>,
+    /// The objects of files that are below a kustomization but not included in it, as written.
+    pub aside: Vec<Object>,
+    /// The comments that reference image policies.
+    pub markers: Vec<Marker>,
+    /// The paths that kustomizations list in commented-out lines.
+    pub parked: BTreeSet<String>,
+    /// The objects that other programs may create, such as a script that bootstraps a cluster.
+    pub other_programs: OtherPrograms,
+    /// The directories of excluded roots, which sync the directories of other clusters.
+    pub unfollowed: BTreeSet<String>,
+    /// The sources of FluxInstances that no object applies yet.
+    pub prepared: Vec<source::SourceRef>,
+    /// The directories of Helm charts, whose files belong to the charts.
+    pub charts: BTreeSet<String>,
+    /// The reasons why appliers were not built, other than failed builds, sorted.
+    pub gaps: Vec<Gap>,
+    /// The findings of files and builds, each with the id of its rule.
+    pub problems: Vec<Finding>,
+    /// The files that were not checked.
+    pub skipped: Skipped,
+    /// The number of omissions of builds, by name.
+    pub not_done: BTreeMap<String, usize>,
+    /// The directories that contain a file of `flux bootstrap`.
+    pub flux_folders: BTreeSet<String>,
+    /// The kustomizations, and the files with patches that they name.
+    pub patches: Vec<Node>,
+    /// The kustomizations that contain the installation of Flux.
+    pub installations: Vec<Installation>,
+    /// The sources of the clusters, with their local copies.
+    pub sources: Option<Arc<Sources>>,
+    /// The builds that another state of the repository can share.
+    shareable: Option<Arc<Shareable>>,
+}
+
+/// The builds that another state of a repository can share.
+#[derive(Debug)]
+struct Shareable {
+    builder: Builder,
+    of_clusters: KeptBuilds,
+}
+
+impl Repo {
+    /// The parsed form of a file, if loading parsed the file.
+    pub fn parsed(&self, file: &File) -> Option<&Arc<Parsed>> {
+        let parsed = self.sources.as_ref()?.repository_files().parsed_ahead(file.path())?;
+        (parsed.file == *file).then_some(parsed)
+    }
+
+    /// Loads a repository from a tree of files.
+    pub fn load(tree: &Tree, settings: &Settings) -> Self {
+        Self::load_with(tree, settings, &Self::default(), false)
+    }
+
+    /// Loads a repository from a tree of files, and keeps its builds for another state of the repository.
+    pub fn load_shareable(tree: &Tree, settings: &Settings) -> Self {
+        Self::load_with(tree, settings, &Self::default(), true)
+    }
+
+    /// Loads a repository from a tree of files. `other` is another state of the repository: both share the documents of
+    /// equal files and, if `other` is shareable, the builds with equal inputs.
+    pub fn load_beside(tree: &Tree, settings: &Settings, other: &Self) -> Self {
+        Self::load_with(tree, settings, other, false)
+    }
+
+    fn load_with(tree: &Tree, settings: &Settings, other: &Self, is_shareable: bool) -> Self {
+        let charts = chart_folders(tree);
+        let is_included = |file: &File| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts);
+        let files = match &other.sources {
+            Some(other) => Files::read_beside(tree, is_included, other.repository_files()),
+            None => Files::read(tree, is_included),
+        };
+        let load = || Self::load_files(tree, &files, &charts, settings, (other, is_shareable));
+        let repo = load();
+        if !repo.sources.as_ref().is_some_and(|sources| sources.totals().are_exceeded()) {
+            return repo;
+        }
+        // Threads reach a limit of all builds in any order. One thread always reaches it in the same build.
+        let Ok(one_thread) = ThreadPoolBuilder::new().num_threads(1).build() else { return repo };
+        drop(repo);
+        one_thread.install(load)
+    }
+
+    /// Loads the objects and clusters of files.
+    fn load_files(
+        tree: &Tree,
+        files: &Files,
+        charts: &BTreeSet<String>,
+        settings: &Settings,
+        (other, is_shareable): (&Self, bool),
+    ) -> Self {
+        let mut repo = Self::default();
+        repo.count_unread(tree, charts);
+        repo.charts.clone_from(charts);
+        let kustomizations = kustomizations(files);
+        let named = NamedPaths::new(&kustomizations);
+        let complete = files.clone().with_copies(source::bases(files, &settings.copies));
+        let builder = match &other.shareable {
+            Some(other) => Builder::beside(complete, &other.builder),
+            None if is_shareable => Builder::recording(complete),
+            None => Builder::new(complete),
+        };
+        let builder = builder.within(&Arc::new(Totals::new(settings.bounds.builds)));
+        let exchange = match (&other.shareable, &other.sources) {
+            (Some(builds), Some(sources)) => Exchange::take(&builds.of_clusters, sources),
+            _ if is_shareable => Exchange::keep(),
+            _ => Exchange::default(),
+        };
+        let Roots { found: roots, overlaps, prepared } = roots(&builder, &kustomizations, &settings.config.roots);
+        let (is_rootless, own) = (roots.is_empty(), OwnSources::new(&roots));
+        // The objects of the directories and the builds of the clusters do not depend on each other.
+        let mut of_directories = DirectoryObjects::default();
+        let load_objects = || {
+            of_directories.build(&builder, &named, is_rootless);
+            repo.patches = patches(files, &kustomizations);
+            repo.installations = Installation::all(&builder, &kustomizations);
+            let applied = applied_folders(files);
+            let loose = of_directories.add_loose_files(files, &named, &applied);
+            of_directories.complete();
+            repo.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
+            repo.parked.extend(parked_paths(files).into_iter().filter(|path| !applied.contains(path)));
+            repo.markers = markers(files);
+            loose
+        };
+        let build_clusters = || {
+            let sources = Arc::new(sources(files, &builder, settings, &roots));
+            let outcome = (!is_rootless).then(|| run(roots, &sources, settings, &exchange));
+            (sources, outcome)
+        };
+        let ((sources, outcome), loose) = rayon::join(build_clusters, load_objects);
+        repo.sources = Some(sources);
+        repo.take(of_directories);
+        match (loose, outcome) {
+            (loose, None) => {
+                repo.problems.extend(loose);
+                repo.problems.retain(|finding| !is_test_data(finding.at.span.file().path()));
+                excuse_ignored(&mut repo.problems, files.tree());
+                repo.clusters.push(only_cluster(&repo.objects));
+            }
+            (loose, Some(outcome)) => {
+                repo.clusters = outcome.clusters;
+                repo.problems.extend(outcome.findings);
+                add_loose_findings(&mut repo.problems, loose, files.tree());
+                repo.problems.extend(own.missing_paths(&repo.objects, &repo.clusters, files.tree()));
+                repo.problems.extend(crossed_paths(&repo.clusters, &named.included, files.tree()));
+                repo.not_done = outcome.not_done;
+                repo.gaps = outcome.gaps;
+            }
+        }
+        repo.prepared = prepared;
+        for overlap in overlaps {
+            repo.problems.push(overlap.finding);
+            repo.unfollowed.insert(overlap.folder);
+        }
+        let clusters = repo.clusters.iter().map(|cluster| cluster.name.clone()).collect();
+        repo.other_programs = OtherPrograms::of(tree, &repo.charts, clusters, &other.other_programs);
+        excuse_written(&mut repo.problems, &repo.other_programs);
+        excuse_submodules(&mut repo.problems, tree);
+        sort(&mut repo.problems);
+        repo.shareable = exchange.into_kept().map(|of_clusters| Arc::new(Shareable { builder, of_clusters }));
+        repo
+    }
+
+    fn take(&mut self, of_directories: DirectoryObjects) {
+        let DirectoryObjects { objects, aside, problems, skipped, not_done } = of_directories;
+        (self.objects, self.aside, self.problems, self.not_done) = (objects, aside, problems, not_done);
+        self.skipped.add(skipped);
+    }
+
+    fn count_unread(&mut self, tree: &Tree, charts: &BTreeSet<String>) {
+        for (path, entry) in tree.entries() {
+            if !is_yaml(path) || path.split('/').any(|segment| segment == ".git") {
+                continue;
+            }
+            if is_hidden(path) {
+                self.skipped.count(SkipReason::Hidden);
+                continue;
+            }
+            if matches!(path.rsplit('/').next(), Some("gotk-components.yaml" | "gotk-sync.yaml")) {
+                self.flux_folders.insert(folder_of(path).to_owned());
+            }
+            match entry {
+                Entry::Opaque(_) => self.skipped.count(SkipReason::Unreadable),
+                Entry::Text(_) if is_chart_template(path, charts) => self.skipped.count(SkipReason::ChartTemplate),
+                Entry::Text(_) | Entry::Deferred => {}
+            }
+        }
+    }
+}
+
+/// Adds the findings of invalid files that no kustomization includes. If no build reads such a file, its finding is
+/// a warning, since the file does not break a build yet.
+fn add_loose_findings(problems: &mut Vec<Finding>, loose: Vec<Finding>, tree: &Tree) {
+    if loose.is_empty() {
+        return;
+    }
+    let exclusions = LazyCell::new(|| source::Exclusions::of_tree(tree));
+    let place = |finding: &Finding| {
+        let (path, start, len) = finding.at.span.order();
+        (finding.rule, path.to_owned(), start, len)
+    };
+    let known: BTreeSet<_> = problems.iter().map(place).collect();
+    for mut finding in loose {
+        // If a build reads the file, that build reported the same finding, so the finding stays an error.
+        if !known.contains(&place(&finding)) {
+            if exclusions.contain(finding.at.span.file().path()) {
+                continue;
+            }
+            finding.severity = Severity::Warning;
+        }
+        problems.push(finding);
+    }
+}

@@ -1,0 +1,46 @@
+//! The cluster of a repository without a root.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::set_aside::is_test_data;
+use crate::flux::cluster::applied_set::AppliedSet;
+use crate::flux::cluster::applier::Applier;
+use crate::flux::cluster::desired_state::Cluster;
+use crate::flux::cluster::lookups::Lookups;
+use crate::flux::model::built_object::Built;
+
+/// The only cluster of a repository without a root. The cluster receives the objects of every directory except test
+/// data.
+pub(super) fn only_cluster(objects: &[Built]) -> Cluster {
+    let mut cluster = Cluster {
+        name: "".into(),
+        folder: String::new(),
+        is_assumed: false,
+        appliers: Vec::new(),
+        applied_sets: Vec::new(),
+        lookups: Lookups::default(),
+    };
+    let mut by_folder: BTreeMap<Arc<str>, Arc<Applier>> = BTreeMap::new();
+    let is_aside = |built: &&Built| is_test_data(built.object.span().file().path());
+    for built in objects.iter().filter(|built| !is_aside(built)) {
+        let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {
+            let at = cluster.appliers.len();
+            let applier = Arc::new(Applier::folder(&built.folder, at));
+            cluster.appliers.push(applier.clone());
+            applier
+        });
+        let (objects, by) = (vec![built.object.clone()].into(), by.clone());
+        let mut completion = built.completion.clone();
+        completion.open = !built.is_final;
+        cluster.applied_sets.push(AppliedSet {
+            by,
+            objects,
+            completion: Arc::new(completion),
+            inventory: None,
+            facts: None,
+            undefined: Arc::default(),
+        });
+    }
+    cluster
+}
