@@ -4,6 +4,7 @@ pub mod field;
 pub(super) mod image_marker;
 pub(super) mod lockdown;
 pub(super) mod operator;
+mod program_evidence;
 pub(super) mod other_programs;
 pub(super) mod provenance;
 pub mod select;

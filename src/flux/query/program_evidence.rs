@@ -1,0 +1,308 @@
+//! Evidence in the file of a program about the objects that the program creates. The file is read line by line.
+
+use std::collections::BTreeSet;
+
+use crate::flux::unknown::known_contents::groups_of_chart;
+use crate::kustomize::is_yaml;
+use crate::text::File;
+
+/// The maximum length of the address of a manifest.
+const MAX_ADDRESS: usize = 2_048;
+/// The flags of kubectl and helm whose value is the next word.
+const FLAGS_WITH_VALUE: [&str; 10] = [
+    "-n",
+    "--namespace",
+    "--context",
+    "--kube-context",
+    "--kubeconfig",
+    "--from-literal",
+    "--from-file",
+    "--from-env-file",
+    "-o",
+    "--output",
+];
+
+/// The evidence in one file.
+#[derive(Debug, Clone)]
+pub(super) struct Evidence {
+    pub(super) file: File,
+    /// The names of releases and charts.
+    pub(super) charts: BTreeSet<String>,
+    /// The API groups of CRDs.
+    pub(super) groups: BTreeSet<String>,
+    /// The kinds and names of Secrets, ConfigMaps and Namespaces.
+    pub(super) objects: BTreeSet<(&'static str, String)>,
+    /// Whether the program creates a namespace for each item of a list.
+    pub(super) creates_namespaces: bool,
+    /// The names of files that a program with kubectl mentions, alone and with their directory.
+    pub(super) named_files: BTreeSet<String>,
+    /// The ends of the paths of directories that a command applies with `kubectl apply --kustomize`.
+    pub(super) applied_folders: BTreeSet<String>,
+}
+
+impl Evidence {
+    pub(super) fn of(file: File) -> Self {
+        let mut evidence = Self {
+            named_files: if file.text().contains("kubectl") { named_files(file.text()) } else { BTreeSet::new() },
+            file,
+            charts: BTreeSet::new(),
+            groups: BTreeSet::new(),
+            objects: BTreeSet::new(),
+            creates_namespaces: false,
+            applied_folders: BTreeSet::new(),
+        };
+        let file = evidence.file.clone();
+        evidence.read(file.text(), is_helmfile(file.path()) || contains_releases(file.text()));
+        evidence
+    }
+
+    pub(super) fn applies(&self, folder: &str) -> bool {
+        let is_end = |end: &String| {
+            folder.strip_suffix(end.as_str()).is_some_and(|start| start.is_empty() || start.ends_with('/'))
+        };
+        self.applied_folders.iter().any(is_end)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        let is_silent = self.charts.is_empty() && self.groups.is_empty() && self.objects.is_empty();
+        is_silent && !self.creates_namespaces && self.named_files.is_empty() && self.applied_folders.is_empty()
+    }
+
+    fn read(&mut self, text: &str, is_helmfile: bool) {
+        let mut manifest = Manifest::default();
+        let mut resource: Option<&'static str> = None;
+        let (mut command, mut loops) = (String::new(), 0_usize);
+        for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+            self.read_addresses(line);
+            if let Some((kind, name)) = manifest.read(line) {
+                self.add(kind, name);
+            }
+            // Terraform: `resource "kubernetes_secret" "vars" { metadata { name = "vars"`.
+            resource = resource_of(line).or(resource);
+            if let Some((key, value)) = line.split_once('=')
+                && key.trim() == "name"
+                && let Some(kind) = resource.take()
+            {
+                self.add(kind, value);
+            }
+            if is_helmfile {
+                self.read_helmfile(line);
+            }
+            loops += usize::from(line.starts_with("for ") || line.starts_with("while "));
+            if let Some(start) = line.strip_suffix('\\') {
+                command.push_str(start);
+                command.push(' ');
+            } else {
+                command.push_str(line);
+                self.read_command(&command, loops > 0);
+                command.clear();
+            }
+            loops = loops.saturating_sub(usize::from(line.starts_with("done") || line.ends_with("done")));
+        }
+    }
+
+    /// Reads a line of a helmfile. A helmfile is often a template, and therefore not valid YAML.
+    fn read_helmfile(&mut self, line: &str) {
+        let line = line.trim_start_matches("- ");
+        if let Some(namespace) = line.strip_prefix("namespace:") {
+            self.add("Namespace", namespace);
+        }
+        if let Some(value) = ["name:", "chart:"].into_iter().find_map(|key| line.strip_prefix(key)) {
+            self.add_chart(trimmed(value));
+        }
+    }
+
+    /// Reads a command of kubectl, flux or helm.
+    fn read_command(&mut self, command: &str, in_loop: bool) {
+        if command.contains("kubectl") && command.contains("apply") {
+            self.read_apply(command);
+        }
+        if !command.contains("create") && !command.contains("helm") {
+            return;
+        }
+        let words: Vec<&str> = command.split_whitespace().map(trimmed).filter(|word| !word.is_empty()).collect();
+        for (at, _) in words.iter().enumerate().filter(|(_, word)| **word == "create") {
+            let rest = words.get(at + 1..).unwrap_or_default();
+            let (kind, rest) = match rest.split_first() {
+                Some((&("secret" | "secrets"), rest)) => ("Secret", rest.get(1..).unwrap_or_default()),
+                Some((&("configmap" | "cm"), rest)) => ("ConfigMap", rest),
+                Some((&("namespace" | "ns"), rest)) => ("Namespace", rest),
+                _ => continue,
+            };
+            let Some(name) = arguments(rest).next() else { continue };
+            self.add(kind, name);
+            self.creates_namespaces |= in_loop && kind == "Namespace" && is_computed(name);
+        }
+        let is_helm = |word: &&str| word.rsplit('/').next() == Some("helm");
+        if words.iter().any(is_helm) && ["install", "upgrade", "template"].iter().any(|word| words.contains(word)) {
+            arguments(&words).for_each(|word| self.add_chart(word));
+            let namespace = words.iter().position(|word| matches!(*word, "-n" | "--namespace"));
+            let namespace = namespace.and_then(|at| words.get(at + 1));
+            let namespace =
+                namespace.copied().or_else(|| words.iter().find_map(|word| word.strip_prefix("--namespace=")));
+            if let Some(namespace) = namespace.filter(|_| words.contains(&"--create-namespace")) {
+                self.add("Namespace", namespace);
+            }
+        }
+    }
+
+    /// Reads the directories that a command of kubectl applies.
+    fn read_apply(&mut self, command: &str) {
+        let mut words = command.split_whitespace();
+        while let Some(word) = words.next() {
+            let (flag, value) = word.split_once('=').map_or((word, None), |(flag, value)| (flag, Some(value)));
+            if !matches!(flag, "-k" | "--kustomize") {
+                continue;
+            }
+            let Some(value) = value.or_else(|| words.next()) else { continue };
+            // A variable usually contains the root of the repository, or one of its directories.
+            let known = trimmed(value).rsplit(['}', ')']).next().unwrap_or_default();
+            let known = if known.starts_with('$') { known.split_once('/').map_or("", |(_, rest)| rest) } else { known };
+            let folder = known.trim_start_matches("./").trim_matches('/');
+            if !folder.is_empty() && !folder.contains("..") && !is_computed(folder) {
+                self.applied_folders.insert(folder.to_owned());
+            }
+        }
+    }
+
+    /// Reads the addresses of manifests of public projects.
+    fn read_addresses(&mut self, line: &str) {
+        let mut rest = line;
+        // The search continues after each address, so its time is linear.
+        while let Some(at) = rest.find("https://") {
+            let start = rest.get(at..).unwrap_or_default();
+            let address = address(start.get(..start.floor_char_boundary(MAX_ADDRESS)).unwrap_or_default());
+            rest = start.get(address.len().max("https://".len())..).unwrap_or_default();
+            let (file, query) = address.split_once('?').unwrap_or((address, ""));
+            if !is_yaml(file) && !query.contains("ref=") {
+                continue;
+            }
+            for segment in file.split('/').skip(3) {
+                self.add_groups(segment);
+            }
+            let name = file.rsplit('/').next().unwrap_or(file);
+            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+            // The files of single CRDs: `GROUP_PLURAL.yaml`, or `PLURAL.GROUP.yaml`.
+            let group = stem.split_once('_').map(|(group, _)| group).or(stem.split_once('.').map(|(_, group)| group));
+            if let Some(group) = group.filter(|group| group.contains('.')) {
+                self.groups.insert(group.to_owned());
+            }
+        }
+    }
+
+    fn add_chart(&mut self, chart: &str) {
+        let name = chart.rsplit('/').next().unwrap_or(chart);
+        self.charts.insert(name.to_owned());
+        self.add_groups(name);
+    }
+
+    fn add_groups(&mut self, name: &str) {
+        let project = match name {
+            "prometheus-operator" => "prometheus-operator-crds",
+            "external-snapshotter" => "snapshot-controller",
+            _ => name,
+        };
+        let base = project.strip_suffix("-crds").or(project.strip_suffix("-crd")).unwrap_or(project);
+        for group in groups_of_chart(project).iter().chain(groups_of_chart(base)) {
+            self.groups.insert((*group).to_owned());
+        }
+    }
+
+    fn add(&mut self, kind: &'static str, name: &str) {
+        let name = trimmed(name);
+        if !is_computed(name) {
+            self.objects.insert((kind, name.to_owned()));
+        }
+    }
+}
+
+/// A manifest inside another file, read line by line.
+#[derive(Default)]
+struct Manifest {
+    is_core: bool,
+    kind: Option<&'static str>,
+    in_metadata: bool,
+}
+
+impl Manifest {
+    /// Reads a line, and returns the object whose name it contains.
+    fn read<'a>(&mut self, line: &'a str) -> Option<(&'static str, &'a str)> {
+        let line = line.trim_start_matches("- ");
+        if let Some(version) = line.strip_prefix("apiVersion:") {
+            *self = Self { is_core: trimmed(version) == "v1", ..Self::default() };
+        } else if let Some(kind) = line.strip_prefix("kind:").filter(|_| self.is_core && !self.in_metadata) {
+            self.kind = created_kind(trimmed(kind));
+        } else if line.starts_with("metadata:") {
+            self.in_metadata = true;
+        } else if let Some(name) = line.strip_prefix("name:").filter(|_| self.in_metadata) {
+            return Some((std::mem::take(self).kind?, name));
+        }
+        None
+    }
+}
+
+/// The names of files in a text, alone and with their directory.
+fn named_files(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c)));
+    let paths = words.filter(|word| word.contains('.'));
+    let names = paths.flat_map(|path| {
+        let starts = path.rmatch_indices('/').map(|(at, _)| at + 1).take(2);
+        starts.filter_map(|start| path.get(start..)).chain([path])
+    });
+    names.filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect()
+}
+
+/// The kind of an object, if commands create objects of that kind.
+pub(super) fn created_kind(kind: &str) -> Option<&'static str> {
+    ["Secret", "ConfigMap", "Namespace"].into_iter().find(|known| *known == kind)
+}
+
+/// The kind of the object of a Terraform resource.
+fn resource_of(line: &str) -> Option<&'static str> {
+    let name = line.strip_prefix("resource")?.trim_start().strip_prefix("\"kubernetes_")?;
+    let kinds = [("secret", "Secret"), ("config_map", "ConfigMap"), ("namespace", "Namespace")];
+    kinds.into_iter().find(|(start, _)| name.starts_with(start)).map(|(_, kind)| kind)
+}
+
+/// The arguments of a command, without flags and their values.
+fn arguments<'a>(words: &[&'a str]) -> impl Iterator<Item = &'a str> {
+    let mut is_value = false;
+    words.iter().copied().filter(move |word| {
+        let is_argument = !is_value && !word.starts_with('-');
+        is_value = FLAGS_WITH_VALUE.contains(word);
+        is_argument
+    })
+}
+
+/// The address at the start of a text. An address may contain variables in braces, with spaces.
+fn address(text: &str) -> &str {
+    let mut depth = 0_usize;
+    let is_end = |c: char| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && (c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | ']' | '>' | ',' | ';' | '|'))
+    };
+    text.find(is_end).and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
+/// A word without quotes, and without the punctuation of lists and commands.
+fn trimmed(word: &str) -> &str {
+    word.trim().trim_matches(['"', '\'', '`', ',', ';', '[', ']', '(', ')'])
+}
+
+/// Returns whether a name contains a variable.
+fn is_computed(name: &str) -> bool {
+    name.contains(['$', '{', '}', '<'])
+}
+
+pub(super) fn is_helmfile(path: &str) -> bool {
+    path.split('/').any(|segment| segment.starts_with("helmfile"))
+}
+
+/// Returns whether a text has the list of releases of a helmfile.
+fn contains_releases(text: &str) -> bool {
+    text.lines().any(|line| line.trim_end() == "releases:")
+}
