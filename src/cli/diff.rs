@@ -7,6 +7,7 @@ use super::error::Error;
 use super::exit::Exit;
 use super::repository::{Options, Repository};
 use super::streams::{Lines, Streams};
+use crate::base::finding::ObjectRef;
 use crate::changes::{Changes, Side, Unbuilt, compare};
 use crate::disk;
 use crate::lint;
@@ -116,16 +117,19 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 /// Returns an error if an applier does not build. A fault that only the later state has comes first.
 fn refuse_unbuilt(changes: &Changes, roots: Roots<'_>) -> Result<(), Error> {
     let failed = || changes.unbuilt.iter().filter(|unbuilt| unbuilt.failed);
-    let is_in_both =
-        |one: &Unbuilt| failed().any(|other| other.applier == one.applier && other.is_later != one.is_later);
+    let of_state = |is_later: bool| -> BTreeSet<&ObjectRef> {
+        failed().filter(|one| one.is_later == is_later).map(|one| &one.applier).collect()
+    };
+    let (earlier, later) = (of_state(false), of_state(true));
+    let is_in_both = |one: &Unbuilt| earlier.contains(&one.applier) && later.contains(&one.applier);
     let Some(first) = failed().min_by_key(|one| (is_in_both(one), !one.is_later)) else { return Ok(()) };
     let state = match (is_in_both(first), first.is_later) {
         (true, _) => "both states",
         (false, true) => "the later state",
         (false, false) => "the earlier state",
     };
-    let appliers: BTreeSet<_> = failed().map(|unbuilt| &unbuilt.applier).collect();
-    let more = if appliers.len() > 1 { format!(" (and {} more)", appliers.len() - 1) } else { String::new() };
+    let appliers = earlier.union(&later).count();
+    let more = if appliers > 1 { format!(" (and {} more)", appliers - 1) } else { String::new() };
     let (applier, reason) = (&first.applier, reason(first, roots));
     let message = format!("{applier} does not build in {state}, so its objects are not compared: {reason}{more}");
     Err(Error::with_help(message, "run `fleetwright lint` on that state to see all errors"))
