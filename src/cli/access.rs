@@ -65,7 +65,7 @@ struct ClusterRights<'a> {
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let repository = args.options.open(&args.dir, streams)?;
     let folder = if disk::is_file(&args.dir) { super::source::folder_of(&args.dir) } else { args.dir.clone() };
-    let source = governing_fleet(None, &args.dir, &repository.tree, &folder)?;
+    let source = governing_fleet(&args.dir, &repository.tree, &folder)?;
     let source = source.filter(|source| source.loaded.fleet.is_some());
     let options = linter::options(repository.settings.clone(), source.as_ref(), &repository.tree, streams)?;
     let repo = Repo::load(&repository.tree, &options.settings);

@@ -9,7 +9,7 @@ use super::repository::{Options, Repository};
 use super::streams::{Lines, Streams};
 use crate::base::finding::ObjectRef;
 use crate::changes::{Changes, Side, Unbuilt, compare};
-use crate::disk;
+use crate::disk::Revision;
 use crate::lint;
 use crate::report::changes::{ChangesFormat, Roots, reason, write};
 use crate::report::mask::SecretValues;
@@ -173,7 +173,8 @@ fn open(state: &State, options: &Options, other: &Tree, streams: &mut Streams) -
     match state {
         State::Directory(folder) => options.open(folder, streams),
         State::Revision(folder, revision) => {
-            let tree = disk::read_revision(folder, revision, other).map_err(|error| {
+            let read = Revision::open(folder, revision).and_then(|revision| revision.read(other));
+            let tree = read.map_err(|error| {
                 let is_folder = !revision.contains('/') && Path::new(revision).is_dir();
                 let help = format!("to compare the directory with the last commit, write `./{revision}`");
                 if is_folder { Error::with_help(error.to_string(), help) } else { error.into() }

@@ -97,7 +97,7 @@ impl Options {
     pub(super) fn open_tree(&self, mut tree: Tree, dir: &Path, streams: &mut Streams) -> Result<Repository, Error> {
         let folder = if disk::is_file(dir) { folder_of(dir) } else { dir.to_owned() };
         let prefix = display_prefix(&folder);
-        let fleet = governing_fleet(None, dir, &tree, &folder)?.filter(|source| source.loaded.fleet.is_some());
+        let fleet = governing_fleet(dir, &tree, &folder)?.filter(|source| source.loaded.fleet.is_some());
         if let Some(source) = &fleet {
             remove_templates(&mut tree, source);
         }

@@ -59,20 +59,30 @@ pub(super) fn load(path: &Path) -> Result<Source, Error> {
 }
 
 /// Returns the fleet.yaml of the directory, unless it is a file of another tool, such as Rancher's Fleet.
-pub(super) fn governing_fleet(
-    fleet: Option<&Path>,
-    dir: &Path,
-    tree: &Tree,
-    folder: &Path,
-) -> Result<Option<Source>, Error> {
-    if let Some(file) = fleet {
-        return load(file).map(Some);
-    }
-    let is_ours = !disk::is_file(dir) && tree.file(FLEET).is_ok_and(|file| file.text().contains("fleetwright.dev/"));
-    if !is_ours {
-        return Ok(None);
-    }
-    load(&folder.join(FLEET)).map(Some)
+pub(super) fn governing_fleet(dir: &Path, tree: &Tree, folder: &Path) -> Result<Option<Source>, Error> {
+    if is_governed(dir, tree) { load(&folder.join(FLEET)).map(Some) } else { Ok(None) }
+}
+
+/// Reads a directory, and beside it the fleet.yaml that governs it: `fleet`, or the fleet.yaml of the directory.
+pub(super) fn read_governed(fleet: Option<&Path>, dir: &Path) -> Result<(Tree, Option<Source>), Error> {
+    let load = || match fleet {
+        Some(file) => Some(load(file)),
+        None => {
+            let may_be_governed = disk::is_file(&dir.join(FLEET));
+            let is_ours = || disk::read_some(dir, [FLEET]).is_ok_and(|tree| is_governed(dir, &tree));
+            (may_be_governed && is_ours()).then(|| load(&dir.join(FLEET)))
+        }
+    };
+    let (tree, source) = rayon::join(|| disk::read(dir), load);
+    let tree = tree?;
+    // The directory does not contain a fleet.yaml that Git ignores.
+    let source = source.filter(|_| fleet.is_some() || is_governed(dir, &tree)).transpose()?;
+    Ok((tree, source))
+}
+
+/// Returns whether a directory has a fleet.yaml of fleetwright.
+fn is_governed(dir: &Path, tree: &Tree) -> bool {
+    !disk::is_file(dir) && tree.file(FLEET).is_ok_and(|file| file.text().contains("fleetwright.dev/"))
 }
 
 /// Removes the templates of a layout in the repository, since they are not manifests.

@@ -3,8 +3,8 @@
 
 use std::io::{self, Read as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
@@ -30,7 +30,8 @@ pub(super) fn tracked_but_ignored(root: &Path) -> Result<Vec<String>, DiskError>
     }
     let mut git = command(root);
     git.args(["ls-files", "-z", "-c", "-i", "--exclude-standard"]);
-    let names = output(git, root)?.unwrap_or_default();
+    let running = Running::start(git);
+    let names = running.map_or(Ok(None), |running| running.output(root))?.unwrap_or_default();
     let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     let names: Vec<String> = names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect();
     journal::tracked(root, &names);
@@ -59,22 +60,40 @@ pub(super) fn command(root: &Path) -> Command {
     git
 }
 
-/// Runs `git`, and returns its output; `None` if it fails.
-pub(super) fn output(mut git: Command, root: &Path) -> Result<Option<Vec<u8>>, DiskError> {
-    let Ok(mut running) = git.spawn() else { return Ok(None) };
-    let (sender, receiver) = mpsc::channel();
-    let stdout = running.stdout.take();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let is_read = stdout.is_some_and(|mut stdout| stdout.read_to_end(&mut bytes).is_ok());
-        let _ = sender.send(is_read.then_some(bytes));
-    });
-    let Ok(bytes) = receiver.recv_timeout(TIMEOUT) else {
-        let _ = running.kill();
-        let _ = running.wait();
-        let why = format!("`git` did not end in {} s; is a file of `.git` a pipe?", TIMEOUT.as_secs());
-        return Err(DiskError::refused("read", root)(io::Error::other(why)));
-    };
-    let succeeded = running.wait().is_ok_and(|status| status.success());
-    Ok(bytes.filter(|_| succeeded))
+/// A running `git`. A thread reads its output.
+pub(super) struct Running {
+    process: Child,
+    output: Receiver<Option<Vec<u8>>>,
+}
+
+impl Running {
+    /// Starts `git`; `None` if it cannot start.
+    pub(super) fn start(mut git: Command) -> Option<Self> {
+        let mut process = git.spawn().ok()?;
+        let (sender, output) = mpsc::channel();
+        let stdout = process.stdout.take();
+        thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let is_read = stdout.is_some_and(|mut stdout| stdout.read_to_end(&mut bytes).is_ok());
+            let _ = sender.send(is_read.then_some(bytes));
+        });
+        Some(Self { process, output })
+    }
+
+    /// Waits for the output; `None` if `git` fails. `root` is the directory that the error names.
+    pub(super) fn output(mut self, root: &Path) -> Result<Option<Vec<u8>>, DiskError> {
+        let Ok(bytes) = self.output.recv_timeout(TIMEOUT) else {
+            let why = format!("`git` did not end in {} s; is a file of `.git` a pipe?", TIMEOUT.as_secs());
+            return Err(DiskError::refused("read", root)(io::Error::other(why)));
+        };
+        let succeeded = self.process.wait().is_ok_and(|status| status.success());
+        Ok(bytes.filter(|_| succeeded))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }

@@ -5,9 +5,10 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{DiskError, display};
+use super::file::{read_bytes, read_file};
 use super::journal;
 use super::place;
-use super::read::{read_bytes, read_file, refuse_git};
+use super::read::refuse_git;
 use super::root::{Place, Root};
 use crate::text::{File, LoadError, Loader, PathKind, Tree};
 

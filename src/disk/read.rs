@@ -1,19 +1,20 @@
 //! Reads directories into trees.
 
 use std::collections::BTreeSet;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::error::{DiskError, display, missing, reason};
+use super::error::{DiskError, display, missing};
+use super::file::{in_root, read_bytes, read_file, read_place, unread};
 use super::journal;
 use super::place::{is_git, refuse_leaving_link};
+use super::read_all::Reading;
 use super::root::{Place, Refusal, Root};
 use super::walk;
 use super::walk::FoundFile;
-use crate::text::{DecodeError, Entry, File, LoadError, Loader, SharedTexts, Tree, folder_of};
+use crate::text::{Entry, File, LoadError, Loader, Tree, folder_of};
 
 /// Reads the YAML files of a directory. Other files are read on first access.
 ///
@@ -48,23 +49,7 @@ pub(super) fn read_root(root: Root, called: Option<Arc<str>>) -> Result<Tree, Di
     files.sort_by(|(one, _), (other, _)| one.cmp(other));
     let links: Vec<String> =
         files.iter().filter(|(_, found)| matches!(found, FoundFile::Linked)).map(|(path, _)| path.clone()).collect();
-    let texts = SharedTexts::default();
-    let read = |(path, found): (String, FoundFile)| read_found(&root, &path, found, called.as_ref(), &texts);
-    let mut entries: Vec<(Arc<str>, Entry)> = Vec::with_capacity(files.len());
-    let (mut files, mut bytes) = (files.into_iter(), 0);
-    loop {
-        let some: Vec<(String, FoundFile)> = files.by_ref().take(AT_ONCE).collect();
-        if some.is_empty() {
-            break;
-        }
-        if bytes > MAX_BYTES {
-            entries.extend(some.into_iter().map(|(path, found)| beyond(path, found)));
-            continue;
-        }
-        let some: Vec<(Arc<str>, Entry)> = some.into_par_iter().map(read).collect();
-        bytes += some.iter().map(|(_, entry)| length(entry)).sum::<usize>();
-        entries.extend(some);
-    }
+    let entries = Reading::new(&root, called.as_ref()).read_all(files);
     let mut tree = Tree::with_loader(Arc::new(DirectoryLoader { root, called }));
     tree.insert_all(entries);
     for path in &links {
@@ -140,66 +125,6 @@ fn read_alone(path: &Path, called: Option<&Arc<str>>) -> Result<Tree, DiskError>
     Ok(tree)
 }
 
-fn in_root(file: File, called: Option<&Arc<str>>) -> File {
-    match called {
-        Some(root) => file.in_root(root.clone()),
-        None => file,
-    }
-}
-
-fn read_found(
-    root: &Root,
-    path: &str,
-    found: FoundFile,
-    called: Option<&Arc<str>>,
-    texts: &SharedTexts,
-) -> (Arc<str>, Entry) {
-    let entry = match found {
-        FoundFile::File if is_yaml(path) => read_bytes(root, Path::new(path))
-            .and_then(|bytes| Ok(File::decode_shared(path, bytes, texts)?))
-            .map_or_else(Entry::Opaque, Entry::Text),
-        FoundFile::Linked if is_yaml(path) => read_place(root, path).unwrap_or(Entry::Opaque(LoadError::Missing)),
-        other => unread(other),
-    };
-    match entry {
-        Entry::Text(file) => (file.shared_path().clone(), Entry::Text(in_root(file, called))),
-        entry => (path.into(), entry),
-    }
-}
-
-/// The maximum length of all YAML files of a directory in bytes. A fleet of a thousand clusters has a tenth of it.
-const MAX_BYTES: usize = 512 << 20;
-
-/// The number of files that are read before their bytes are counted.
-const AT_ONCE: usize = 16;
-
-fn length(entry: &Entry) -> usize {
-    match entry {
-        Entry::Text(file) => file.text().len(),
-        Entry::Deferred | Entry::Opaque(_) => 0,
-    }
-}
-
-/// The entry of a file behind too many bytes.
-fn beyond(path: String, found: FoundFile) -> (Arc<str>, Entry) {
-    let entry = match found {
-        FoundFile::File | FoundFile::Linked if is_yaml(&path) => {
-            Entry::Opaque(LoadError::Unreadable(format!("the files before it have more than {} MiB", MAX_BYTES >> 20)))
-        }
-        other => unread(other),
-    };
-    (path.into(), entry)
-}
-
-fn unread(found: FoundFile) -> Entry {
-    match found {
-        FoundFile::File | FoundFile::Linked => Entry::Deferred,
-        FoundFile::Link => Entry::Opaque(LoadError::Linked),
-        FoundFile::Special => Entry::Opaque(LoadError::Decode(DecodeError::NotText)),
-        FoundFile::Unreadable(why) => Entry::Opaque(LoadError::Unreadable(why)),
-    }
-}
-
 /// Returns the entry of a file. If the file does not exist, returns an obstacle: a file in the place of a parent
 /// directory, or a file in a directory at the path.
 fn read_or_obstacle(root: &Root, path: &str) -> Option<(String, Entry)> {
@@ -227,53 +152,6 @@ fn read_or_obstacle(root: &Root, path: &str) -> Option<(String, Entry)> {
         }
         Place::Refused(_) => None,
     }
-}
-
-fn read_place(root: &Root, path: &str) -> Option<Entry> {
-    match root.find(path) {
-        Place::File(real) => Some(read_text(path, root, &real)),
-        Place::Refused(_) => Some(Entry::Opaque(LoadError::Linked)),
-        Place::Unreadable(why) => Some(Entry::Opaque(LoadError::Unreadable(why))),
-        Place::Special => Some(Entry::Opaque(LoadError::Decode(DecodeError::NotText))),
-        Place::Folder(_) | Place::Nothing => None,
-    }
-}
-
-fn read_text(path: &str, root: &Root, real: &Path) -> Entry {
-    read_file(path, root, real).map_or_else(Entry::Opaque, Entry::Text)
-}
-
-/// Reads the file at `real`, which contains no link, as the file `path`.
-pub(super) fn read_file(path: &str, root: &Root, real: &Path) -> Result<File, LoadError> {
-    Ok(File::decode(path, read_bytes(root, real)?)?)
-}
-
-/// Returns the bytes of the file at a path that contains no link.
-pub(super) fn read_bytes(root: &Root, real: &Path) -> Result<Vec<u8>, LoadError> {
-    let bytes = read_regular(root, real);
-    if bytes.is_err() {
-        journal::doubt();
-    }
-    bytes
-}
-
-fn read_regular(root: &Root, real: &Path) -> Result<Vec<u8>, LoadError> {
-    let unreadable = |error: std::io::Error| LoadError::Unreadable(reason(&error));
-    let (mut file, metadata) = root.file(real)?;
-    if metadata.len() > File::MAX_LEN as u64 {
-        return Err(DecodeError::TooLarge.into());
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default() + 1);
-    // Without the limit, the read of a file that keeps growing, as in /proc, would not end.
-    file.by_ref().take(File::MAX_LEN as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    journal::content(&root.path().join(real), &metadata, &bytes);
-    Ok(bytes)
-}
-
-pub(super) fn is_yaml(path: &str) -> bool {
-    let path = Path::new(path);
-    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
-        || path.file_name().is_some_and(|name| name == "Kustomization")
 }
 
 /// A loader for the files of a directory that are read on first access.

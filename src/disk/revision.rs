@@ -3,18 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 
 use data_encoding::HEXLOWER;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
 use super::error::{DiskError, display};
+use super::file::is_yaml;
 use super::git;
 use super::journal;
-use super::read::is_yaml;
 use crate::text::{DecodeError, Entry, File, LoadError, Loader, Tree, folder_of, join};
 
 /// The modes of links and of other repositories in a tree of Git.
@@ -24,29 +25,50 @@ const SUBMODULE: &str = "160000";
 /// The length of an id of Git, unless the repository uses SHA-256.
 const SHA1_DIGITS: usize = 40;
 
-/// Reads a directory in a revision, such as `main` or `HEAD~1`.
-///
-/// `present` is another state of the directory: files with equal content are shared, and not read from Git. Files that
-/// are not YAML are read on first access. A link to another file of the revision is that file.
-pub fn read_revision(folder: &Path, revision: &str, present: &Tree) -> Result<Tree, DiskError> {
-    journal::doubt();
-    let repository = Repository::new(folder, revision);
-    if !git::is_repository(&std::path::absolute(folder).unwrap_or_default()) {
-        return Err(repository.error("the directory is not in a Git repository"));
+/// A directory in a revision, such as `main` or `HEAD~1`. `git` lists its files while the caller does other work.
+pub struct Revision {
+    repository: Repository,
+    listing: Option<git::Running>,
+}
+
+impl Revision {
+    /// Starts `git` for a directory.
+    pub fn open(folder: &Path, revision: &str) -> Result<Self, DiskError> {
+        journal::doubt();
+        let repository = Repository::new(folder, revision);
+        if !git::is_repository(&std::path::absolute(folder).unwrap_or_default()) {
+            return Err(repository.error("the directory is not in a Git repository"));
+        }
+        let listing = git::Running::start(repository.listing());
+        repository.start_reader();
+        Ok(Self { repository, listing })
     }
-    let mut blobs = repository.list()?;
+
+    /// Reads the directory.
+    ///
+    /// `present` is another state of the directory: files with equal content are shared, and not read from Git. Files
+    /// that are not YAML are read on first access. A link to another file of the revision is that file.
+    pub fn read(self, present: &Tree) -> Result<Tree, DiskError> {
+        let Self { repository, listing } = self;
+        let blobs = repository.list(listing)?;
+        read_files(repository, blobs, present)
+    }
+}
+
+/// Reads files of a revision. `present` is another state of the directory.
+fn read_files(repository: Repository, mut blobs: BTreeMap<String, Blob>, present: &Tree) -> Result<Tree, DiskError> {
     let links = repository.contents(blobs.values().filter(|blob| blob.is_link).map(|blob| &*blob.id))?;
     follow_links(&mut blobs, &links);
     let is_read = |(path, blob): &(&String, &Blob)| is_yaml(path) && !blob.is_link;
-    let shared: BTreeMap<&str, &File> = blobs
-        .iter()
-        .filter(is_read)
+    let read: Vec<(&String, &Blob)> = blobs.iter().filter(is_read).collect();
+    let shared: BTreeMap<&str, &File> = read
+        .par_iter()
         .filter_map(|(path, blob)| match present.entry(path)? {
             Entry::Text(file) => blob.is(file.text().as_bytes()).then_some((path.as_str(), file)),
             Entry::Deferred | Entry::Opaque(_) => None,
         })
         .collect();
-    let others = blobs.iter().filter(is_read).filter(|(path, _)| !shared.contains_key(path.as_str()));
+    let others = read.iter().filter(|(path, _)| !shared.contains_key(path.as_str()));
     let texts = repository.contents(others.map(|(_, blob)| &*blob.id))?;
     let entry = |(path, blob): (&String, &Blob)| {
         let entry = if blob.is_link {
@@ -160,12 +182,25 @@ impl Repository {
         DiskError::Revision { revision: self.revision.clone(), path: display(&self.folder), reason: reason.into() }
     }
 
-    /// Lists the files of the directory in the revision. Paths start at the directory.
-    fn list(&self) -> Result<BTreeMap<String, Blob>, DiskError> {
+    /// The command that lists the files of the directory in the revision. Paths start at the directory.
+    fn listing(&self) -> Command {
         let mut git = git::command(&self.folder);
         git.args(["ls-tree", "-r", "-z", "--end-of-options", &format!("{}^{{commit}}", self.revision)]);
-        let listed = git::output(git, &self.folder)?
-            .ok_or_else(|| self.error("there is no such commit; a shallow clone has only few of them"))?;
+        git
+    }
+
+    /// Starts the program that reads files. If it cannot start, the first use fails.
+    fn start_reader(&self) {
+        if let (Ok(mut reader), Ok(started)) = (self.reader.lock(), BlobReader::start(&self.folder)) {
+            *reader = Some(started);
+        }
+    }
+
+    /// Returns the listed files.
+    fn list(&self, listing: Option<git::Running>) -> Result<BTreeMap<String, Blob>, DiskError> {
+        let listed = listing.map_or(Ok(None), |listing| listing.output(&self.folder))?;
+        let listed =
+            listed.ok_or_else(|| self.error("there is no such commit; a shallow clone has only few of them"))?;
         let listed = String::from_utf8(listed).map_err(|_| self.error("a path is not valid UTF-8"))?;
         Ok(listed.split('\0').filter_map(Blob::parse).collect())
     }
@@ -317,16 +352,18 @@ mod tests {
         git(&["commit", "-q", "-m", "first"]);
         std::fs::write(folder.path().join("fleet/a.yaml"), "a: 2").unwrap();
         let present = [File::new("a.yaml", "a: 2"), File::new("c.yaml", "")].into_iter().collect();
-        let tree = read_revision(&folder.path().join("fleet"), "HEAD", &present).unwrap();
+        let read =
+            |present: &Tree| Revision::open(&folder.path().join("fleet"), "HEAD").unwrap().read(present).unwrap();
+        let tree = read(&present);
         assert_eq!(tree.file("a.yaml").unwrap().text(), "a: 1");
         assert_eq!(tree.file("b.txt").unwrap().text(), "b");
         #[cfg(unix)]
         assert_eq!(tree.file("link.yaml").unwrap().text(), "a: 1");
         assert_eq!(tree.len(), if cfg!(unix) { 3 } else { 2 });
-        let shared = read_revision(&folder.path().join("fleet"), "HEAD", &tree).unwrap();
+        let shared = read(&tree);
         let (one, other) = (tree.file("a.yaml").unwrap(), shared.file("a.yaml").unwrap());
         assert!(Arc::ptr_eq(one.shared_text(), other.shared_text()));
-        let error = read_revision(folder.path(), "--output=/tmp/x", &present).unwrap_err().to_string();
+        let error = Revision::open(folder.path(), "--output=/tmp/x").unwrap().read(&present).unwrap_err().to_string();
         assert!(error.contains("there is no such commit"), "{error}");
     }
 }

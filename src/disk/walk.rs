@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
-use ignore::{DirEntry, WalkBuilder};
+use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use super::STAGE;
 use super::error::{DiskError, display, reason};
@@ -59,17 +59,26 @@ pub(super) fn files(root: &Root) -> Result<Vec<(String, FoundFile)>, DiskError> 
             seen.lock().unwrap_or_else(PoisonError::into_inner).extend(ignore_file);
             is_usual && is_wanted(entry)
         });
-    let mut found = Vec::new();
-    let mut ignores = false;
     let first_special = || special.lock().unwrap_or_else(PoisonError::into_inner).first().cloned();
     if let Some(path) = first_special() {
         return Err(refuse_ignore_file(&path));
     }
-    for entry in walk.build() {
+    let (sender, entries) = mpsc::channel();
+    walk.threads(rayon::current_num_threads()).build_parallel().run(|| {
+        let sender = sender.clone();
+        Box::new(move |entry| {
+            let looked = entry.map(|entry| (entry.file_name() == ".gitignore", look(opened, &entry)));
+            if sender.send(looked).is_ok() { WalkState::Continue } else { WalkState::Quit }
+        })
+    });
+    drop(sender);
+    let mut found = Vec::new();
+    let mut ignores = false;
+    for entry in entries {
         match entry {
-            Ok(entry) => {
-                ignores |= entry.file_name() == ".gitignore";
-                found.extend(look(opened, &entry));
+            Ok((is_ignore_file, file)) => {
+                ignores |= is_ignore_file;
+                found.extend(file);
             }
             Err(error) => match path_of(&error).and_then(|path| path.strip_prefix(root).ok()) {
                 Some(path) if !path.as_os_str().is_empty() => {

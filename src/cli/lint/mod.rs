@@ -112,11 +112,12 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     check_rules(&args.only)?;
     streams.set_activity("reading files");
-    let mut tree = disk::read(&args.dir)?;
+    let revision = args.since.open(&args.dir);
+    let (mut tree, source) = source::read_governed(args.fleet.as_deref(), &args.dir)?;
+    let revision = revision?;
     let folder = if disk::is_file(&args.dir) { folder_of(&args.dir) } else { args.dir.clone() };
     output::check(&args.format)?;
     let prefix = display_prefix(&folder, &args.format);
-    let source = source::governing_fleet(args.fleet.as_deref(), &args.dir, &tree, &folder)?;
     if let Some(source) = &source {
         if source.loaded.fleet.is_none() {
             linter::print_findings(source.loaded.findings.clone(), &source.folder, streams)?;
@@ -145,8 +146,8 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     options.read_comments(&tree);
     streams.set_activity("building the objects of clusters");
-    let read_earlier = || args.since.read(&args.dir, source.as_ref(), &tree);
-    let load = if args.since.is_requested() { Repo::load_shareable } else { Repo::load };
+    let load = if revision.is_some() { Repo::load_shareable } else { Repo::load };
+    let read_earlier = || revision.map(|revision| since::read(revision, source.as_ref(), &tree)).transpose();
     let (repo, earlier) = rayon::join(|| load(&tree, &options.settings), read_earlier);
     if args.options.selects_clusters() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::error::Error;
 use crate::cli::source::{self, Source};
-use crate::disk;
+use crate::disk::{self, Revision};
 use crate::report::printable;
 use crate::text::Tree;
 
@@ -19,29 +19,27 @@ pub(super) struct SinceOptions {
 }
 
 impl SinceOptions {
-    /// Returns whether the user requested a comparison.
-    pub(super) fn is_requested(&self) -> bool {
-        self.since.is_some()
-    }
-
     /// The revision, for display.
     pub(super) fn revision(&self) -> Option<String> {
         self.since.as_deref().map(|revision| printable(revision).into_owned())
     }
 
-    /// Reads the directory in the revision, if the user requested a comparison.
-    ///
-    /// `present` is the directory as it is now.
-    pub(super) fn read(&self, dir: &Path, source: Option<&Source>, present: &Tree) -> Result<Option<Tree>, Error> {
+    /// Starts to read the directory in the revision, if the user requested a comparison.
+    pub(super) fn open(&self, dir: &Path) -> Result<Option<Revision>, Error> {
         let Some(revision) = &self.since else { return Ok(None) };
         if disk::is_file(dir) {
             let help = "lint the directory of the file";
             return Err(Error::with_help("`--since` needs a directory".to_owned(), help));
         }
-        let mut tree = disk::read_revision(dir, revision, present)?;
-        if let Some(source) = source {
-            source::remove_templates(&mut tree, source);
-        }
-        Ok(Some(tree))
+        Ok(Some(Revision::open(dir, revision)?))
     }
+}
+
+/// Reads the directory in the revision. `present` is the directory as it is now.
+pub(super) fn read(revision: Revision, source: Option<&Source>, present: &Tree) -> Result<Tree, Error> {
+    let mut tree = revision.read(present)?;
+    if let Some(source) = source {
+        source::remove_templates(&mut tree, source);
+    }
+    Ok(tree)
 }

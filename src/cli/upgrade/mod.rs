@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 fn compare(args: &Args, streams: &mut Streams) -> Result<(Tree, String, Upgrade), Error> {
     let repository = args.options.open(&args.dir, streams)?;
     let folder = if disk::is_file(&args.dir) { folder_of(&args.dir) } else { args.dir.clone() };
-    let source = governing_fleet(None, &args.dir, &repository.tree, &folder)?;
+    let source = governing_fleet(&args.dir, &repository.tree, &folder)?;
     if let Some(source) = source.as_ref().filter(|source| source.loaded.fleet.is_none()) {
         linter::print_findings(source.loaded.findings.clone(), &source.folder, streams)?;
         return Err(Error::Printed(format!("nothing was compared: the `{FLEET}` of the repository is invalid")));
