@@ -3,14 +3,16 @@ mod runtime_info;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
 use crate::base::finding::{Finding, Label, ObjectRef, Part, Severity, did_you_mean};
 use crate::flux::{Governance, UNDEFINED_VARIABLE};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
-use crate::text::{Index, Span};
+use crate::text::Span;
 use crate::yaml::{Entry, Name};
-use runtime_info::{Info, has_other_readers, infos, repository_reads};
+use runtime_info::{Info, all_keys, all_readers, has_other_readers, infos, repository_reads};
 
 declare! {
     /// Clusters define different keys in a ConfigMap of variables, or no object reads a key.
@@ -128,12 +130,20 @@ const MAX_SHOWN: usize = 5;
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let all = infos(fleet);
-    let judged: Vec<(&[Info<'_>], BTreeSet<&Name>)> =
-        all.values().map(|infos| (infos.as_slice(), left_over(fleet, infos))).collect();
-    for (infos, left_over) in &judged {
-        missing_keys(fleet, infos, left_over, found);
+    let of_maps: Vec<(BTreeSet<&Name>, Findings)> = all.par_iter().map(|infos| check_map(fleet, infos)).collect();
+    let mut judged: Vec<(&[Info<'_>], BTreeSet<&Name>)> = Vec::with_capacity(all.len());
+    for (infos, (left_over, of_map)) in all.iter().zip(of_maps) {
+        found.merge(of_map);
+        judged.push((infos, left_over));
     }
     unread_keys(&judged, found);
+}
+
+/// Checks the ConfigMaps with one name. Returns the keys that no object reads, and the findings of the others.
+fn check_map<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> (BTreeSet<&'a Name>, Findings) {
+    let (left_over, mut found) = (left_over(fleet, infos), Findings::default());
+    missing_keys(fleet, infos, &left_over, &mut found);
+    (left_over, found)
 }
 
 /// The file and the offset of a key, with the name of the key, since a variable may set another name in each copy.
@@ -146,14 +156,15 @@ fn position(key: &Name, place: &Span) -> Position {
 /// The keys that no object reads on any cluster, as far as the readers are known.
 fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
     // An unknown source may read any key, on this cluster and on other clusters.
-    if infos.iter().any(|info| info.readers.may_be_read) {
+    let readers = all_readers(infos);
+    if readers.iter().any(|readers| readers.may_be_read) {
         return BTreeSet::new();
     }
-    let read: BTreeSet<&Name> = infos.iter().flat_map(|info| info.readers.read.iter().copied()).collect();
+    let read: BTreeSet<&Name> = readers.iter().flat_map(|readers| readers.read.iter().copied()).collect();
     // In a fleet layout, every cluster defines the common keys, even if no object reads them.
     let is_given = |key: &Name| fleet.governance == Governance::Fleet && infos.iter().all(|info| info.has_key(key));
-    let keys = infos.iter().flat_map(|info| info.keys().map(|entry| &entry.key));
-    let unread: BTreeSet<&Name> = keys.filter(|key| !read.contains(key) && !is_given(key)).collect();
+    let unread: BTreeSet<&Name> =
+        all_keys(infos).into_iter().filter(|key| !read.contains(key) && !is_given(key)).collect();
     if unread.is_empty() || has_other_readers(fleet, infos) {
         return BTreeSet::new();
     }
@@ -164,17 +175,14 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
 
 /// Adds the findings for keys that some clusters have and other clusters lack.
 fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
-    let keys: BTreeSet<&Name> = infos.iter().flat_map(|info| info.keys().map(|entry| &entry.key)).collect();
-    for key in keys.difference(left_over) {
+    for key in all_keys(infos).difference(left_over) {
         let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) = infos.iter().partition(|info| info.has_key(key));
         // If a cluster does not read the key, or has a default, the difference is intentional.
         if without.is_empty() {
             continue;
         }
-        // Alike clusters share their readers.
-        let mut seen: Index<usize, ()> = Index::default();
-        let distinct = with.iter().filter(|info| seen.insert(Arc::as_ptr(&info.readers).addr(), ()).is_none());
-        let unknown: BTreeSet<&ObjectRef> = distinct.flat_map(|info| info.readers.unknown.iter().copied()).collect();
+        let readers = all_readers(with.iter().copied());
+        let unknown: BTreeSet<&ObjectRef> = readers.iter().flat_map(|one| one.unknown.iter().copied()).collect();
         let lacks =
             |info: &&Info<'_>| info.readers.missed.contains(*key) || !info.readers.unknown.is_disjoint(&unknown);
         let without: Vec<&Info<'_>> = without.into_iter().filter(lacks).collect();
@@ -244,7 +252,7 @@ fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) 
     let mut copies: BTreeMap<Position, BTreeSet<String>> = BTreeMap::new();
     for (infos, left_over) in judged {
         for info in *infos {
-            for entry in info.keys() {
+            for entry in info.entries() {
                 let (key, position) = (&entry.key, position(&entry.key, &entry.key_span()));
                 if left_over.contains(key) {
                     copies.entry(position).or_default().insert(info.object.reference().to_string());
@@ -258,7 +266,8 @@ fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) 
     let mut known_places: BTreeMap<Position, usize> = BTreeMap::new();
     let mut named: BTreeSet<(usize, &Arc<str>)> = BTreeSet::new();
     for (infos, left_over) in judged {
-        let known: Vec<&str> = infos.iter().flat_map(|info| info.readers.missed.iter().map(AsRef::as_ref)).collect();
+        let readers = all_readers(*infos);
+        let known: Vec<&str> = readers.iter().flat_map(|readers| readers.missed.iter().map(AsRef::as_ref)).collect();
         for key in left_over {
             let mut current: Option<usize> = None;
             for info in *infos {

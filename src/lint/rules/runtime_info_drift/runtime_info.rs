@@ -49,6 +49,8 @@ pub(super) struct Info<'a> {
     pub(crate) cluster: Arc<str>,
     /// The ConfigMap.
     pub(crate) object: &'a Object,
+    /// The keys of the ConfigMap, sorted. ConfigMaps with equal keys share them.
+    key_names: Arc<[&'a Name]>,
     /// The readers of the ConfigMap. Alike clusters share them.
     pub(crate) readers: Arc<Readers<'a>>,
 }
@@ -69,22 +71,19 @@ pub(super) struct Readers<'a> {
 }
 
 impl<'a> Info<'a> {
-    /// The keys of the ConfigMap.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
-        let object: &'a Object = self.object;
-        let entries = object.node.get("data").map_or(&[][..], |data| data.entries());
-        // `invalid-variable-name` reports an invalid name.
-        entries.iter().filter(|entry| entry.key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+    /// The entries of the ConfigMap.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
+        entries(self.object)
     }
 
     /// Returns whether the ConfigMap has a key.
     pub(super) fn has_key(&self, key: &str) -> bool {
-        self.keys().any(|entry| *entry.key == *key)
+        self.key_names.binary_search_by(|name| (***name).cmp(key)).is_ok()
     }
 
     /// The position of a key; `None` if the ConfigMap does not have the key.
     pub(super) fn key(&self, key: &str) -> Option<Span> {
-        self.keys().find(|entry| *entry.key == *key).map(Entry::key_span)
+        self.entries().find(|entry| *entry.key == *key).map(Entry::key_span)
     }
 
     /// An object on the cluster that reads an undefined variable with this name.
@@ -96,11 +95,32 @@ impl<'a> Info<'a> {
     }
 }
 
-/// The variable `ConfigMap`s of a fleet, by namespace and name, in the order of the clusters.
-pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> BTreeMap<(&'a str, &'a str), Vec<Info<'a>>> {
+/// The entries of a ConfigMap whose keys can be variables. `invalid-variable-name` reports the others.
+fn entries(object: &Object) -> impl Iterator<Item = &Entry> {
+    let entries = object.node.get("data").map_or(&[][..], |data| data.entries());
+    entries.iter().filter(|entry| entry.key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+}
+
+/// The names of all keys of some ConfigMaps.
+pub(super) fn all_keys<'a>(infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
+    let mut seen: Index<usize, ()> = Index::default();
+    let distinct = infos.iter().filter(|info| seen.insert(info.key_names.as_ptr().addr(), ()).is_none());
+    distinct.flat_map(|info| info.key_names.iter().copied()).collect()
+}
+
+/// The readers of some ConfigMaps. Alike clusters share them.
+pub(super) fn all_readers<'i, 'a: 'i>(infos: impl IntoIterator<Item = &'i Info<'a>>) -> Vec<&'i Readers<'a>> {
+    let mut seen: Index<usize, ()> = Index::default();
+    let distinct = infos.into_iter().filter(|info| seen.insert(Arc::as_ptr(&info.readers).addr(), ()).is_none());
+    distinct.map(|info| &*info.readers).collect()
+}
+
+/// The variable `ConfigMap`s of a fleet: a list for each namespace and name, in the order of the clusters.
+pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> Vec<Vec<Info<'a>>> {
     let mut all: BTreeMap<(&str, &str), Vec<Info<'_>>> = BTreeMap::new();
     let views = fleet.views.iter().enumerate();
     let mut of_first: Index<usize, Option<ReadersById<'a>>> = Index::default();
+    let mut key_names: Index<Arc<[&'a Name]>, Arc<[&'a Name]>> = Index::default();
     for (at, view) in views.filter(|(_, view)| view.is_whole() && view.receiver.target.is_none()) {
         let cluster: Arc<str> = view.receiver.to_string().into();
         let known = of_first.entry(view.first);
@@ -110,11 +130,20 @@ pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> BTreeMap<(&'a str, &'a str), Vec<I
         }
         for ((namespace, name), readers) in known.iter().flatten() {
             let Some(applied) = view.find("", "ConfigMap", namespace, name) else { continue };
-            let info = Info { view: at, cluster: cluster.clone(), object: applied.object, readers: readers.clone() };
+            let mut names: Vec<&Name> = entries(applied.object).map(|entry| &entry.key).collect();
+            names.sort_unstable();
+            let names: Arc<[&Name]> = names.into();
+            let info = Info {
+                view: at,
+                cluster: cluster.clone(),
+                object: applied.object,
+                key_names: key_names.entry_or(names.clone(), || names).clone(),
+                readers: readers.clone(),
+            };
             all.entry((*namespace, *name)).or_default().push(info);
         }
     }
-    all
+    all.into_values().collect()
 }
 
 fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), Info<'a>> {
@@ -125,7 +154,7 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
         let object = applied.object;
         if object.text_at(&["metadata", "annotations", COPY_FROM]).is_none() {
             let cluster = Arc::default();
-            let info = || Info { view: at, cluster, object, readers: Arc::default() };
+            let info = || Info { view: at, cluster, object, key_names: Arc::default(), readers: Arc::default() };
             found.entry((namespace, name)).or_insert_with(info);
         }
     }
