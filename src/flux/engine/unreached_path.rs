@@ -1,8 +1,9 @@
 //! Checks the paths of Kustomizations that no cluster reaches, if their source is the repository itself.
 
-use std::cell::LazyCell;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::base::finding::{Finding, Severity};
 use crate::base::set_aside::is_set_aside;
@@ -34,27 +35,19 @@ impl OwnSources {
 
     /// The findings of missing paths of Kustomizations that no cluster reaches.
     pub(crate) fn missing_paths(&self, objects: &[Built], clusters: &[Cluster], tree: &Tree) -> Vec<Finding> {
-        let folders = LazyCell::new(|| applied_folders(clusters));
-        let mut reached: Index<(&str, usize), ()> = Index::default();
-        // Clusters share most appliers and inventories, so each one is visited once.
-        let mut seen: Index<usize, ()> = Index::default();
-        for applier in clusters.iter().flat_map(|cluster| &cluster.appliers) {
-            let Some(object) = &applier.object else { continue };
-            if seen.insert(object.node.entries().as_ptr().addr(), ()).is_none() {
-                reached.insert(written(object), ());
-            }
+        let folders = LazyLock::new(|| applied_folders(clusters));
+        let missing = |built: &Built| {
+            let is_candidate = built.is_final && is_kustomization(&built.object);
+            is_candidate.then(|| self.missing_path(built, &folders, tree)).flatten()
+        };
+        let missing: Vec<(&Built, Finding)> =
+            objects.par_iter().filter_map(|built| Some((built, missing(built)?))).collect();
+        if missing.is_empty() {
+            return Vec::new();
         }
-        let sets = clusters.iter().flat_map(|cluster| &cluster.applied_sets);
-        for inventory in sets.filter_map(|set| set.inventory.as_ref()) {
-            if seen.insert(Arc::as_ptr(inventory).addr(), ()).is_none() {
-                for indexed in inventory.appliers() {
-                    reached.insert(written(&indexed.object), ());
-                }
-            }
-        }
-        let unreached = objects.iter().filter(|built| is_kustomization(&built.object) && built.is_final);
-        let unreached = unreached.filter(|built| !reached.contains(&written(&built.object)));
-        unreached.filter_map(|built| self.missing_path(built, &folders, tree)).collect()
+        let reached = reached(clusters);
+        let unreached = missing.into_iter().filter(|(built, _)| !reached.contains(&written(&built.object)));
+        unreached.map(|(_, finding)| finding).collect()
     }
 
     fn missing_path<'a>(
@@ -91,6 +84,28 @@ impl OwnSources {
         let finding = missing(object, path, &folder, false).help(help);
         Some(Finding { severity: Severity::Warning, ..finding })
     }
+}
+
+/// The positions of the Kustomizations that clusters reach.
+fn reached(clusters: &[Cluster]) -> Index<(&str, usize), ()> {
+    let mut reached: Index<(&str, usize), ()> = Index::default();
+    // Clusters share most appliers and inventories, so each one is visited once.
+    let mut seen: Index<usize, ()> = Index::default();
+    for applier in clusters.iter().flat_map(|cluster| &cluster.appliers) {
+        let Some(object) = &applier.object else { continue };
+        if seen.insert(object.node.entries().as_ptr().addr(), ()).is_none() {
+            reached.insert(written(object), ());
+        }
+    }
+    let sets = clusters.iter().flat_map(|cluster| &cluster.applied_sets);
+    for inventory in sets.filter_map(|set| set.inventory.as_ref()) {
+        if seen.insert(Arc::as_ptr(inventory).addr(), ()).is_none() {
+            for indexed in inventory.appliers() {
+                reached.insert(written(&indexed.object), ());
+            }
+        }
+    }
+    reached
 }
 
 /// The directories that contain an object of a cluster, and their parent directories.

@@ -109,6 +109,11 @@ impl OtherPrograms {
             .map(ToString::to_string)
     }
 
+    /// Reads the files now, on this thread, instead of at the first query.
+    pub(in crate::flux) fn read(&self) {
+        self.evidence();
+    }
+
     fn evidence(&self) -> &[Arc<Evidence>] {
         let read = || AllEvidence::of(self.files(), self.other.as_ref().and_then(|other| other.get()));
         &self.evidence.get_or_init(read).found

@@ -150,20 +150,16 @@ impl Repo {
             _ if is_shareable => Exchange::keep(),
             _ => Exchange::default(),
         };
-        let Roots { found: roots, overlaps, prepared } = roots(&builder, &kustomizations, &settings.config.roots);
+        let find_roots = || roots(&builder, &kustomizations, &settings.config.roots);
+        let (Roots { found: roots, overlaps, prepared }, applied) =
+            rayon::join(find_roots, || repo.read_kustomizations(files, &builder, &kustomizations));
         let (is_rootless, own) = (roots.is_empty(), OwnSources::new(&roots));
         // The objects of the directories and the builds of the clusters do not depend on each other.
         let mut of_directories = DirectoryObjects::default();
         let load_objects = || {
             of_directories.build(&builder, &named, is_rootless);
-            repo.patches = patches(files, &kustomizations);
-            repo.installations = Installation::all(&builder, &kustomizations);
-            let applied = applied_folders(files);
             let loose = of_directories.add_loose_files(files, &named, &applied);
             of_directories.complete();
-            repo.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
-            repo.parked.extend(parked_paths(files).into_iter().filter(|path| !applied.contains(path)));
-            repo.markers = markers(files);
             loose
         };
         let build_clusters = || {
@@ -180,13 +176,23 @@ impl Repo {
                 repo.problems.retain(|finding| !is_test_data(finding.at.span.file().path()));
                 excuse_ignored(&mut repo.problems, files.tree());
                 repo.clusters.push(only_cluster(&repo.objects));
+                repo.other_programs = repo.programs(tree, other);
             }
             (loose, Some(outcome)) => {
                 repo.clusters = outcome.clusters;
                 repo.problems.extend(outcome.findings);
                 add_loose_findings(&mut repo.problems, loose, files.tree());
-                repo.problems.extend(own.missing_paths(&repo.objects, &repo.clusters, files.tree()));
-                repo.problems.extend(crossed_paths(&repo.clusters, &named.included, files.tree()));
+                repo.other_programs = repo.programs(tree, other);
+                let missing = || own.missing_paths(&repo.objects, &repo.clusters, files.tree());
+                let crossed = || crossed_paths(&repo.clusters, &named.included, files.tree());
+                // The checks of several clusters read the files of programs, and would read them on one thread.
+                let read = || {
+                    if repo.clusters.len() > 1 {
+                        repo.other_programs.read();
+                    }
+                };
+                let (missing, (crossed, ())) = rayon::join(missing, || rayon::join(crossed, read));
+                repo.problems.extend(missing.into_iter().chain(crossed));
                 repo.not_done = outcome.not_done;
                 repo.gaps = outcome.gaps;
             }
@@ -196,13 +202,33 @@ impl Repo {
             repo.problems.push(overlap.finding);
             repo.unfollowed.insert(overlap.folder);
         }
-        let clusters = repo.clusters.iter().map(|cluster| cluster.name.clone()).collect();
-        repo.other_programs = OtherPrograms::of(tree, &repo.charts, clusters, &other.other_programs);
         excuse_written(&mut repo.problems, &repo.other_programs);
         excuse_submodules(&mut repo.problems, tree);
         sort(&mut repo.problems);
         repo.shareable = exchange.into_kept().map(|of_clusters| Arc::new(Shareable { builder, of_clusters }));
         repo
+    }
+
+    /// Reads facts that do not depend on roots. Returns the directories that Flux Kustomizations apply.
+    fn read_kustomizations(
+        &mut self,
+        files: &Files,
+        builder: &Builder,
+        kustomizations: &[KustomizationFile],
+    ) -> BTreeSet<String> {
+        let applied = applied_folders(files);
+        self.patches = patches(files, kustomizations);
+        self.installations = Installation::all(builder, kustomizations);
+        self.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
+        self.parked.extend(parked_paths(files).into_iter().filter(|path| !applied.contains(path)));
+        self.markers = markers(files);
+        applied
+    }
+
+    /// The programs of a tree. `other` is another state of the repository.
+    fn programs(&self, tree: &Tree, other: &Self) -> OtherPrograms {
+        let clusters = self.clusters.iter().map(|cluster| cluster.name.clone()).collect();
+        OtherPrograms::of(tree, &self.charts, clusters, &other.other_programs)
     }
 
     fn take(&mut self, of_directories: DirectoryObjects) {

@@ -3,7 +3,7 @@
 use std::hash::Hasher as _;
 use std::sync::Arc;
 
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use crate::kube::Object;
 use crate::text::Index;
@@ -21,13 +21,16 @@ pub(crate) fn first_alike(objects: &[(usize, &Object)]) -> Vec<usize> {
     };
     let hashes: Vec<u64> = objects.par_iter().map(hash).collect();
     let mut known: Index<u64, usize> = Index::default();
-    let first = |(at, ((group, object), hash)): (usize, (&(usize, &Object), u64))| {
-        let first = *known.entry_or(hash, || at);
+    let with_hash: Vec<usize> = hashes.iter().enumerate().map(|(at, hash)| *known.entry_or(*hash, || at)).collect();
+    let first = |(at, first): (usize, &usize)| {
         // Different contents may have the same hash.
-        let is_alike = objects.get(first).is_some_and(|(of, other)| of == group && alike(&object.node, &other.node));
-        if is_alike { first } else { at }
+        let is_alike = match (objects.get(at), objects.get(*first)) {
+            (Some((group, object)), Some((of, other))) => of == group && alike(&object.node, &other.node),
+            _ => false,
+        };
+        if is_alike { *first } else { at }
     };
-    objects.iter().zip(hashes).enumerate().map(first).collect()
+    with_hash.par_iter().enumerate().map(first).collect()
 }
 
 fn hash_node(node: &Node, hasher: &mut rustc_hash::FxHasher) {

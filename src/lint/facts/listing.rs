@@ -1,6 +1,8 @@
-//! An index over a list of objects, built once for all clusters that receive the list.
+//! Indexes over lists of objects, each built once for all clusters that receive the list.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::identity_hash::{identity_hash, kind_hash};
 use super::needs::Needs;
@@ -93,4 +95,41 @@ impl Listing {
     pub(crate) fn of_kind(&self, kind_hash: u64) -> &[usize] {
         self.by_kind.get(&kind_hash).map_or(&[], Vec::as_slice)
     }
+}
+
+/// The indexes of lists, by the address of a list in memory.
+pub(crate) struct Listings {
+    of_shared: Index<usize, Arc<Listing>>,
+    /// Of the lists whose own objects change the index of the shared list.
+    of_own: Mutex<Index<usize, Arc<Listing>>>,
+}
+
+impl Listings {
+    /// Indexes the shared objects of all lists in parallel.
+    pub(crate) fn of<'a>(lists: impl Iterator<Item = &'a Objects>) -> Self {
+        let mut seen: Index<usize, ()> = Index::default();
+        let distinct: Vec<&Objects> = lists.filter(|list| seen.insert(address(list), ()).is_none()).collect();
+        let index = |list: &Objects| (address(list), Arc::new(Listing::index(&list.alike())));
+        let indexed: Vec<(usize, Arc<Listing>)> = distinct.into_par_iter().map(index).collect();
+        let mut of_shared: Index<usize, Arc<Listing>> = Index::default();
+        for (address, listing) in indexed {
+            of_shared.insert(address, listing);
+        }
+        Self { of_shared, of_own: Mutex::default() }
+    }
+
+    /// The index of a list. All clusters use the index of the shared objects, unless their own objects change it.
+    pub(crate) fn get(&self, list: &Objects) -> Arc<Listing> {
+        match self.of_shared.get(&address(list)) {
+            Some(known) if known.holds(list.shared(), list.own()) => known.clone(),
+            _ => {
+                let mut of_own = self.of_own.lock().unwrap_or_else(PoisonError::into_inner);
+                of_own.entry_or(list.own().as_ptr().addr(), || Arc::new(Listing::index(list))).clone()
+            }
+        }
+    }
+}
+
+fn address(list: &Objects) -> usize {
+    list.shared().as_ptr().addr()
 }

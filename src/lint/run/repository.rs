@@ -20,7 +20,7 @@ use crate::flux::{Applied, AppliedSet, NotBuiltReason, Receiver, Repo, Skipped, 
 use crate::lint::context::Context;
 use crate::lint::facts::distinct::{DistinctObjects, written_position};
 use crate::lint::facts::installation::Installations;
-use crate::lint::facts::listing::Listing;
+use crate::lint::facts::listing::{Listing, Listings};
 use crate::lint::facts::written_objects::WrittenObjects;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
@@ -174,32 +174,21 @@ pub(super) fn views<'a>(
 ) -> Vec<View<'a>> {
     let installations = Installations::in_repository(repo);
     let written = Arc::new(WrittenObjects::of(repo, &options.settings));
-    let mut shared: Index<usize, Arc<Listing>> = Index::default();
-    let mut own: Index<usize, Arc<Listing>> = Index::default();
+    let listings = Listings::of(receivers.iter().flat_map(|one| one.applied_sets()).map(|set| &set.objects));
+    let lists = |receiver: &&Receiver<'a>| -> Vec<(&'a AppliedSet, Arc<Listing>)> {
+        receiver.applied_sets().map(|set| (set, listings.get(&set.objects))).collect()
+    };
+    let lists: Vec<Vec<(&AppliedSet, Arc<Listing>)>> = receivers.par_iter().map(lists).collect();
     let mut views = Vec::with_capacity(receivers.len());
     let positions: Vec<Arc<Positions>> = tenancies.iter().map(|_| Arc::default()).collect();
-    for (number, receiver) in receivers.iter().enumerate() {
+    for (number, (receiver, lists)) in receivers.iter().zip(lists).enumerate() {
         let class = classes.of(number);
         let tenancy = &tenancies[class];
-        let lists = receiver.applied_sets().map(|brought| {
-            let objects = &brought.objects;
-            let listing = || Arc::new(Listing::index(objects));
-            if objects.own().is_empty() {
-                return (brought, shared.entry_or(objects.shared().as_ptr().addr(), listing).clone());
-            }
-            // All receivers use the listing of the shared objects, unless their own objects change it.
-            let known =
-                shared.entry_or(objects.shared().as_ptr().addr(), || Arc::new(Listing::index(&objects.alike())));
-            if known.holds(objects.shared(), objects.own()) {
-                return (brought, known.clone());
-            }
-            (brought, own.entry_or(objects.own().as_ptr().addr(), listing).clone())
-        });
         let is_production = options.lint.production.has(&receiver.to_string());
         let context = Context { tenancy, lint: &options.lint, is_production };
         let installations = installations.of_receiver(receiver);
         let programs = repo.other_programs.of_cluster(&receiver.cluster.name);
-        let (lists, written) = (lists.collect(), written.clone());
+        let written = written.clone();
         let settings = &options.settings;
         let received = Received { first: classes.first()[class], lists, positions: positions[class].clone() };
         views.push(View::new((*receiver).clone(), context, received, installations, settings, programs, written));

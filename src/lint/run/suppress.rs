@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use globset::GlobSet;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::options::Options;
 use crate::base::date::Date;
@@ -10,7 +11,7 @@ use crate::base::finding::{Finding, Fix, ObjectRef, Safety, did_you_mean};
 use crate::config::{EXPIRED_EXCEPTION, Exception, INVALID_EXCEPTION, UNUSED_EXCEPTION, exceptions_of, glob};
 use crate::kustomize::is_yaml;
 use crate::lint::rules::{RULES, rule};
-use crate::text::{Edit, Span, Tree};
+use crate::text::{Edit, File, Span, Tree};
 use crate::yaml::fix;
 
 impl Options {
@@ -18,8 +19,9 @@ impl Options {
     ///
     /// Comments in copies of other repositories have no effect: their authors must not hide findings.
     pub fn read_comments(&mut self, tree: &Tree) {
-        for file in tree.files().filter(|file| is_yaml(file.path())) {
-            let (exceptions, faults) = exceptions_of(file);
+        let files: Vec<&File> = tree.files().filter(|file| is_yaml(file.path())).collect();
+        let of_files: Vec<(Vec<Exception>, Vec<Finding>)> = files.into_par_iter().map(exceptions_of).collect();
+        for (exceptions, faults) in of_files {
             self.faults.extend(faults);
             for exception in exceptions {
                 match unknown_rule(&exception) {

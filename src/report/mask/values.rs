@@ -8,15 +8,15 @@ use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use data_encoding::BASE64;
-use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelExtend, ParallelIterator};
 
 use super::redactor::Redactor;
 use super::{merged, nodes};
 use crate::flux::Repo;
 use crate::kube::is_encrypted_value;
 use crate::kustomize::is_yaml;
-use crate::lint::RULES;
-use crate::text::{File, Tree, folder_of, join};
+use crate::lint::{Part, RULES};
+use crate::text::{File, Index, Tree, folder_of, join};
 use crate::yaml::{Node, Parsed, Value, parse};
 
 /// The minimum length of a masked value in bytes. A shorter value occurs in unrelated texts.
@@ -82,9 +82,16 @@ impl SecretValues {
         };
         let of_files = files.into_par_iter().flat_map_iter(|file| of_file(&parsed(file), tree).0);
         let mut found: BTreeSet<Arc<str>> = of_files.collect();
-        for cluster in repo.into_iter().flat_map(|repo| &repo.clusters) {
-            cluster.objects().for_each(|applied| collect_object(&applied.object.node, &mut found));
-        }
+        let sets = repo.into_iter().flat_map(|repo| &repo.clusters).flat_map(|cluster| &cluster.applied_sets);
+        let mut seen: Index<usize, ()> = Index::default();
+        let parts =
+            sets.flat_map(|set| Part::of(&set.objects)).filter(|part| seen.insert(part.address(), ()).is_none());
+        let of_part = |part: Part<'_>| {
+            let mut found = BTreeSet::new();
+            part.objects().for_each(|(_, object)| collect_object(&object.node, &mut found));
+            found
+        };
+        found.par_extend(parts.collect::<Vec<_>>().into_par_iter().flat_map_iter(of_part));
         for built in repo.into_iter().flat_map(|repo| &repo.objects) {
             collect_object(&built.object.node, &mut found);
         }

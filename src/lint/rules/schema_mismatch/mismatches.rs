@@ -183,14 +183,14 @@ impl<'a> Schemas<'a> {
     fn of(views: &'a [View<'a>]) -> Self {
         let mut numbers: Index<(usize, BTreeSet<String>), usize> = Index::default();
         let mut kinds: Vec<Kinds<'a>> = Vec::new();
-        let number = |view: &'a View<'a>| {
-            let patched = patched_definitions(view);
+        let patched: Vec<BTreeSet<String>> = views.par_iter().map(patched_definitions).collect();
+        let number = |(view, patched): (&'a View<'a>, BTreeSet<String>)| {
             *numbers.entry_or((Arc::as_ptr(view.catalog()).addr(), patched.clone()), || {
                 kinds.push(Kinds::new(view.catalog(), patched));
                 kinds.len() - 1
             })
         };
-        let of_view = views.iter().map(number).collect();
+        let of_view = views.iter().zip(patched).map(number).collect();
         Self { kinds, of_view }
     }
 
