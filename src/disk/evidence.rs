@@ -10,7 +10,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use sha2::{Digest as _, Sha256};
 
 use super::git;
-use super::journal::{self, Hash, Journal, Stamp, hash_of, kind_name};
+use super::journal::{self, Hash, Journal, Stamp, kind_name};
 use super::root::Root;
 use crate::text::File;
 
@@ -101,9 +101,8 @@ impl Evidence {
         }
         let folders = || renew_all(&self.folders, start, |path| list(path).map(|(stamp, hash, _)| (stamp, hash)));
         let files = || renew_all(&self.files, start, |path| read(path).and_then(|item| Some((item.stamp?, item.hash))));
-        let is_tracked = |(root, names): &(String, Hash)| {
-            git::tracked_but_ignored(Path::new(root)).is_ok_and(|found| hash_of(&found) == *names)
-        };
+        let is_tracked =
+            |(root, names): &(String, Hash)| git::digest_of_tracked(Path::new(root)).is_ok_and(|found| found == *names);
         let tracked = || self.tracked.iter().all(is_tracked);
         let (tracked, (folders, files)) = rayon::join(tracked, || rayon::join(folders, files));
         let (true, Some(folders), Some(files)) = (tracked, folders, files) else { return Comparison::Different };

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::error::DiskError;
-use super::journal;
+use super::journal::{self, Hash, hash_of};
 
 /// Returns whether a directory belongs to a Git repository.
 pub(super) fn is_repository(root: &Path) -> bool {
@@ -23,19 +23,27 @@ pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 const REMOVED: [&str; 6] =
     ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY"];
 
-/// Returns the files that Git tracks although a .gitignore matches them, or nothing if `git` fails.
-pub(super) fn tracked_but_ignored(root: &Path) -> Result<Vec<String>, DiskError> {
-    if !is_repository(root) {
-        return Ok(Vec::new());
-    }
+/// Returns the files below a directory that Git tracks; `None` if Git cannot list them.
+///
+/// The names are bytes, since Git and Flux also read files whose names are not valid UTF-8.
+pub(super) fn tracked(root: &Path) -> Result<Option<Vec<Vec<u8>>>, DiskError> {
+    let names = list_tracked(root)?;
+    journal::tracked(root, names.as_deref());
+    let split =
+        |names: Vec<u8>| names.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect();
+    Ok(names.map(split))
+}
+
+/// Returns the digest of the files below a directory that Git tracks.
+pub(super) fn digest_of_tracked(root: &Path) -> Result<Hash, DiskError> {
+    Ok(hash_of(list_tracked(root)?.as_deref()))
+}
+
+/// Lists all files, since only Git itself knows which of them its .gitignore files match.
+fn list_tracked(root: &Path) -> Result<Option<Vec<u8>>, DiskError> {
     let mut git = command(root);
-    git.args(["ls-files", "-z", "-c", "-i", "--exclude-standard"]);
-    let running = Running::start(git);
-    let names = running.map_or(Ok(None), |running| running.output(root))?.unwrap_or_default();
-    let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    let names: Vec<String> = names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect();
-    journal::tracked(root, &names);
-    Ok(names)
+    git.args(["ls-files", "-z", "--cached"]);
+    Running::start(git).map_or(Ok(None), |running| running.output(root))
 }
 
 /// Returns `git` in a directory, without arguments. It starts no other program.

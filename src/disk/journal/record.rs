@@ -32,7 +32,7 @@ pub(in crate::disk) struct Journal {
     pub folders: BTreeMap<String, Option<Stamp>>,
     /// The files that the run read, with their stamps before and their content.
     pub files: BTreeMap<String, (Stamp, Hash)>,
-    /// The files that Git tracks although they are ignored, by directory.
+    /// The files that Git tracks, by directory.
     pub tracked: BTreeMap<String, Hash>,
     /// Whether the journal has everything that the run learned.
     pub is_complete: bool,
@@ -130,8 +130,8 @@ pub(in crate::disk) fn content(path: &Path, metadata: &Metadata, bytes: &[u8]) {
     });
 }
 
-/// Reports the files that Git tracks in a directory although they are ignored.
-pub(in crate::disk) fn tracked(root: &Path, names: &[String]) {
+/// Reports the files that Git tracks in a directory, as Git listed them; `None` if Git could not list them.
+pub(in crate::disk) fn tracked(root: &Path, names: Option<&[u8]>) {
     note(|journal| {
         let Some(path) = journal.path(root) else { return };
         let names = hash_of(names);
@@ -140,12 +140,7 @@ pub(in crate::disk) fn tracked(root: &Path, names: &[String]) {
     });
 }
 
-/// The hash of a list of names.
-pub(in crate::disk) fn hash_of(names: &[String]) -> Hash {
-    let mut hash = Sha256::new();
-    for name in names {
-        hash.update(name.len().to_le_bytes());
-        hash.update(name);
-    }
-    hash.finalize().into()
+/// The hash of a list of names as Git printed it.
+pub(in crate::disk) fn hash_of(names: Option<&[u8]>) -> Hash {
+    names.map_or_else(|| Sha256::digest("unknown").into(), |names| Sha256::digest(names).into())
 }

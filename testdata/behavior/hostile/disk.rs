@@ -233,10 +233,9 @@ fn a_pipe_in_git_does_not_hang() {
         return;
     }
     repository.write(".gitignore", "x\n");
-    let exclude = repository.root().join(".git/info/exclude");
-    let _ = fs::remove_file(&exclude);
-    fs::create_dir_all(exclude.parent().unwrap()).unwrap();
-    assert!(Command::new("mkfifo").arg(&exclude).status().unwrap().success());
+    let index = repository.root().join(".git/index");
+    let _ = fs::remove_file(&index);
+    assert!(Command::new("mkfifo").arg(&index).status().unwrap().success());
     let answer = repository.run(&["lint"]);
     assert_eq!(answer.code, 2, "{}", answer.text());
     assert!(answer.err.contains("`git` did not end"), "{}", answer.text());

@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 mod bounds;
 mod commands;
 mod disk;
+mod hidden;
 mod secrets;
 mod system_calls;
 
