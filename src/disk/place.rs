@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{DiskError, display};
@@ -58,7 +59,25 @@ pub(super) fn bounds_of(folder: &Path) -> PathBuf {
 /// The user expects a directory at the path, but the author of the repository may have replaced the directory with a
 /// link.
 pub(super) fn refuse_leaving_link(typed: &Path) -> Result<(), DiskError> {
-    let Ok(mut here) = journal::canonicalize(Path::new(".")) else { return Ok(()) };
+    refuse_leaving(typed, &Lookups { kind: journal::symlink_metadata, canonical: journal::canonicalize })
+}
+
+/// Rejects a path of an output as [`refuse_leaving_link`] does. The result of a run does not depend on it.
+pub(super) fn refuse_leaving_output(typed: &Path) -> Result<(), DiskError> {
+    refuse_leaving(
+        typed,
+        &Lookups { kind: |path| fs::symlink_metadata(path), canonical: |path| fs::canonicalize(path) },
+    )
+}
+
+/// The functions that examine a path.
+struct Lookups {
+    kind: fn(&Path) -> io::Result<fs::Metadata>,
+    canonical: fn(&Path) -> io::Result<PathBuf>,
+}
+
+fn refuse_leaving(typed: &Path, look: &Lookups) -> Result<(), DiskError> {
+    let Ok(mut here) = (look.canonical)(Path::new(".")) else { return Ok(()) };
     for component in typed.components() {
         match component {
             Component::Prefix(_) | Component::RootDir => here.push(component),
@@ -68,12 +87,12 @@ pub(super) fn refuse_leaving_link(typed: &Path) -> Result<(), DiskError> {
             }
             Component::Normal(name) => {
                 let next = here.join(name);
-                if !journal::symlink_metadata(&next).is_ok_and(|metadata| metadata.is_symlink()) {
+                if !(look.kind)(&next).is_ok_and(|metadata| metadata.is_symlink()) {
                     here = next;
                     continue;
                 }
-                let target = journal::canonicalize(&next).ok();
-                if let Some(repository) = repository_of(&here)
+                let target = (look.canonical)(&next).ok();
+                if let Some(repository) = here.ancestors().find(|folder| (look.kind)(&folder.join(".git")).is_ok())
                     && !target.as_ref().is_some_and(|target| is_within(target, repository))
                 {
                     return Err(DiskError::LinkLeavesRepository { path: display(typed), link: display(&next) });

@@ -81,7 +81,10 @@ pub fn create(path: &Path, text: &str) -> Result<(), DiskError> {
 }
 
 /// Writes a file that the user names, in one step: the file has its old or its new content. Its directory must exist.
+///
+/// A link that leads out of a repository is refused, since its author may have made the file that the user names a link.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
+    place::refuse_leaving_output(path)?;
     let refused = DiskError::refused("write", path);
     // A device or a pipe, such as `/dev/stderr`, cannot be replaced.
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {

@@ -10,6 +10,7 @@ mod bounds;
 mod commands;
 mod disk;
 mod hidden;
+mod outputs;
 mod secrets;
 mod system_calls;
 
