@@ -1,7 +1,8 @@
 //! The addresses of sources: different spellings of the same address are equal.
 
 use std::fmt;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 /// The address of a repository, an artifact or a bucket, as the user wrote it.
 ///
@@ -9,8 +10,8 @@ use std::sync::Arc;
 /// `ssh://host/path`.
 #[derive(Debug, Clone)]
 pub struct Address {
-    written: Arc<str>,
-    key: Arc<str>,
+    written: ArcStr,
+    key: ArcStr,
 }
 
 impl Address {
@@ -47,7 +48,7 @@ pub struct Location {
     /// The address of the source.
     pub address: Address,
     /// The branch, tag or version of the copy; `None` for any.
-    pub reference: Option<Arc<str>>,
+    pub reference: Option<ArcStr>,
     /// The directory of the copy, as the user typed it.
     pub folder: String,
 }

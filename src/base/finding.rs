@@ -1,8 +1,8 @@
 //! Findings: messages with positions, which every check reports.
 
 use std::fmt;
-use std::sync::Arc;
 
+use arcstr::ArcStr;
 use serde::{Deserialize, Serialize};
 
 use crate::text::{Edit, Span};
@@ -56,14 +56,18 @@ impl From<Span> for Label {
 #[serde(rename_all = "camelCase")]
 pub struct ObjectRef {
     /// `apiVersion` as written, for example `kustomize.toolkit.fluxcd.io/v1`.
-    pub api_version: Arc<str>,
+    #[schemars(with = "String")]
+    pub api_version: ArcStr,
     /// `kind`, for example `Kustomization`.
-    pub kind: Arc<str>,
+    #[schemars(with = "String")]
+    pub kind: ArcStr,
     /// `metadata.namespace`; absent for objects without a namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Arc<str>>,
+    #[schemars(with = "Option<String>")]
+    pub namespace: Option<ArcStr>,
     /// `metadata.name`.
-    pub name: Arc<str>,
+    #[schemars(with = "String")]
+    pub name: ArcStr,
 }
 
 impl ObjectRef {
@@ -112,7 +116,7 @@ pub struct Finding {
     /// The object with the fault.
     pub object: Option<ObjectRef>,
     /// The affected clusters, sorted; empty if unknown or not applicable.
-    pub clusters: Vec<Arc<str>>,
+    pub clusters: Vec<ArcStr>,
     /// The cause, if other findings of the rule may share it.
     pub cause: Option<Box<Cause>>,
     /// The other places with the same cause.

@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use super::finding::{Finding, Fix, Joint, Label, ObjectRef, Others, Severity};
 use crate::text::Index;
@@ -18,7 +19,7 @@ const MAX_PLACES: usize = 1000;
 /// Findings with the same message and severity at the same position become one finding with the clusters of all of
 /// them. They must also have the same cause or, without a cause, the same help.
 pub fn sort(findings: &mut Vec<Finding>) {
-    type Key<'a> = (Option<&'a Arc<str>>, (&'a str, u32, u32), &'a str, &'a str);
+    type Key<'a> = (Option<&'a ArcStr>, (&'a str, u32, u32), &'a str, &'a str);
     type Variant<'a> = (Reverse<Severity>, Option<&'a str>, bool);
     fn key(finding: &Finding) -> Key<'_> {
         let span = &finding.at.span;
@@ -135,7 +136,7 @@ enum GroupKey {
     /// The rule sets the cause.
     Cause(&'static str, Severity, String),
     /// One line causes the same fault in several objects. The text is the message without the name of the object.
-    Line(&'static str, Severity, (Option<Arc<str>>, String, u32, u32), String),
+    Line(&'static str, Severity, (Option<ArcStr>, String, u32, u32), String),
 }
 
 fn group_key(finding: &Finding) -> Option<GroupKey> {
@@ -299,7 +300,7 @@ mod tests {
         let file = crate::text::File::new("a.yaml", "a: 1\n");
         let found = |help: &str, clusters: &[&str]| {
             let mut finding = Finding::error("rule", file.span(0..1), "wrong").help(help);
-            finding.clusters = clusters.iter().map(|name| Arc::from(*name)).collect();
+            finding.clusters = clusters.iter().map(|name| ArcStr::from(*name)).collect();
             finding
         };
         let mut findings = vec![found("x", &["c"]), found("y", &["b"]), found("x", &["a", "c"]), found("x", &[])];

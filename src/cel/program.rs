@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
 
+use arcstr::ArcStr;
+
 use super::budget::Budget;
 use super::check::check;
 use super::evaluate::evaluate;
@@ -20,7 +22,7 @@ const LARGE_STACK: usize = 16 << 20;
 /// The declarations that an expression may use: the variables, and the functions of a Kubernetes version.
 #[derive(Debug, Clone)]
 pub struct Environment {
-    variables: Vec<(Arc<str>, Type)>,
+    variables: Vec<(ArcStr, Type)>,
     minor: Option<u32>,
 }
 

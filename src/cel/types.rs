@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 /// The type of an expression, a variable or a field.
 ///
 /// A type also decides how a YAML node becomes a value: a whole number in a field of type [`Type::Double`] is a double,
@@ -63,7 +65,7 @@ pub enum Merge {
     /// A list of type `set`: the order does not matter.
     Set,
     /// A list of type `map`, with the keys that identify an item.
-    Map(Arc<[Arc<str>]>),
+    Map(Arc<[ArcStr]>),
 }
 
 impl Type {

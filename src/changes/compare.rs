@@ -4,6 +4,8 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use super::cause::set_causes;
 use super::danger;
 use super::dependents::Dependents;
@@ -72,7 +74,7 @@ fn by_name<'a>(side: &Side<'a>) -> BTreeMap<Name, (usize, &'a Receiver<'a>)> {
 }
 
 /// The fields of a pair of objects, and a text that is equal for equal changes.
-type Compared = (Arc<[FieldChange]>, Arc<str>);
+type Compared = (Arc<[FieldChange]>, ArcStr);
 
 #[derive(Default)]
 struct Found {
@@ -82,7 +84,7 @@ struct Found {
     /// Clusters share objects, so that each pair is compared once.
     compared: Index<(usize, usize), Compared>,
     /// The positions of the changes, by object and content.
-    known: BTreeMap<(ObjectKey, What, Arc<str>), usize>,
+    known: BTreeMap<(ObjectKey, What, ArcStr), usize>,
 }
 
 impl Found {
@@ -106,7 +108,7 @@ impl Found {
 
     /// The difference of an object; `None` if it is the same or unknown.
     fn difference(&mut self, pair: &Pair<'_>, unbuilt: &UnbuiltAppliers) -> Option<Difference> {
-        let no_fields = || -> Compared { (Arc::default(), Arc::from("")) };
+        let no_fields = || -> Compared { (Arc::default(), ArcStr::new()) };
         match (&pair.before, &pair.after) {
             (Some(former), Some(applied)) if unbuilt.hide(former.by, applied.by) => None,
             (Some(former), Some(applied)) => self.changed(former, applied),

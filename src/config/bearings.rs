@@ -1,7 +1,8 @@
 //! The base of the paths in a configuration that is outside of the linted directory.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use crate::text::{File, join};
 
@@ -11,7 +12,7 @@ pub struct Bearings {
     /// The linted directory, relative to the configuration file; empty if it is the same directory.
     pub folder: String,
     /// The directories of source copies, relative to the configuration file, by the root of their files.
-    pub copies: BTreeMap<Arc<str>, String>,
+    pub copies: BTreeMap<ArcStr, String>,
 }
 
 impl Bearings {

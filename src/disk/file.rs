@@ -2,7 +2,8 @@
 
 use std::io::Read as _;
 use std::path::Path;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use super::error::reason;
 use super::journal;
@@ -20,7 +21,7 @@ pub(super) fn unread(found: FoundFile) -> Entry {
     }
 }
 
-pub(super) fn in_root(file: File, called: Option<&Arc<str>>) -> File {
+pub(super) fn in_root(file: File, called: Option<&ArcStr>) -> File {
     match called {
         Some(root) => file.in_root(root.clone()),
         None => file,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use arcstr::ArcStr;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::error::{DiskError, display, missing};
@@ -30,7 +31,7 @@ pub fn read_copy(path: &Path) -> Result<Tree, DiskError> {
     read_in(path, Some(typed.into()))
 }
 
-fn read_in(path: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
+fn read_in(path: &Path, called: Option<ArcStr>) -> Result<Tree, DiskError> {
     refuse_leaving_link(path)?;
     let metadata = journal::metadata(path).map_err(|error| missing(path, error))?;
     if metadata.is_file() {
@@ -43,7 +44,7 @@ fn read_in(path: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
 }
 
 /// Reads an open directory.
-pub(super) fn read_root(root: Root, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
+pub(super) fn read_root(root: Root, called: Option<ArcStr>) -> Result<Tree, DiskError> {
     let mut files = walk::files(&root)?;
     // The files that are read must not depend on the order of a directory.
     files.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -110,7 +111,7 @@ pub(super) fn refuse_git(path: &Path) -> Result<(), DiskError> {
 }
 
 /// Reads a single file. If the path is a link, reads the target of the link.
-fn read_alone(path: &Path, called: Option<&Arc<str>>) -> Result<Tree, DiskError> {
+fn read_alone(path: &Path, called: Option<&ArcStr>) -> Result<Tree, DiskError> {
     let target = journal::canonicalize(path).map_err(DiskError::refused("read", path))?;
     let (Some(folder), Some(file)) = (target.parent(), target.file_name()) else {
         return Err(DiskError::Special(display(path)));
@@ -158,7 +159,7 @@ fn read_or_obstacle(root: &Root, path: &str) -> Option<(String, Entry)> {
 struct DirectoryLoader {
     root: Root,
     /// The directory as it was typed, if it is a copy of another repository.
-    called: Option<Arc<str>>,
+    called: Option<ArcStr>,
 }
 
 impl DirectoryLoader {

@@ -1,8 +1,8 @@
 //! Reads all files of a directory, up to a maximum size.
 
 use std::path::Path;
-use std::sync::Arc;
 
+use arcstr::ArcStr;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::file::{in_root, is_yaml, noted, read_bytes, read_place, read_up_to, unread};
@@ -26,18 +26,18 @@ type Found = (String, FoundFile);
 pub(super) struct Reading<'a> {
     root: &'a Root,
     /// The directory as it was typed, if it is a copy of another repository.
-    called: Option<&'a Arc<str>>,
+    called: Option<&'a ArcStr>,
     texts: SharedTexts,
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(root: &'a Root, called: Option<&'a Arc<str>>) -> Self {
+    pub(super) fn new(root: &'a Root, called: Option<&'a ArcStr>) -> Self {
         Self { root, called, texts: SharedTexts::default() }
     }
 
     /// Reads files in parallel until they have [`MAX_BYTES`]. The files after them have entries without a text.
-    pub(super) fn read_all(&self, files: Vec<Found>) -> Vec<(Arc<str>, Entry)> {
-        let mut entries: Vec<(Arc<str>, Entry)> = Vec::with_capacity(files.len());
+    pub(super) fn read_all(&self, files: Vec<Found>) -> Vec<(ArcStr, Entry)> {
+        let mut entries: Vec<(ArcStr, Entry)> = Vec::with_capacity(files.len());
         let (mut files, mut bytes) = (files.into_iter(), 0);
         while files.len() > 0 {
             let some: Vec<Found> = files.by_ref().take(AT_ONCE).collect();
@@ -45,7 +45,7 @@ impl<'a> Reading<'a> {
                 entries.extend(some.into_iter().map(|(path, found)| beyond(path, found)));
                 continue;
             }
-            let small: Vec<Result<(Arc<str>, Entry), Found>> =
+            let small: Vec<Result<(ArcStr, Entry), Found>> =
                 some.into_par_iter().map(|(path, found)| self.read_small(path, found)).collect();
             bytes += small.iter().flatten().map(|(_, entry)| length(entry)).sum::<usize>();
             for entry in small {
@@ -67,7 +67,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads a file, unless it is large, or a link, which may lead to a large file.
-    fn read_small(&self, path: String, found: FoundFile) -> Result<(Arc<str>, Entry), Found> {
+    fn read_small(&self, path: String, found: FoundFile) -> Result<(ArcStr, Entry), Found> {
         let entry = match found {
             FoundFile::File if is_yaml(&path) => match read_up_to(LARGE, self.root, Path::new(&path)) {
                 Err(LoadError::Decode(DecodeError::TooLarge)) => return Err((path, found)),
@@ -84,7 +84,7 @@ impl<'a> Reading<'a> {
         decoded.map_or_else(Entry::Opaque, Entry::Text)
     }
 
-    fn named(&self, path: &str, entry: Entry) -> (Arc<str>, Entry) {
+    fn named(&self, path: &str, entry: Entry) -> (ArcStr, Entry) {
         match entry {
             Entry::Text(file) => (file.shared_path().clone(), Entry::Text(in_root(file, self.called))),
             entry => (path.into(), entry),
@@ -100,7 +100,7 @@ fn length(entry: &Entry) -> usize {
 }
 
 /// The entry of a file behind too many bytes.
-fn beyond(path: String, found: FoundFile) -> (Arc<str>, Entry) {
+fn beyond(path: String, found: FoundFile) -> (ArcStr, Entry) {
     let entry = match found {
         FoundFile::File | FoundFile::Linked if is_yaml(&path) => {
             Entry::Opaque(LoadError::Unreadable(format!("the files before it have more than {} MiB", MAX_BYTES >> 20)))

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 
+use arcstr::ArcStr;
 use data_encoding::HEXLOWER;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use sha1::Sha1;
@@ -83,9 +84,9 @@ fn read_files(repository: Repository, mut blobs: BTreeMap<String, Blob>, present
                 None => Entry::Deferred,
             }
         };
-        (Arc::from(path.as_str()), entry)
+        (ArcStr::from(path.as_str()), entry)
     };
-    let entries: Vec<(Arc<str>, Entry)> = blobs.iter().map(entry).collect();
+    let entries: Vec<(ArcStr, Entry)> = blobs.iter().map(entry).collect();
     let mut tree = Tree::with_loader(Arc::new(RevisionLoader { repository, blobs, present: present.clone() }));
     tree.insert_all(entries);
     Ok(tree)
@@ -94,7 +95,7 @@ fn read_files(repository: Repository, mut blobs: BTreeMap<String, Blob>, present
 /// A file of a revision.
 #[derive(Clone)]
 struct Blob {
-    id: Arc<str>,
+    id: ArcStr,
     is_link: bool,
 }
 
@@ -122,7 +123,7 @@ impl Blob {
 const MAX_COPIES: usize = 100_000;
 
 /// Replaces links to files of the revision by these files. Other links stay.
-fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<Arc<str>, Content>) {
+fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<ArcStr, Content>) {
     let links: Vec<(String, String)> = blobs
         .iter()
         .filter(|(_, blob)| blob.is_link)
@@ -206,7 +207,7 @@ impl Repository {
     }
 
     /// Returns the contents of files, by their ids.
-    fn contents<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Result<BTreeMap<Arc<str>, Content>, DiskError> {
+    fn contents<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Result<BTreeMap<ArcStr, Content>, DiskError> {
         let ids: BTreeSet<&str> = ids.collect();
         if ids.is_empty() {
             return Ok(BTreeMap::new());
@@ -362,7 +363,7 @@ mod tests {
         assert_eq!(tree.len(), if cfg!(unix) { 3 } else { 2 });
         let shared = read(&tree);
         let (one, other) = (tree.file("a.yaml").unwrap(), shared.file("a.yaml").unwrap());
-        assert!(Arc::ptr_eq(one.shared_text(), other.shared_text()));
+        assert!(ArcStr::ptr_eq(one.shared_text(), other.shared_text()));
         let error = Revision::open(folder.path(), "--output=/tmp/x").unwrap().read(&present).unwrap_err().to_string();
         assert!(error.contains("there is no such commit"), "{error}");
     }

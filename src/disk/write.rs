@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use arcstr::ArcStr;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 use rayon::slice::ParallelSlice as _;
 
@@ -17,7 +17,7 @@ use super::place;
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
     /// The files to write, with their text.
-    pub write: BTreeMap<String, Arc<str>>,
+    pub write: BTreeMap<String, ArcStr>,
     /// The files to remove. If a file is missing already, only its empty directories are removed.
     pub remove: BTreeSet<String>,
     /// The lock: the file that lists the generated files.
@@ -173,11 +173,11 @@ fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Res
     let lock = targets.get(changes.lock.path.as_str()).expect("inserted above").clone();
     let (during, after) = (staged(&stage, &changes.lock.during)?, staged(&stage, &changes.lock.after)?);
     let file = |(path, text)| (targets.get(String::as_str(path)).expect("inserted above").as_path(), text);
-    let files: Vec<(&Path, &Arc<str>)> = changes.write.iter().map(file).collect();
-    let stage_some = |(number, some): (usize, &[(&Path, &Arc<str>)])| -> Result<Vec<PathBuf>, DiskError> {
+    let files: Vec<(&Path, &ArcStr)> = changes.write.iter().map(file).collect();
+    let stage_some = |(number, some): (usize, &[(&Path, &ArcStr)])| -> Result<Vec<PathBuf>, DiskError> {
         let folder = stage.join(number.to_string());
         fs::create_dir(&folder).map_err(DiskError::refused("create the directory", &folder))?;
-        let stage_one = |(_, text): &(&Path, &Arc<str>)| before(Step::Stage).and_then(|()| staged(&folder, text));
+        let stage_one = |(_, text): &(&Path, &ArcStr)| before(Step::Stage).and_then(|()| staged(&folder, text));
         some.iter().map(stage_one).collect()
     };
     let staged: Result<Vec<Vec<PathBuf>>, DiskError> = files.par_chunks(AT_ONCE).enumerate().map(stage_some).collect();
@@ -194,7 +194,7 @@ fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Res
         before(Step::Remove)?;
         remove(root, targets.get(path).expect("inserted above"), before)?;
     }
-    let rename_some = |(staged, some): (&Vec<PathBuf>, &[(&Path, &Arc<str>)])| -> Result<(), DiskError> {
+    let rename_some = |(staged, some): (&Vec<PathBuf>, &[(&Path, &ArcStr)])| -> Result<(), DiskError> {
         let mut created: Option<&Path> = None;
         for (staged, (target, _)) in staged.iter().zip(some) {
             before(Step::Rename)?;

@@ -51,7 +51,7 @@ pub(crate) fn uses_of(object: &Object) -> Vec<ApiUse> {
         _ => &[],
     };
     for entry in object.node.entries() {
-        if entry.key.as_ref() != "spec" {
+        if *entry.key != *"spec" {
             collect(&entry.node, Role::Mention, 0, &mut found);
             continue;
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use crate::base::finding::Finding;
@@ -25,7 +26,7 @@ pub struct ClusterPolicies<'a> {
     /// The set of each cluster, in the order of the views.
     of_view: Vec<usize>,
     /// The policies that the API server rejects, with the clusters that have them.
-    pub(crate) invalid: Vec<(Finding, Vec<Arc<str>>)>,
+    pub(crate) invalid: Vec<(Finding, Vec<ArcStr>)>,
 }
 
 /// The policies that some clusters enforce.
@@ -85,7 +86,7 @@ impl<'a> ClusterPolicies<'a> {
         if self.invalid.is_empty() {
             return;
         }
-        let cluster: Arc<str> = name.into();
+        let cluster: ArcStr = name.into();
         for (at, (finding, clusters)) in self.invalid.iter_mut().enumerate() {
             let is_here = objects.iter().any(|object| Some(object.reference()) == finding.object);
             if is_here && reported.insert((at, name.to_owned()), 0).is_none() {
@@ -126,9 +127,9 @@ impl<'a> ClusterPolicies<'a> {
             let Some((number, enforced)) = self.enforced(at) else { continue };
             // Parameters may differ between clusters that share an object.
             let parameters_of = enforced.languages.iter().any(|set| set.reads_parameters()).then_some(at);
-            let mut resources: Index<(&str, &str), (Arc<str>, Scope)> = Index::default();
+            let mut resources: Index<(&str, &str), (ArcStr, Scope)> = Index::default();
             for set in view.applied_sets() {
-                let user: Option<Arc<str>> = user_of(view, &set.by).map(Into::into);
+                let user: Option<ArcStr> = user_of(view, &set.by).map(Into::into);
                 for applied in set.applied().filter(|applied| applied.apply_mode() != ApplyMode::Ignored) {
                     let object = applied.object;
                     let id = (object.group(), object.kind());
@@ -191,7 +192,7 @@ impl<'a> ClusterPolicies<'a> {
 
 /// The parts of a request that determine its answer beside the object: its Namespace and the name of it, the number of the
 /// policies, the view whose parameters they read, and the user.
-type GroupKey<'a> = (Option<usize>, Option<&'a str>, usize, Option<usize>, Option<Arc<str>>);
+type GroupKey<'a> = (Option<usize>, Option<&'a str>, usize, Option<usize>, Option<ArcStr>);
 
 /// The requests for the objects of a fleet.
 struct Requests<'a> {
@@ -208,10 +209,10 @@ struct Incoming<'a> {
     /// The number of the parts that other requests share.
     group: usize,
     object: &'a Object,
-    resource: Arc<str>,
+    resource: ArcStr,
     namespace: Option<&'a str>,
     namespace_object: Option<&'a Object>,
-    user: Option<Arc<str>>,
+    user: Option<ArcStr>,
 }
 
 impl Incoming<'_> {
@@ -228,7 +229,7 @@ impl Incoming<'_> {
 }
 
 /// The resource of the kind of an object, and the scope of the kind.
-fn resource_of(view: &View<'_>, object: &Object) -> (Arc<str>, Scope) {
+fn resource_of(view: &View<'_>, object: &Object) -> (ArcStr, Scope) {
     if let Some(kind) = view.kinds().find(object.group(), object.kind()) {
         return (kind.plural.to_string().into(), kind.scope);
     }

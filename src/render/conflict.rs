@@ -1,7 +1,8 @@
 //! Conflicts: two files with one path, or two definitions of one object on a cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use super::jobs::Job;
 use super::rendered_file::{Identity, Kustomization};
@@ -99,7 +100,7 @@ impl Inputs {
 }
 
 /// The identity of an object with its final namespace: group, kind, namespace, name.
-type Key = (Arc<str>, Arc<str>, Option<Arc<str>>, Arc<str>);
+type Key = (ArcStr, ArcStr, Option<ArcStr>, ArcStr);
 
 fn keys(job: &Job, kustomizations: &BTreeMap<&str, &Kustomization>) -> Vec<Key> {
     let namespace = namespace_of(&job.path, kustomizations);
@@ -112,7 +113,7 @@ fn keys(job: &Job, kustomizations: &BTreeMap<&str, &Kustomization>) -> Vec<Key> 
 }
 
 /// Returns the namespace that the outermost kustomization that includes a file sets for the objects of the file.
-fn namespace_of(path: &str, kustomizations: &BTreeMap<&str, &Kustomization>) -> Option<Arc<str>> {
+fn namespace_of(path: &str, kustomizations: &BTreeMap<&str, &Kustomization>) -> Option<ArcStr> {
     let mut folder = folder_of(path);
     let mut namespace = kustomizations.get(folder)?.namespace.clone();
     while !folder.is_empty() {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use arcstr::ArcStr;
 use rayon::prelude::*;
 
 use super::lock::LOCK;
@@ -33,7 +34,7 @@ pub(super) struct Job {
     pub scope: Scope,
     /// The rendered file.
     pub made: Arc<RenderedFile>,
-    template: Arc<str>,
+    template: ArcStr,
 }
 
 /// Renders a layout; the jobs are sorted by path.
@@ -135,7 +136,7 @@ impl Renderer<'_> {
                 findings.push(finding.help("split the fleet, or write one file for several tenants"));
                 return jobs;
             }
-            let template: Arc<str> = path.into();
+            let template: ArcStr = path.into();
             let folders = self.folders(&template, &scopes);
             let found: Vec<Result<Job, Box<Finding>>> = scopes
                 .into_par_iter()
@@ -153,7 +154,7 @@ impl Renderer<'_> {
     }
 
     /// Returns the output path of the directory of a template in each scope; `None` if the layout does not set it.
-    fn folders(&self, template: &str, scopes: &[Scope]) -> Vec<Option<Result<Arc<str>, Box<Finding>>>> {
+    fn folders(&self, template: &str, scopes: &[Scope]) -> Vec<Option<Result<ArcStr, Box<Finding>>>> {
         let Some(index) = self.manifest.folder_of(template) else { return scopes.iter().map(|_| None).collect() };
         let template = folder_template(index);
         let request = |scope: &Scope| Request { template: &template, scope: *scope, siblings: None };
@@ -172,10 +173,10 @@ impl Renderer<'_> {
 
     fn job(
         &self,
-        template: &Arc<str>,
+        template: &ArcStr,
         pattern: &Pattern,
         scope: Scope,
-        output: Option<Result<Arc<str>, Box<Finding>>>,
+        output: Option<Result<ArcStr, Box<Finding>>>,
         file: &File,
     ) -> Result<Job, Box<Finding>> {
         let asked = scope.span(self.fleet);
@@ -212,8 +213,8 @@ impl Renderer<'_> {
     fn run(&self, jobs: &mut [Job], siblings: &BTreeMap<String, BTreeSet<String>>, findings: &mut Vec<Finding>) {
         let texts = self.texts(jobs, siblings);
         // Clusters of one environment render similar files; each distinct text is parsed and printed once.
-        let mut known: Index<(&Arc<str>, &str), usize> = Index::default();
-        let mut shared: Index<(*const str, *const str), usize> = Index::default();
+        let mut known: Index<(&ArcStr, &str), usize> = Index::default();
+        let mut shared: Index<(*const u8, *const u8), usize> = Index::default();
         let mut distinct: Vec<(usize, &str)> = Vec::new();
         let mut which: Vec<Option<usize>> = Vec::with_capacity(jobs.len());
         for (at, (job, text)) in jobs.iter().zip(&texts).enumerate() {
@@ -221,7 +222,7 @@ impl Renderer<'_> {
                 which.push(None);
                 continue;
             };
-            let index = *shared.entry_or((Arc::as_ptr(&job.template), Arc::as_ptr(text)), || {
+            let index = *shared.entry_or((job.template.as_ptr(), text.as_ptr()), || {
                 *known.entry_or((&job.template, text), || {
                     distinct.push((at, text));
                     distinct.len() - 1
@@ -250,11 +251,7 @@ impl Renderer<'_> {
     }
 
     /// Returns the text of each job.
-    fn texts(
-        &self,
-        jobs: &[Job],
-        siblings: &BTreeMap<String, BTreeSet<String>>,
-    ) -> Vec<Result<Arc<str>, Box<Finding>>> {
+    fn texts(&self, jobs: &[Job], siblings: &BTreeMap<String, BTreeSet<String>>) -> Vec<Result<ArcStr, Box<Finding>>> {
         let mut known: Index<Vec<String>, usize> = Index::default();
         let lists: Vec<Option<(usize, Vec<String>)>> = jobs
             .iter()
@@ -270,7 +267,7 @@ impl Renderer<'_> {
         for (job, names) in jobs.iter().zip(&lists) {
             if self.is_verbatim(&job.template) {
                 let file = self.templates.file(&job.template);
-                copies.push(Some(file.map(|file| Arc::from(file.text())).unwrap_or_default()));
+                copies.push(Some(file.map(|file| ArcStr::from(file.text())).unwrap_or_default()));
                 continue;
             }
             copies.push(None);
@@ -278,7 +275,7 @@ impl Renderer<'_> {
             requests.push(Request { template: &job.template, scope: job.scope, siblings });
         }
         let mut rendered = sharing::render(&self.templates, &self.values, &requests).into_iter();
-        let text = |(job, copy): (&Job, Option<Arc<str>>)| match copy {
+        let text = |(job, copy): (&Job, Option<ArcStr>)| match copy {
             Some(text) => Ok(text),
             None => rendered.next().unwrap_or_else(|| Ok("".into())).map_err(|error| {
                 Box::new(self.templates.finding(&error, &job.template, Some(job.scope.span(self.fleet))))

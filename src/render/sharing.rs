@@ -3,8 +3,7 @@
 //! A template is a function of the values that it reads. So a text is also the text of each scope in which these values
 //! are equal. Most templates of clusters read fields that all clusters of an environment share.
 
-use std::sync::Arc;
-
+use arcstr::ArcStr;
 use minijinja::Error;
 use rayon::prelude::*;
 
@@ -35,8 +34,8 @@ pub(super) struct Names<'a> {
 }
 
 /// Renders templates. Values are marks in the results.
-pub(super) fn render(templates: &Templates, values: &Values, requests: &[Request<'_>]) -> Vec<Result<Arc<str>, Error>> {
-    let mut texts: Vec<Option<Arc<str>>> = vec![None; requests.len()];
+pub(super) fn render(templates: &Templates, values: &Values, requests: &[Request<'_>]) -> Vec<Result<ArcStr, Error>> {
+    let mut texts: Vec<Option<ArcStr>> = vec![None; requests.len()];
     let mut groups = split(requests.iter().map(|request| request.template).enumerate().collect());
     // The requests of a group have equal values of everything that an earlier text read. The template of a group reads the
     // same values until it reads another one, so each step adds a value, and the number of steps is limited.
@@ -71,14 +70,14 @@ pub(super) fn render(templates: &Templates, values: &Values, requests: &[Request
 #[derive(Default)]
 struct Step {
     /// The text; `None` if the template failed.
-    text: Option<Arc<str>>,
+    text: Option<ArcStr>,
     same: Vec<usize>,
     rest: Vec<Vec<usize>>,
 }
 
-fn one(templates: &Templates, values: &Values, request: &Request<'_>) -> (Result<Arc<str>, Error>, Vec<Read>) {
+fn one(templates: &Templates, values: &Values, request: &Request<'_>) -> (Result<ArcStr, Error>, Vec<Read>) {
     let (context, reads) = values.context(request.scope, request.siblings.map(|siblings| siblings.names));
-    let text = templates.render(request.template, context).map(Arc::from);
+    let text = templates.render(request.template, context).map(ArcStr::from);
     (text, reads.all())
 }
 

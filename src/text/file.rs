@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use arcstr::ArcStr;
+
 use super::index::Index;
 
 /// A text file: its path in the tree (segments separated by `/`, no leading `/`) and its text. A clone is cheap.
@@ -11,9 +13,9 @@ use super::index::Index;
 pub struct File(Arc<Inner>);
 
 struct Inner {
-    path: Arc<str>,
-    root: Option<Arc<str>>,
-    text: Arc<str>,
+    path: ArcStr,
+    root: Option<ArcStr>,
+    text: ArcStr,
     line_starts: OnceLock<Box<[u32]>>,
 }
 
@@ -39,16 +41,16 @@ pub struct Position {
 
 /// The distinct texts of files. The directories of clusters have many copies of a file.
 #[derive(Debug, Default)]
-pub struct SharedTexts(Mutex<Index<Arc<str>, ()>>);
+pub struct SharedTexts(Mutex<Index<ArcStr, ()>>);
 
 impl SharedTexts {
-    fn share(&self, text: String) -> Arc<str> {
+    fn share(&self, text: String) -> ArcStr {
         // Each entry is inserted in one step, so a panic leaves no partial entry.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, ())) = known.get_with_key(text.as_str()) {
             return known.clone();
         }
-        let text: Arc<str> = text.into();
+        let text: ArcStr = text.into();
         known.insert(text.clone(), ());
         text
     }
@@ -61,8 +63,8 @@ impl File {
     /// Creates a file. A text that is longer than [`File::MAX_LEN`] is truncated at a character boundary.
     ///
     /// Files with equal texts can share the text.
-    pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
-        let mut text: Arc<str> = text.into();
+    pub fn new(path: impl Into<ArcStr>, text: impl Into<ArcStr>) -> Self {
+        let mut text: ArcStr = text.into();
         if text.len() > Self::MAX_LEN {
             text = text[..text.floor_char_boundary(Self::MAX_LEN)].into();
         }
@@ -73,18 +75,18 @@ impl File {
     ///
     /// A UTF-8 byte order mark stays in the text, so that offsets are offsets of the file. For a UTF-16 file, offsets
     /// are offsets of its text in UTF-8. Lines and columns are the same in both encodings.
-    pub fn decode(path: impl Into<Arc<str>>, bytes: Vec<u8>) -> Result<Self, DecodeError> {
+    pub fn decode(path: impl Into<ArcStr>, bytes: Vec<u8>) -> Result<Self, DecodeError> {
         Ok(Self::new(path, decode(bytes)?))
     }
 
     /// Decodes bytes as [`File::decode`] does. Files with equal texts share the text.
-    pub fn decode_shared(path: impl Into<Arc<str>>, bytes: Vec<u8>, texts: &SharedTexts) -> Result<Self, DecodeError> {
+    pub fn decode_shared(path: impl Into<ArcStr>, bytes: Vec<u8>, texts: &SharedTexts) -> Result<Self, DecodeError> {
         Ok(Self::new(path, texts.share(decode(bytes)?)))
     }
 
     /// Moves the file from the linted tree to another tree. `root` is the directory of that tree, as the user typed it.
     #[must_use]
-    pub fn in_root(self, root: Arc<str>) -> Self {
+    pub fn in_root(self, root: ArcStr) -> Self {
         let mut inner = Arc::try_unwrap(self.0).unwrap_or_else(|shared| Inner {
             path: shared.path.clone(),
             root: None,
@@ -101,12 +103,12 @@ impl File {
     }
 
     /// The path from the root of the tree. Collections of files can share it.
-    pub fn shared_path(&self) -> &Arc<str> {
+    pub fn shared_path(&self) -> &ArcStr {
         &self.0.path
     }
 
     /// The directory of the file's tree, as the user typed it; `None` for the linted tree.
-    pub fn root(&self) -> Option<&Arc<str>> {
+    pub fn root(&self) -> Option<&ArcStr> {
         self.0.root.as_ref()
     }
 
@@ -116,7 +118,7 @@ impl File {
     }
 
     /// The whole text. Files that share it were created with the same text.
-    pub fn shared_text(&self) -> &Arc<str> {
+    pub fn shared_text(&self) -> &ArcStr {
         &self.0.text
     }
 

@@ -4,13 +4,15 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 /// One question to a tree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Read {
     /// The kind and the content of a path.
-    Path(Arc<str>),
+    Path(ArcStr),
     /// The paths below a directory.
-    Folder(Arc<str>),
+    Folder(ArcStr),
     /// All paths, or something that was read before the record began.
     All,
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use super::file::{DecodeError, File};
 use super::reads::Read;
 
@@ -14,8 +16,8 @@ use super::reads::Read;
 /// independent tree.
 #[derive(Clone, Default)]
 pub struct Tree {
-    entries: Arc<BTreeMap<Arc<str>, Entry>>,
-    links: Arc<BTreeSet<Arc<str>>>,
+    entries: Arc<BTreeMap<ArcStr, Entry>>,
+    links: Arc<BTreeSet<ArcStr>>,
     loader: Option<Arc<dyn Loader>>,
 }
 
@@ -135,7 +137,7 @@ impl Tree {
     }
 
     /// Inserts the entries of many paths.
-    pub fn insert_all(&mut self, entries: impl IntoIterator<Item = (Arc<str>, Entry)>) {
+    pub fn insert_all(&mut self, entries: impl IntoIterator<Item = (ArcStr, Entry)>) {
         if self.entries.is_empty() {
             self.entries = Arc::new(entries.into_iter().collect());
         } else {

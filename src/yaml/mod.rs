@@ -21,6 +21,7 @@ pub use print::printer::{print, print_with};
 pub use scalar::base64::decode_base64;
 pub use scalar::resolve::{Reader, Scalar};
 pub(crate) use scalar::timestamp::plain_time;
+pub use tree::list::List;
 pub use tree::node::{Entry, Node, Style, Value};
 pub use tree::origin::{ChangedBy, Name, Origin, Piece, ValueChange};
 pub use tree::path::{Key, Path};

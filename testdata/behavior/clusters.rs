@@ -1,8 +1,8 @@
 //! What clusters receive: roots, what they reach, what clusters share.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
+use arcstr::ArcStr;
 use fleetwright::base::finding::Severity;
 use fleetwright::flux::{Applied, ApplierKind, Cluster, Provenance, Repo, Settings, State};
 use fleetwright::text::{File, Tree};
@@ -337,7 +337,7 @@ fn clusters_share_what_they_build_alike_and_each_knows_its_own_places() {
     let (Value::Map(one), Value::Map(other)) = (&objects[0].object.node.value, &objects[1].object.node.value) else {
         panic!("objects are mappings")
     };
-    assert!(Arc::ptr_eq(one, other));
+    assert!(one.is_same(other));
     for ((cluster, applied), name) in repo.clusters.iter().zip(&objects).zip(["a", "b"]) {
         for (keys, line) in [(["metadata", "namespace"], 7), (["data", "value"], 13)] {
             let node = applied.object.node.at_keys(&keys).unwrap();
@@ -352,9 +352,9 @@ fn clusters_share_what_they_build_alike_and_each_knows_its_own_places() {
 fn what_is_wrong_with_builds_alike_is_said_at_the_place_of_each() {
     let patch = "  patches:\n  - target: {kind: ConfigMap}\n    patch: |\n      - op: remove\n        path: /data/none";
     let repo = two_alike(&format!("  path: apps\n{patch}"));
-    let places: Vec<(&str, &[Arc<str>])> =
+    let places: Vec<(&str, &[ArcStr])> =
         repo.problems.iter().map(|found| (found.at.span.file().path(), &*found.clusters)).collect();
-    let (a, b) = ([Arc::from("a")], [Arc::from("b")]);
+    let (a, b) = ([ArcStr::from("a")], [ArcStr::from("b")]);
     assert_eq!(places, [("clusters/a/apps.yaml", &a[..]), ("clusters/b/apps.yaml", &b[..])]);
     let shared = two_alike("  path: apps\n  components: [../none]");
     assert_eq!(shared.problems.len(), 2, "{}", lines(&shared.problems));
@@ -369,7 +369,7 @@ fn a_fault_in_what_clusters_share_is_said_once_with_their_names() {
         lines(&repo.problems),
         "apps/kustomization.yaml:1:13 error[missing-resource] file or directory `none.yaml` does not exist\n"
     );
-    assert_eq!(repo.problems[0].clusters, [Arc::from("a"), Arc::from("b")]);
+    assert_eq!(repo.problems[0].clusters, [ArcStr::from("a"), ArcStr::from("b")]);
 }
 
 #[test]

@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use super::compiled::{CompiledRule, CompiledRules};
 use super::model::{Additional, Layout, Link, Rule, Schema, Type};
 use crate::cel;
@@ -101,7 +103,7 @@ fn type_of(schema: &Schema, declared: impl FnOnce() -> Declared) -> cel::Type {
             let item = schema.items.as_ref().map_or(cel::Type::Dyn, type_of_link);
             let merge = match &schema.layout {
                 Layout::Set => cel::Merge::Set,
-                Layout::Map(keys) => cel::Merge::Map(keys.iter().map(|key| Arc::from(&**key)).collect()),
+                Layout::Map(keys) => cel::Merge::Map(keys.iter().map(|key| ArcStr::from(&**key)).collect()),
                 Layout::Default | Layout::Atomic | Layout::Granular => cel::Merge::Whole,
             };
             cel::Type::List(Arc::new(item), merge)

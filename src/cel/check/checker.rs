@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 use std::ops::Range;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use super::constants::fold_constants;
 use super::literals::fault;
@@ -38,11 +39,7 @@ const TYPES: [&str; 17] = [
 ];
 
 /// Checks an expression and completes it: qualified names become single names, and calls get their functions.
-pub(crate) fn check(
-    expr: &mut Expr,
-    variables: &[(Arc<str>, Type)],
-    minor: Option<u32>,
-) -> Result<Type, Vec<TypeError>> {
+pub(crate) fn check(expr: &mut Expr, variables: &[(ArcStr, Type)], minor: Option<u32>) -> Result<Type, Vec<TypeError>> {
     let mut checker =
         Checker { variables: variables.to_vec(), minor, formats: 0, errors: Vec::new(), late: Vec::new() };
     let result = checker.expr(expr);
@@ -56,7 +53,7 @@ pub(crate) fn check(
 
 struct Checker {
     /// The variables; an inner one is later.
-    variables: Vec<(Arc<str>, Type)>,
+    variables: Vec<(ArcStr, Type)>,
     minor: Option<u32>,
     /// The number of calls of `format` around the expression. Their lists may mix types.
     formats: usize,

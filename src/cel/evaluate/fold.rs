@@ -1,7 +1,8 @@
 //! Macros that evaluate an expression for each item.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use super::operand::{boolean, decide, known, value};
 use super::scope::{Evaluated, Scope};
@@ -111,7 +112,7 @@ fn bound<T>(
     if let (Value::List(List::Node(lazy)), false) = (range, fold.variables.is_empty()) {
         scope.read(lazy.read_whole());
     }
-    let names: Vec<Arc<str>> = fold.variables.clone();
+    let names: Vec<ArcStr> = fold.variables.clone();
     scope.with(names.into_iter().zip(item), evaluate)
 }
 

@@ -1,7 +1,8 @@
 //! The state of an evaluation.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use crate::cel::budget::Budget;
 use crate::cel::failure::Failure;
@@ -20,7 +21,7 @@ pub(super) type Step = fn(&Expr, &mut Scope<'_>) -> Evaluated;
 /// The variables, the budget and the fields that were read.
 pub(crate) struct Scope<'a> {
     variables: &'a [(&'a str, Value)],
-    locals: Vec<(Arc<str>, Value)>,
+    locals: Vec<(ArcStr, Value)>,
     pub(super) budget: &'a mut Budget,
     /// Evaluates a part of the expression.
     pub(super) step: Step,
@@ -42,7 +43,7 @@ impl<'a> Scope<'a> {
     /// Evaluates with more variables.
     pub(super) fn with<T>(
         &mut self,
-        variables: impl IntoIterator<Item = (Arc<str>, Value)>,
+        variables: impl IntoIterator<Item = (ArcStr, Value)>,
         evaluate: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let outer = self.locals.len();

@@ -1,6 +1,6 @@
 //! Fields, items and entries of values.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use super::operand::{known, value};
 use super::scope::{Evaluated, Scope};
@@ -11,7 +11,7 @@ use crate::cel::value::{List, Map, MapKey, Value, lookup_steps, unescape};
 use crate::yaml::Key;
 
 /// A field of a value.
-pub(super) fn select(operand: &Expr, field: &Arc<str>, selection: Selection, scope: &mut Scope<'_>) -> Evaluated {
+pub(super) fn select(operand: &Expr, field: &ArcStr, selection: Selection, scope: &mut Scope<'_>) -> Evaluated {
     let operand = known(value(operand, scope)?)?;
     let (operand, was_optional) = match operand {
         Value::Optional(Some(content)) => (known(Value::clone(&content))?, true),
@@ -38,12 +38,12 @@ pub(super) fn select(operand: &Expr, field: &Arc<str>, selection: Selection, sco
 }
 
 /// The value of a field; `None` if it does not exist.
-fn field_of(operand: &Value, field: &Arc<str>, scope: &mut Scope<'_>) -> Result<Option<Value>, Failure> {
+fn field_of(operand: &Value, field: &ArcStr, scope: &mut Scope<'_>) -> Result<Option<Value>, Failure> {
     match operand {
         Value::Map(map) => {
             scope.budget.spend(lookup_steps(map))?;
             if let Map::Node(lazy) = map {
-                let name: Arc<str> = if lazy.has_declared_fields() { unescape(field).into() } else { field.clone() };
+                let name: ArcStr = if lazy.has_declared_fields() { unescape(field).into() } else { field.clone() };
                 let found = map.get(&MapKey::String(name.clone()));
                 scope.read(lazy.read(Key::Name(name), found.is_some()));
                 return Ok(found);

@@ -1,6 +1,6 @@
 //! Functions of texts. Positions count characters.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use super::arguments::{int, list, text};
 use super::function::{ALWAYS, Function};
@@ -166,7 +166,7 @@ fn substring(arguments: &[Value], budget: &mut Budget) -> Result<Value, Failure>
 fn join(arguments: &[Value], budget: &mut Budget) -> Result<Value, Failure> {
     let list = list(arguments, 0, budget)?;
     let separator = if arguments.len() > 1 { text(arguments, 1, budget)? } else { "" };
-    let mut texts: Vec<Arc<str>> = Vec::with_capacity(list.len());
+    let mut texts: Vec<ArcStr> = Vec::with_capacity(list.len());
     for item in list.iter() {
         match item {
             Value::String(text) => {

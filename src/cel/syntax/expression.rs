@@ -1,7 +1,8 @@
 //! Expressions.
 
 use std::ops::Range;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use crate::cel::library::Function;
 use crate::cel::value::Value;
@@ -25,15 +26,15 @@ pub(crate) enum Kind {
     /// A literal.
     Literal(Value),
     /// A name: a variable, or the first part of a qualified name.
-    Name(Arc<str>),
+    Name(ArcStr),
     /// A field: `operand.field`.
-    Select(Box<Expr>, Arc<str>, Selection),
+    Select(Box<Expr>, ArcStr, Selection),
     /// An item or an entry: `operand[index]`, or `operand[?index]`.
     Index(Box<Expr>, Box<Expr>, Selection),
     /// A call of a function or an operator. The type checker finds the function.
     Call {
         /// The name, qualified after the check: `sets.contains`.
-        name: Arc<str>,
+        name: ArcStr,
         /// The receiver, if any, and the arguments.
         arguments: Vec<Expr>,
         /// Whether the first argument is a receiver.
@@ -96,7 +97,7 @@ pub(crate) struct Fold {
     /// The list, the map, or the optional value.
     pub range: Expr,
     /// The variables: an item or a key, or both an index and an item, or a key and a value.
-    pub variables: Vec<Arc<str>>,
+    pub variables: Vec<ArcStr>,
     /// The condition under which an item takes part.
     pub condition: Option<Expr>,
     /// The expression of an item; for `filter`, the condition itself.

@@ -1,7 +1,8 @@
 //! Macros: calls that the parser replaces.
 
 use std::ops::Range;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use super::expression::{Expr, Fold, FoldKind, Kind, Selection};
 use super::fault::SyntaxError;
@@ -52,8 +53,8 @@ pub(crate) fn member_call(receiver: Expr, name: &str, mut arguments: Vec<Expr>) 
 }
 
 /// The names of the variables that a macro binds.
-fn variables<'a>(name: &str, arguments: impl Iterator<Item = &'a Expr>) -> Result<Vec<Arc<str>>, SyntaxError> {
-    let mut names: Vec<Arc<str>> = Vec::new();
+fn variables<'a>(name: &str, arguments: impl Iterator<Item = &'a Expr>) -> Result<Vec<ArcStr>, SyntaxError> {
+    let mut names: Vec<ArcStr> = Vec::new();
     for argument in arguments {
         let fail = |message: String| SyntaxError { at: argument.at.clone(), message };
         let Kind::Name(variable) = &argument.kind else {

@@ -83,7 +83,7 @@ pub(crate) fn contains(list: &List, value: &Value, budget: &mut Budget) -> Resul
 pub(crate) fn has_same_keys(
     one: &Value,
     other: &Value,
-    keys: &[std::sync::Arc<str>],
+    keys: &[arcstr::ArcStr],
     budget: &mut Budget,
 ) -> Result<bool, Failure> {
     let (Value::Map(one), Value::Map(other)) = (one, other) else { return Ok(false) };

@@ -1,5 +1,6 @@
 //! The kinds of values.
 
+use arcstr::ArcStr;
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ pub enum Value {
     /// A floating-point number.
     Double(f64),
     /// A text.
-    String(Arc<str>),
+    String(ArcStr),
     /// Bytes.
     Bytes(Arc<[u8]>),
     /// A length of time.
@@ -38,7 +39,7 @@ pub enum Value {
     /// An optional value.
     Optional(Option<Arc<Value>>),
     /// A type, by its name.
-    Type(Arc<str>),
+    Type(ArcStr),
     /// An object with computed fields, such as `variables`.
     Record(Arc<Record>),
     /// A quantity of Kubernetes.
@@ -85,7 +86,7 @@ pub enum MapKey {
     /// An unsigned integer.
     Uint(u64),
     /// A text.
-    String(Arc<str>),
+    String(ArcStr),
 }
 
 impl Value {
@@ -114,7 +115,7 @@ impl Value {
     }
 
     /// Creates a text.
-    pub fn text(text: impl Into<Arc<str>>) -> Self {
+    pub fn text(text: impl Into<ArcStr>) -> Self {
         Self::String(text.into())
     }
 
@@ -288,7 +289,7 @@ impl MapKey {
 #[derive(Debug, Clone)]
 pub struct Record {
     /// The name of the object's type.
-    pub name: Arc<str>,
+    pub name: ArcStr,
     /// The fields.
     pub fields: Vec<Field>,
 }
@@ -297,7 +298,7 @@ pub struct Record {
 #[derive(Debug, Clone)]
 pub struct Field {
     /// The name of the field.
-    pub name: Arc<str>,
+    pub name: ArcStr,
     /// The value or the reason why there is none.
     pub value: Result<Value, Failure>,
     /// The fields that the computation read. An expression that reads this field reads them too.
@@ -402,7 +403,7 @@ fn value(node: &Node, declared: &Type, trail: &dyn Fn() -> Trail) -> Value {
 
 /// The value of a scalar. A text that is invalid for its type remains a text; validation reports it elsewhere.
 #[expect(clippy::cast_precision_loss, reason = "a number of a field of type number is a double")]
-fn scalar(node: &Node, text: &Arc<str>, declared: &Type) -> Value {
+fn scalar(node: &Node, text: &ArcStr, declared: &Type) -> Value {
     match node.resolve(Reader::Kustomize) {
         None | Some(Scalar::Null) => Value::Null,
         Some(Scalar::Bool(value)) => Value::Bool(value),
@@ -419,14 +420,14 @@ fn scalar(node: &Node, text: &Arc<str>, declared: &Type) -> Value {
         Some(Scalar::String(_)) => {
             let is_plain = matches!(node.value, Yaml::Scalar(_, Style::Plain));
             let dated = is_plain.then(|| plain_time(text, false)).flatten();
-            let text = dated.map_or_else(|| text.clone(), Arc::from);
+            let text = dated.map_or_else(|| text.clone(), ArcStr::from);
             typed_text(text, declared)
         }
     }
 }
 
 /// The value of a text in a field of a type.
-fn typed_text(text: Arc<str>, declared: &Type) -> Value {
+fn typed_text(text: ArcStr, declared: &Type) -> Value {
     let typed = match declared {
         Type::Bytes => decode_base64(&text).map(|bytes| Value::Bytes(bytes.into())),
         Type::Duration => Duration::parse(&text).map(Value::Duration),

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use crate::yaml::{Key, Path};
 
 /// A field that an evaluation read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Read {
     /// The variable, such as `object`.
-    pub variable: Arc<str>,
+    pub variable: ArcStr,
     /// The path of the field in the variable's value.
     pub path: Path,
     /// Whether the field exists. A missing field has no position, but its parent may have one.
@@ -19,7 +21,7 @@ pub struct Read {
 #[derive(Debug, Clone)]
 pub(crate) enum Trail {
     /// A variable.
-    Root(Arc<str>),
+    Root(ArcStr),
     /// A child of another value.
     Child(Arc<(Trail, Key)>),
 }

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use super::digest::Digest;
 use crate::base::finding::Finding;
 use crate::flux::model::not_built::NotBuiltReason;
@@ -30,7 +32,7 @@ pub(crate) enum BuildKey {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FolderKey {
     /// The id of the artifact.
-    artifact: Arc<str>,
+    artifact: ArcStr,
     digest: Digest,
     /// The digest of the Kustomization and its positions, if the path does not exist. The finding points at the path.
     place: Option<Digest>,
@@ -47,7 +49,7 @@ pub(crate) struct FinishKey {
 
 /// The identity of a finding: its rule, its message, and the root, the path and the offset of its position.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct FindingKey(&'static str, String, Option<Arc<str>>, String, usize);
+pub(crate) struct FindingKey(&'static str, String, Option<ArcStr>, String, usize);
 
 impl FolderKey {
     pub(crate) fn new(artifact: &Arc<Artifact>, digest: Digest, place: Option<Digest>) -> Self {

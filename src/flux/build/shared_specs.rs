@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arcstr::ArcStr;
+
 use super::applier_spec::{ApplierSpec, SpecValues};
 use crate::flux::model::applier_kind::ApplierKind;
 use crate::kube::{Object, ObjectKey};
@@ -55,7 +57,7 @@ fn is_copy(node: &Node, other: &Node) -> bool {
 }
 
 fn is_same_place(span: &Span, other: &Span) -> bool {
-    Arc::ptr_eq(span.file().shared_text(), other.file().shared_text()) && span.range() == other.range()
+    ArcStr::ptr_eq(span.file().shared_text(), other.file().shared_text()) && span.range() == other.range()
 }
 
 #[cfg(test)]

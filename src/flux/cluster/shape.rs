@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use super::applied_set::AppliedSet;
 use super::applier::Applier;
 use super::desired_state::Cluster;
@@ -367,9 +369,9 @@ impl Writer<'_> {
 /// Returns whether two nodes share their value in memory.
 fn is_same(node: &Node, other: &Node) -> bool {
     match (&node.value, &other.value) {
-        (Value::Scalar(text, style), Value::Scalar(old, old_style)) => Arc::ptr_eq(text, old) && style == old_style,
-        (Value::Seq(items), Value::Seq(old)) => Arc::ptr_eq(items, old),
-        (Value::Map(entries), Value::Map(old)) => Arc::ptr_eq(entries, old),
+        (Value::Scalar(text, style), Value::Scalar(old, old_style)) => ArcStr::ptr_eq(text, old) && style == old_style,
+        (Value::Seq(items), Value::Seq(old)) => items.is_same(old),
+        (Value::Map(entries), Value::Map(old)) => entries.is_same(old),
         _ => false,
     }
 }

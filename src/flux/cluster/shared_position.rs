@@ -37,7 +37,7 @@ impl Applier {
 /// Returns whether two objects share their content in memory, and therefore their positions.
 pub(crate) fn is_shared(one: &Object, other: &Object) -> bool {
     match (&one.node.value, &other.node.value) {
-        (Value::Map(one), Value::Map(other)) => std::sync::Arc::ptr_eq(one, other),
+        (Value::Map(one), Value::Map(other)) => one.is_same(other),
         _ => false,
     }
 }

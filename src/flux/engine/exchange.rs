@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use arcstr::ArcStr;
+
 use crate::flux::build::applier_spec::whole_digest;
 use crate::flux::build::build_key::BuildKey;
 use crate::flux::build::context::BuildContext;
@@ -40,7 +42,7 @@ struct OtherState<'a> {
     builds: &'a KeptBuilds,
     sources: &'a Sources,
     /// The comparison of each artifact with the artifact of this state.
-    comparisons: Mutex<Index<Arc<str>, Arc<Comparison>>>,
+    comparisons: Mutex<Index<ArcStr, Arc<Comparison>>>,
 }
 
 impl<'a> Exchange<'a> {
@@ -104,7 +106,7 @@ impl OtherState<'_> {
         }
     }
 
-    fn comparison(&self, id: &Arc<str>, other: &Files, own: &Files) -> Arc<Comparison> {
+    fn comparison(&self, id: &ArcStr, other: &Files, own: &Files) -> Arc<Comparison> {
         // Each entry is inserted in one step, so a panic leaves no partial entry.
         let mut comparisons = self.comparisons.lock().unwrap_or_else(PoisonError::into_inner);
         comparisons.entry_or(id.clone(), || Arc::new(Comparison::new(other, own))).clone()
@@ -112,4 +114,4 @@ impl OtherState<'_> {
 }
 
 /// The key of the comparison of the repositories. Artifacts have other keys.
-static REPOSITORY: LazyLock<Arc<str>> = LazyLock::new(|| "".into());
+static REPOSITORY: LazyLock<ArcStr> = LazyLock::new(|| "".into());

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::flux::build::output::BuildFacts;
 use crate::flux::cluster::applier::Applier;
@@ -16,7 +18,7 @@ use crate::yaml::{Name, Node};
 const UNMATCHED_PATCH: &str = "unmatched-patch";
 
 /// The position of the target of a patch: its root, path and offset.
-type PatchPosition = (Option<Arc<str>>, String, usize);
+type PatchPosition = (Option<ArcStr>, String, usize);
 
 /// The patches of all builds by the position of their targets.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! A Helm chart: its default values, its schema, and its subcharts.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::kustomize::Files;
 use crate::text::{File, folder_of, join};
@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Chart {
     /// The name; for a subchart with an alias, the alias.
-    pub name: Arc<str>,
+    pub name: ArcStr,
     /// The default values.
     pub values: Node,
     /// The file `values.schema.json`.
@@ -23,7 +23,7 @@ pub struct Chart {
     /// The subcharts that the chart contains.
     pub subcharts: Vec<Subchart>,
     /// The names of subcharts whose contents are unknown, such as packed ones.
-    pub unknown: Vec<Arc<str>>,
+    pub unknown: Vec<ArcStr>,
     /// Whether the chart imports default values from subcharts.
     pub imports: bool,
 }
@@ -34,9 +34,9 @@ pub struct Subchart {
     /// The chart.
     pub chart: Chart,
     /// The paths of the values that enable the subchart, separated by commas.
-    pub condition: Option<Arc<str>>,
+    pub condition: Option<ArcStr>,
     /// The tags of the subchart.
-    pub tags: Vec<Arc<str>>,
+    pub tags: Vec<ArcStr>,
 }
 
 /// Reads the charts of an artifact.
@@ -134,7 +134,7 @@ impl Reading<'_> {
         chart.subcharts.extend(unlisted.map(|chart| Subchart { chart, condition: None, tags: Vec::new() }));
         // The name in an archive is unknown, but its file usually consists of the name and the version.
         let names = packed.iter().filter_map(|archive| archive.rsplit_once('-'));
-        chart.unknown.extend(names.map(|(name, _)| Arc::from(name)));
+        chart.unknown.extend(names.map(|(name, _)| ArcStr::from(name)));
     }
 
     fn values(&self, path: &str) -> Option<Node> {

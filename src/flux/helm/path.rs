@@ -1,6 +1,6 @@
 //! `targetPath`: one value at a path, with the syntax of `helm --set`: `a.b[0].c\.d`.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::yaml::{Entry, Node, Style, Value};
 
@@ -83,7 +83,7 @@ fn shared(merged: &Node, inline: &Node, steps: &[Step]) -> usize {
     let same = |count: &usize| {
         let prefix = steps.get(..*count).unwrap_or_default();
         match (below(merged, prefix).map(|node| &node.value), below(inline, prefix).map(|node| &node.value)) {
-            (Some(Value::Map(a)), Some(Value::Map(b))) => Arc::ptr_eq(a, b),
+            (Some(Value::Map(a)), Some(Value::Map(b))) => a.is_same(b),
             _ => false,
         }
     };
@@ -126,7 +126,7 @@ fn typed(text: &str) -> Value {
     let lower = text.to_ascii_lowercase();
     let number = (text == "0" || !text.starts_with('0')) && text.parse::<i64>().is_ok();
     let style = if matches!(&*lower, "true" | "false" | "null") || number { Style::Plain } else { Style::Double };
-    let text: Arc<str> = if style == Style::Plain { lower.into() } else { text.into() };
+    let text: ArcStr = if style == Style::Plain { lower.into() } else { text.into() };
     Value::Scalar(text, style)
 }
 

@@ -1,6 +1,6 @@
 //! An object of a repository, as a kustomization builds it or as a file contains it.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use super::completion::Completion;
 use crate::kube::Object;
@@ -11,7 +11,7 @@ pub struct Built {
     /// The object.
     pub object: Object,
     /// The directory of the kustomization that builds the object, or the directory of the object's file.
-    pub folder: Arc<str>,
+    pub folder: ArcStr,
     /// The changes that Kustomizations of this repository make to the object.
     pub completion: Completion,
     /// Whether the fields are certain. They are not if the build omits a remote component, which may change any field.

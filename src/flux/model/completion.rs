@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use crate::flux::object::kinds::is_kustomization;
 use crate::kube::Object;
 use crate::text::{Index, normalize};
@@ -19,18 +21,18 @@ pub(crate) struct WrittenKustomization {
     /// Whether the path has no variable.
     exact: bool,
     /// The `targetNamespace`.
-    target_namespace: Option<Arc<str>>,
+    target_namespace: Option<ArcStr>,
     /// The patches as text; empty without patches.
-    patches: Arc<str>,
+    patches: ArcStr,
 }
 
 /// The changes that appliers make to an object. They are cheap to clone, since every object of a directory has a copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Completion {
     /// The namespace that an applier sets.
-    pub target_namespace: Option<Arc<str>>,
+    pub target_namespace: Option<ArcStr>,
     /// The distinct texts of the patches.
-    patches: Arc<[Arc<str>]>,
+    patches: Arc<[ArcStr]>,
     /// Whether a component that the build omits may have set any field.
     pub(crate) open: bool,
 }
@@ -56,7 +58,7 @@ impl WrittenKustomization {
                 write_text(node, &mut patches);
             }
         }
-        let target_namespace = object.text_at(&["spec", "targetNamespace"]).map(Arc::from);
+        let target_namespace = object.text_at(&["spec", "targetNamespace"]).map(ArcStr::from);
         Some(Self {
             folder: known_folder(path)?,
             exact: !path.contains('$'),
@@ -91,8 +93,8 @@ pub(crate) struct WrittenKustomizations {
 #[derive(Default)]
 struct CombinedEffects {
     /// The last `targetNamespace`, with the position of its Kustomization among all Kustomizations.
-    target_namespace: Option<(usize, Arc<str>)>,
-    patches: BTreeSet<Arc<str>>,
+    target_namespace: Option<(usize, ArcStr)>,
+    patches: BTreeSet<ArcStr>,
 }
 
 impl FromIterator<WrittenKustomization> for WrittenKustomizations {
@@ -127,8 +129,8 @@ impl WrittenKustomizations {
             ends.take(self.longest).filter_map(|end| rest.get(..end))
         });
         let root = std::iter::once("").filter(|_| !folder.is_empty());
-        let mut target_namespace: Option<&(usize, Arc<str>)> = None;
-        let mut patches: BTreeSet<&Arc<str>> = BTreeSet::new();
+        let mut target_namespace: Option<&(usize, ArcStr)> = None;
+        let mut patches: BTreeSet<&ArcStr> = BTreeSet::new();
         for together in root.chain(runs).filter_map(|run| self.by_folder.get(run)) {
             target_namespace = target_namespace.max(together.target_namespace.as_ref());
             patches.extend(&together.patches);
@@ -160,7 +162,7 @@ mod tests {
     use super::*;
 
     fn applier(folder: &str, namespace: Option<&str>, patches: &str) -> WrittenKustomization {
-        let target_namespace = namespace.map(Arc::from);
+        let target_namespace = namespace.map(ArcStr::from);
         WrittenKustomization { folder: folder.into(), exact: true, target_namespace, patches: patches.into() }
     }
 

@@ -2,20 +2,21 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 /// The reason why an applier is not built, other than a failed build. Reasons are ordered by their text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum NotBuiltReason {
     /// The artifact of the source has no known copy. The value is the URL, with `#` and the reference if the source has
     /// a reference.
-    NoCopy(Arc<str>),
+    NoCopy(ArcStr),
     /// The cluster does not receive the source. The value is the `Kind/namespace/name` of the source, or `its source`.
-    MissingSource(Arc<str>),
+    MissingSource(ArcStr),
     /// The inputs of the applier's dependencies change with every build.
     Unstable,
     /// The content depends on unsupported data, or on data that exists only on the cluster. The value is the reason.
-    Unknown(Arc<str>),
+    Unknown(ArcStr),
 }
 
 impl fmt::Display for NotBuiltReason {

@@ -1,7 +1,8 @@
 //! The variables of an applier.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use crate::base::finding::ObjectRef;
 use crate::text::Span;
@@ -33,7 +34,7 @@ pub struct VariableSource {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
     /// The value that Flux substitutes; `None` if it is unknown, such as a value of a Secret.
-    pub value: Option<Arc<str>>,
+    pub value: Option<ArcStr>,
     /// The position of the value: in `postBuild.substitute`, or in the ConfigMap.
     pub place: Span,
     /// The object that defines the variable; `None` for the Kustomization itself.

@@ -1,7 +1,8 @@
 //! Paths of fields as users type them: `spec.values.image.tag`, `/spec/containers/0`, `containers[name=web].image`.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use crate::base::finding::did_you_mean;
 use crate::yaml::{Key, Node, Path, Value};
@@ -68,7 +69,7 @@ impl<'a> Search<'a> {
             return self.dotted(child, rest.strip_prefix('.').unwrap_or(rest), path.child(key));
         }
         if let Value::Map(entries) = &node.value {
-            let mut candidates: Vec<(Arc<str>, &Node, &str)> = Vec::new();
+            let mut candidates: Vec<(ArcStr, &Node, &str)> = Vec::new();
             for entry in entries.iter() {
                 let escaped = entry.key.replace('\\', "\\\\").replace('.', "\\.");
                 let spelled = [&*entry.key, escaped.as_str()];

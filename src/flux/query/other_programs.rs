@@ -7,6 +7,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use arcstr::ArcStr;
+
 use super::program_evidence::{Evidence, created_kind, is_helmfile};
 use crate::flux::classify::{claims_to_be_manifest, is_chart_template};
 use crate::flux::install::kustomizations::is_kustomization_name;
@@ -30,7 +32,7 @@ const TASK_FILES: [&str; 5] = ["justfile", ".justfile", "makefile", "taskfile", 
 pub struct OtherPrograms {
     tree: Tree,
     charts: BTreeSet<String>,
-    clusters: BTreeSet<Arc<str>>,
+    clusters: BTreeSet<ArcStr>,
     evidence: Arc<OnceLock<AllEvidence>>,
     /// The evidence in another state of the repository, which has most files too.
     other: Option<Arc<OnceLock<AllEvidence>>>,
@@ -59,7 +61,7 @@ impl OtherPrograms {
     pub(in crate::flux) fn of(
         tree: &Tree,
         charts: &BTreeSet<String>,
-        clusters: BTreeSet<Arc<str>>,
+        clusters: BTreeSet<ArcStr>,
         other: &Self,
     ) -> Self {
         let other = Some(other.evidence.clone());

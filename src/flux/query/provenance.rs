@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use crate::base::finding::ObjectRef;
 use crate::flux::cluster::applied_set::Applied;
@@ -41,7 +42,7 @@ pub enum Agent {
         /// The name of the variable.
         name: Name,
         /// The value; `None` if it is unknown.
-        value: Option<Arc<str>>,
+        value: Option<ArcStr>,
         /// The object that defines the variable; `None` for the applier itself.
         from: Option<ObjectRef>,
     },
@@ -59,7 +60,7 @@ pub struct Provenance<'a> {
 }
 
 /// The root and the path of a file.
-type FilePath = (Option<Arc<str>>, String);
+type FilePath = (Option<ArcStr>, String);
 
 /// A node of the applier.
 #[derive(Debug)]
@@ -270,6 +271,8 @@ pub fn leaves<'a>(root: &'a Node, at: &Path) -> Vec<(Path, &'a Node)> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::flux::model::applier_fields::ApplierFields;
     use crate::flux::model::applier_kind::ApplierKind;

@@ -1,7 +1,8 @@
 //! Selectors of objects as users type them: `Kind/namespace/name`, `Kind/name`.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use crate::base::finding::{ObjectRef, did_you_mean};
 use crate::flux::cluster::applied_set::Applied;
@@ -65,7 +66,7 @@ impl Selector {
     /// Finds the object in all clusters that receive it.
     pub fn find<'a>(&self, clusters: &[&'a Cluster]) -> Result<Vec<(&'a Cluster, Applied<'a>)>, Miss> {
         let mut found = Vec::new();
-        let mut identities: BTreeSet<(Option<Arc<str>>, Arc<str>, String)> = BTreeSet::new();
+        let mut identities: BTreeSet<(Option<ArcStr>, ArcStr, String)> = BTreeSet::new();
         let mut all: BTreeSet<String> = BTreeSet::new();
         for cluster in clusters {
             for applied in cluster.objects() {
@@ -84,7 +85,7 @@ impl Selector {
         }
         if identities.len() > 1 {
             let groups: BTreeSet<&String> = identities.iter().map(|(_, _, group)| group).collect();
-            let named = |(namespace, kind, group): &(Option<Arc<str>>, Arc<str>, String)| {
+            let named = |(namespace, kind, group): &(Option<ArcStr>, ArcStr, String)| {
                 let kind =
                     if groups.len() > 1 && !group.is_empty() { format!("{kind}.{group}") } else { kind.to_string() };
                 let namespace = namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash as _, Hasher as _};
-use std::sync::Arc;
 
+use arcstr::ArcStr;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::named_paths::NamedPaths;
@@ -59,7 +59,7 @@ impl DirectoryObjects {
             let is_final = !build.not_done.contains_key(&Omission::RemoteComponent);
             self.problems.extend(build.findings.into_iter().filter(|finding| !is_to_come(finding)));
             patches.take_folder(&build.patch_targets);
-            let folder: Arc<str> = folder.as_str().into();
+            let folder: ArcStr = folder.as_str().into();
             for object in build.objects {
                 let object = Built { object, folder: folder.clone(), completion: Completion::default(), is_final };
                 self.add(object, &mut seen);
@@ -119,7 +119,7 @@ impl DirectoryObjects {
                 self.aside.extend(objects(parsed));
                 continue;
             }
-            let folder: Arc<str> = folder_of(path).into();
+            let folder: ArcStr = folder_of(path).into();
             for object in objects(parsed) {
                 let built = Built { object, folder: folder.clone(), completion: Completion::default(), is_final: true };
                 self.add(built, &mut seen);
@@ -143,7 +143,7 @@ impl DirectoryObjects {
     pub(super) fn complete(&mut self) {
         let appliers: WrittenKustomizations =
             self.objects.iter().filter_map(|built| WrittenKustomization::read(&built.object)).collect();
-        let mut known: BTreeMap<Arc<str>, Completion> = BTreeMap::new();
+        let mut known: BTreeMap<ArcStr, Completion> = BTreeMap::new();
         for built in &mut self.objects {
             let done = known.entry(built.folder.clone()).or_insert_with(|| appliers.completion(&built.folder));
             built.completion = done.clone();

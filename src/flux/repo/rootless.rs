@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use crate::base::set_aside::is_test_data;
 use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::applier::Applier;
@@ -21,7 +23,7 @@ pub(super) fn only_cluster(objects: &[Built]) -> Cluster {
         applied_sets: Vec::new(),
         lookups: Lookups::default(),
     };
-    let mut by_folder: BTreeMap<Arc<str>, Arc<Applier>> = BTreeMap::new();
+    let mut by_folder: BTreeMap<ArcStr, Arc<Applier>> = BTreeMap::new();
     let is_aside = |built: &&Built| is_test_data(built.object.span().file().path());
     for built in objects.iter().filter(|built| !is_aside(built)) {
         let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {

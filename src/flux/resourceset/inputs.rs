@@ -2,7 +2,8 @@
 //! strategy.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use crate::base::finding::ObjectRef;
 use crate::flux::resourceset::template::convert::from_node;
@@ -83,7 +84,7 @@ fn input(node: &Node, provider: &Object, kind: &str, id: Option<Value>) -> Input
             ("name", said(provider.name())),
             ("namespace", said(provider.namespace().unwrap_or_default())),
         ];
-        let reference = reference.map(|(key, value)| (Arc::from(key), value));
+        let reference = reference.map(|(key, value)| (ArcStr::from(key), value));
         let mut entries = entries.borrow_mut();
         entries.insert("provider".into(), Value::map(reference.into()));
         if let Some(id) = id {
@@ -168,7 +169,7 @@ fn permute(sources: Vec<Source<'_>>, with_empty: bool, set: &Object) -> Result<V
         for (index, source) in indices.iter_mut().zip(&sources).rev() {
             (rest, *index) = (rest / source.sets.len(), rest % source.sets.len());
         }
-        let mut entries: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+        let mut entries: BTreeMap<ArcStr, Value> = BTreeMap::new();
         let mut id = Vec::new();
         for ((source, name), index) in sources.iter().zip(&names).zip(&indices) {
             id.push(format!("{name}={index}"));

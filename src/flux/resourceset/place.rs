@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use crate::flux::resourceset::template::output::{From, Output, UNKNOWN};
 use crate::text::{File, Span};
 use crate::yaml::go::{Part, Segment};
@@ -113,7 +115,7 @@ impl<'a> Places<'a> {
         Entry::new(entry.key.clone(), &key, node)
     }
 
-    fn scalar(&self, text: &Arc<str>, style: Style, found: &Found) -> Value {
+    fn scalar(&self, text: &ArcStr, style: Style, found: &Found) -> Value {
         if text.contains(UNKNOWN.0) || found.outside.is_some_and(|at| self.ground.is_unknown(at)) {
             let shown = text.replace(UNKNOWN.0, "<< ").replace(UNKNOWN.1, " >>");
             return Value::Scalar(shown.into(), Style::Unknown);

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use arcstr::ArcStr;
+
 use crate::base::finding::Finding;
 use crate::kustomize::{Builder, Files, Totals};
 
@@ -9,7 +11,7 @@ use crate::kustomize::{Builder, Files, Totals};
 #[derive(Debug)]
 pub struct Artifact {
     /// An id that is equal for sources with equal artifacts, and stable between runs.
-    pub id: Arc<str>,
+    pub id: ArcStr,
     /// Builds the directories. The paths of files start at the root of the artifact.
     pub builder: Builder,
     /// The builder for appliers that decrypt files before the build.
@@ -20,7 +22,7 @@ pub struct Artifact {
 
 impl Artifact {
     /// Creates the artifact with an id and files. Its builds count with the other builds of the run.
-    pub(super) fn new(id: Arc<str>, files: Files, totals: &Arc<Totals>) -> Self {
+    pub(super) fn new(id: ArcStr, files: Files, totals: &Arc<Totals>) -> Self {
         Self { id, builder: Builder::new(files).within(totals), decrypting: OnceLock::new(), fetched: OnceLock::new() }
     }
 
@@ -54,9 +56,9 @@ pub enum Resolution {
     Artifact(Arc<Artifact>),
     /// No copy of the source's address is available. The text is the URL, with `#` and the reference if the source has
     /// a reference.
-    NoCopy(Arc<str>),
+    NoCopy(ArcStr),
     /// The artifact is unknown, for a reason that is not a fault. The reason is a clause about the source.
-    Unknown(Arc<str>),
+    Unknown(ArcStr),
     /// The cluster does not have the source.
     Missing,
     /// The controller fails to create the artifact, for the reasons in the findings.

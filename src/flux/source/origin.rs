@@ -1,6 +1,6 @@
 //! The address and reference that a source fetches.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::address::{Address, short_reference};
 use crate::kube::Object;
@@ -16,7 +16,7 @@ const DEFAULT_TAG: &str = "latest";
 pub(super) struct Origin {
     pub(super) address: Address,
     /// The branch, tag, version or digest; `None` for buckets.
-    pub(super) reference: Option<Arc<str>>,
+    pub(super) reference: Option<ArcStr>,
 }
 
 impl Origin {

@@ -1,7 +1,8 @@
 //! References to sources, and the lookup of the referenced objects.
 
 use std::fmt;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use crate::kube::Object;
 use crate::yaml::Node;
@@ -10,11 +11,11 @@ use crate::yaml::Node;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceRef {
     /// `GitRepository`, `OCIRepository`, `Bucket` or `ExternalArtifact`.
-    pub kind: Arc<str>,
+    pub kind: ArcStr,
     /// The namespace of the source.
-    pub namespace: Arc<str>,
+    pub namespace: ArcStr,
     /// The name of the source.
-    pub name: Arc<str>,
+    pub name: ArcStr,
 }
 
 impl fmt::Display for SourceRef {

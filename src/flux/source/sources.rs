@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use arcstr::ArcStr;
+
 use super::artifact::{Artifact, Resolution};
 use super::digest::digest;
 use super::generator::{Generated, Names};
@@ -20,7 +22,7 @@ use crate::yaml::{Node, Value};
 #[derive(Debug, Clone)]
 pub struct Copy {
     address: Address,
-    reference: Option<Arc<str>>,
+    reference: Option<ArcStr>,
     place: Place,
 }
 
@@ -28,7 +30,7 @@ pub struct Copy {
 #[derive(Debug, Clone)]
 enum Place {
     /// In a directory of the linted repository.
-    Inside(Arc<str>),
+    Inside(ArcStr),
     /// In another directory, which is parsed on first use.
     Outside(Tree, Arc<OnceLock<Files>>),
 }
@@ -99,9 +101,9 @@ pub struct Sources {
     /// The repository itself, under the addresses of the clusters' root sources.
     own: Copies,
     /// Artifacts by id. The lock is never held while waiting.
-    made: Mutex<BTreeMap<Arc<str>, Arc<Artifact>>>,
+    made: Mutex<BTreeMap<ArcStr, Arc<Artifact>>>,
     /// The artifacts of generators, by the digest of their input. The lock is never held while waiting.
-    generated: Mutex<BTreeMap<Arc<str>, Arc<Made>>>,
+    generated: Mutex<BTreeMap<ArcStr, Arc<Made>>>,
     /// The artifacts of sources that reference no other sources, by the memory address of their nodes and the directory
     /// of the repository. The map keeps the nodes, so that addresses stay unique. The lock is never held while waiting.
     simple: Mutex<Simple>,
@@ -283,7 +285,7 @@ impl Sources {
         self.generated.lock().unwrap_or_else(PoisonError::into_inner).entry(id).or_insert(made).clone()
     }
 
-    fn made(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Arc<Artifact>>> {
+    fn made(&self) -> MutexGuard<'_, BTreeMap<ArcStr, Arc<Artifact>>> {
         // After a panic in another thread, all entries are complete, since each entry is inserted in one step.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }

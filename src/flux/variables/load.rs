@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use super::variable_name::is_name;
 use crate::base::finding::{Finding, ObjectRef};
 use crate::flux::model::variables::{Variable, VariableSource, Variables};
@@ -86,7 +88,7 @@ pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded
 }
 
 /// Adds the variables of a field of an object, and returns findings of invalid names.
-fn take(variables: &mut Variables, object: &Object, field: &str, value: fn(&Node) -> Option<Arc<str>>) -> Vec<Finding> {
+fn take(variables: &mut Variables, object: &Object, field: &str, value: fn(&Node) -> Option<ArcStr>) -> Vec<Finding> {
     let reference = object.reference();
     let entries = object.node.get(field).map_or(&[][..], Node::entries);
     for entry in entries {
@@ -95,12 +97,12 @@ fn take(variables: &mut Variables, object: &Object, field: &str, value: fn(&Node
     entries.iter().filter_map(|entry| invalid_name(entry, object)).collect()
 }
 
-fn variable(entry: &Entry, from: Option<&ObjectRef>, value: fn(&Node) -> Option<Arc<str>>) -> Variable {
+fn variable(entry: &Entry, from: Option<&ObjectRef>, value: fn(&Node) -> Option<ArcStr>) -> Variable {
     Variable { value: value(&entry.node), place: entry.node.span().clone(), from: from.cloned() }
 }
 
 /// The value that Flux substitutes, without line breaks; `None` if it is unknown.
-fn known(node: &Node) -> Option<Arc<str>> {
+fn known(node: &Node) -> Option<ArcStr> {
     let Value::Scalar(text, style) = &node.value else { return None };
     let one_line = || if text.contains('\n') { text.replace('\n', "").into() } else { text.clone() };
     (*style != Style::Unknown).then(one_line)

@@ -140,7 +140,7 @@ fn changes(node: &Node) -> usize {
 /// The address of an object in memory.
 fn address(object: &Object) -> usize {
     match &object.node.value {
-        Value::Map(entries) => Arc::as_ptr(entries).cast::<()>().addr(),
+        Value::Map(entries) => entries.address(),
         Value::Seq(_) | Value::Scalar(..) => unreachable!("an object is a mapping"),
     }
 }

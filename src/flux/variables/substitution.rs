@@ -1,6 +1,6 @@
 //! The input of a substitution, and its memo key.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::base::finding::Finding;
 use crate::flux::model::variables::Variables;
@@ -28,7 +28,7 @@ pub(crate) struct ReadValues {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum ReadValue {
-    Value(Arc<str>),
+    Value(ArcStr),
     Unknown,
     Missing,
 }

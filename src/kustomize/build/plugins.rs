@@ -2,8 +2,6 @@
 //!
 //! Other plugins are programs. kustomize runs them only with `--enable-alpha-plugins`.
 
-use std::sync::Arc;
-
 use super::walk::Walk;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::kube::Object;
@@ -114,7 +112,7 @@ impl Walk<'_> {
             // A rewritten object counts as changed, even if its content is equal.
             let is_unchanged =
                 |(a, b): (&Resource, &Resource)| match (&a.node.value, &without_validator_label(&b.node).value) {
-                    (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b),
+                    (Value::Map(a), Value::Map(b)) => a.is_same(b),
                     _ => false,
                 };
             let is_unchanged_build = original.list.len() == accumulator.resources.list.len()

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arcstr::ArcStr;
+
 use super::parse_all::parse_all;
 use super::remote::Copy;
 use crate::text::{Entry, File, Index, LoadError, Loader, Read, Tree};
@@ -12,9 +14,9 @@ use crate::yaml::{Embedded, Node, Parsed, parse};
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     tree: Tree,
-    parsed: Arc<BTreeMap<Arc<str>, Arc<Parsed>>>,
+    parsed: Arc<BTreeMap<ArcStr, Arc<Parsed>>>,
     /// The files that were parsed on demand.
-    parsed_on_demand: Arc<Mutex<BTreeMap<Arc<str>, Arc<Parsed>>>>,
+    parsed_on_demand: Arc<Mutex<BTreeMap<ArcStr, Arc<Parsed>>>>,
     /// The parsed texts of scalars, by the address of the text. The scalars are kept so that addresses stay unique.
     embedded: Arc<Mutex<EmbeddedDocuments>>,
     /// The copies of remote repositories.
@@ -58,7 +60,7 @@ impl Files {
         let parsed = parse_all(&files, known);
         let shared = |(path, file): &(&str, &File)| {
             let own = file.shared_path();
-            if **own == **path { own.clone() } else { Arc::from(*path) }
+            if **own == **path { own.clone() } else { ArcStr::from(*path) }
         };
         let parsed = files.iter().map(shared).zip(parsed);
         Self { tree: tree.clone(), parsed: Arc::new(parsed.collect()), ..Self::default() }
@@ -101,7 +103,7 @@ impl Files {
     /// Combines files of other trees at new paths. Each item is the new path, the source and the path in the source.
     ///
     /// Parsed documents are shared. Findings show the original paths.
-    pub fn select<'a>(sources: impl IntoIterator<Item = (Arc<str>, &'a Files, Arc<str>)>) -> Self {
+    pub fn select<'a>(sources: impl IntoIterator<Item = (ArcStr, &'a Files, ArcStr)>) -> Self {
         let mut parsed = BTreeMap::new();
         let mut loader = OtherTrees::default();
         let mut entries = Vec::new();
@@ -170,7 +172,7 @@ impl Files {
         Some(parsed)
     }
 
-    fn lock_parsed_on_demand(&self) -> std::sync::MutexGuard<'_, BTreeMap<Arc<str>, Arc<Parsed>>> {
+    fn lock_parsed_on_demand(&self) -> std::sync::MutexGuard<'_, BTreeMap<ArcStr, Arc<Parsed>>> {
         // Each entry is inserted in one step, so a panic leaves no partial entry.
         self.parsed_on_demand.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -218,7 +220,7 @@ impl Loader for WholeTree {
 /// A loader for files of other trees.
 #[derive(Default)]
 struct OtherTrees {
-    sources: BTreeMap<Arc<str>, (Tree, Arc<str>)>,
+    sources: BTreeMap<ArcStr, (Tree, ArcStr)>,
 }
 
 impl Loader for OtherTrees {

@@ -1,6 +1,6 @@
 //! Remote repositories and files, and local copies of them.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::address::{Address, Location, short_reference};
 use crate::text::{Tree, normalize};
@@ -11,7 +11,7 @@ pub struct Copy {
     /// The address of the repository, or of a directory of files on an HTTP server.
     pub address: Address,
     /// The branch, tag or commit of the copy; `None` matches all.
-    pub reference: Option<Arc<str>>,
+    pub reference: Option<ArcStr>,
     /// The files of the copy.
     pub tree: Tree,
 }
@@ -31,7 +31,7 @@ pub(super) struct Remote {
     /// The path in the repository; empty for its root.
     path: String,
     /// The branch, tag or commit.
-    reference: Option<Arc<str>>,
+    reference: Option<ArcStr>,
 }
 
 impl Remote {
@@ -131,7 +131,7 @@ fn repository(text: &str) -> Option<Remote> {
     remote(host, repository, path, reference)
 }
 
-fn remote(host: &str, repository: &str, path: &str, reference: Option<Arc<str>>) -> Option<Remote> {
+fn remote(host: &str, repository: &str, path: &str, reference: Option<ArcStr>) -> Option<Remote> {
     let path = path.trim_start_matches('/');
     if repository.is_empty() || normalize(path).is_none() {
         return None;
@@ -183,14 +183,14 @@ fn strip_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Option<(String, String, Option<Arc<str>>)> {
+    fn read(text: &str) -> Option<(String, String, Option<ArcStr>)> {
         Remote::parse(text).map(|remote| (remote.repository, remote.path, remote.reference))
     }
 
     #[test]
     fn repository_urls_are_distinguished_from_paths() {
         let some = |repository: &str, path: &str, reference: Option<&str>| {
-            Some((repository.to_owned(), path.to_owned(), reference.map(Arc::from)))
+            Some((repository.to_owned(), path.to_owned(), reference.map(ArcStr::from)))
         };
         assert_eq!(read("github.com/org/repo/a/b?ref=v1"), some("github.com/org/repo", "a/b", Some("v1")));
         assert_eq!(read("https://github.com/org/repo.git/a?version=v2"), some("github.com/org/repo", "a", Some("v2")));

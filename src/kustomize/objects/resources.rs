@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use super::trace::{PluginRef, Source, Trace};
 use crate::kustomize::schema::user_schema::UserSchema;
 use crate::kustomize::text::scope::is_cluster_scoped;
@@ -245,7 +247,7 @@ impl Resources {
 #[derive(Default)]
 pub(crate) struct ResourceIndex {
     by_id: Index<ResourceId, Vec<usize>>,
-    by_name: Index<Arc<str>, Vec<usize>>,
+    by_name: Index<ArcStr, Vec<usize>>,
 }
 
 impl ResourceIndex {

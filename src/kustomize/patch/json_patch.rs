@@ -92,7 +92,7 @@ pub(crate) fn apply(object: &Node, operations: &[Operation], steps: &Cell<usize>
         return Err((span, format!("the patched object has no {missing_field}")));
     }
     // kustomize parses the object again, which counts as a change for a validator.
-    Ok(Node { value: Value::Map(patched.entries().into()), origin: patched.origin })
+    Ok(Node { value: Value::Map(patched.entries().iter().cloned().collect()), origin: patched.origin })
 }
 
 /// A required field that a patched object lacks.

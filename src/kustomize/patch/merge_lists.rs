@@ -84,7 +84,7 @@ fn finish(old: &Node, items: Vec<Item>) -> MergeResult {
     MergeResult::Changed(Node { value: Value::Seq(nodes(items)), origin: old.origin.clone() })
 }
 
-fn nodes(items: Vec<Item>) -> std::sync::Arc<[Node]> {
+fn nodes(items: Vec<Item>) -> crate::yaml::List<Node> {
     items.into_iter().map(|item| item.node).collect()
 }
 

@@ -198,7 +198,6 @@ fn field_of<'a>(kind: SchemaType<'a>, entry: &Entry, other: Option<&Entry>) -> (
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use super::*;
     use crate::text::File;
@@ -218,7 +217,7 @@ mod tests {
             Some(Value::Map(entries)) => entries,
             _ => panic!("a mapping"),
         };
-        assert!(Arc::ptr_eq(&map(&base), &map(&merged)));
+        assert!(map(&base).is_same(&map(&merged)));
         let size = merged.at_keys(&["spec", "size"]).unwrap();
         assert_eq!((size.span().file().path(), size.span().text()), ("patch.yaml", "2"));
         assert_eq!(size.origin.written().file().path(), "base.yaml");

@@ -1,8 +1,6 @@
 //! The changes to strings when kustomize prints its output and parses the output again.
 
-use std::sync::Arc;
-
-use crate::yaml::{Entry, Node, Style, Value, go, plain_time};
+use crate::yaml::{Entry, List, Node, Style, Value, go, plain_time};
 
 /// The object after kustomize's output is parsed: the line breaks of folded blocks differ.
 ///
@@ -31,7 +29,7 @@ fn timed(node: &Node, in_brackets: bool) -> Option<Node> {
 }
 
 /// The items with their changes; `None` if none changes.
-fn with_changes<T: Clone>(items: &[T], change: impl Fn(&T) -> Option<T>) -> Option<Arc<[T]>> {
+fn with_changes<T: Clone>(items: &[T], change: impl Fn(&T) -> Option<T>) -> Option<List<T>> {
     let (first, item) = first_change(items, &change)?;
     let rest = items.iter().skip(first + 1).map(|item| change(item).unwrap_or_else(|| item.clone()));
     Some(items.iter().take(first).cloned().chain([item]).chain(rest).collect())

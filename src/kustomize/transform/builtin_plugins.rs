@@ -1,7 +1,5 @@
 //! Built-in transformers that objects configure.
 
-use std::sync::Arc;
-
 use super::names::{self, Affix};
 use super::namespace::{self, Subjects};
 use super::{annotations, images, labels, replacements, replicas, sequence, value_add};
@@ -14,7 +12,7 @@ use crate::kustomize::generate::hash;
 use crate::kustomize::patch::read;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
-use crate::yaml::{Entry, Node, Style, Value};
+use crate::yaml::{Entry, List, Node, Style, Value};
 
 /// A mapping of fields of a plugin object, with the names of the kustomization's fields.
 fn patch_entry(plugin: &Object, fields: &[(&str, &str)]) -> Node {
@@ -22,7 +20,7 @@ fn patch_entry(plugin: &Object, fields: &[(&str, &str)]) -> Node {
         let entry = plugin.node.entry(from)?;
         Some(Entry::new(*to, &entry.key_span(), entry.node.clone()))
     };
-    let entries: Arc<[Entry]> = fields.iter().filter_map(entry).collect();
+    let entries: List<Entry> = fields.iter().filter_map(entry).collect();
     Node { value: Value::Map(entries), origin: plugin.node.origin.clone() }
 }
 

@@ -1,6 +1,6 @@
 //! The sources of `replacements`: lookup of objects and of the values to copy.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::base::finding::Finding;
 use crate::kustomize::objects::resources::{NO_NAMESPACE, Resource, ResourceId, Resources};
@@ -37,8 +37,8 @@ fn not_found(span: &Span, message: impl Into<String>) -> ReplacementError {
 
 /// An index of objects by current and former names and kinds.
 pub(super) struct CandidateIndex {
-    by_name: Index<Arc<str>, Vec<usize>>,
-    by_kind: Index<Arc<str>, Vec<usize>>,
+    by_name: Index<ArcStr, Vec<usize>>,
+    by_kind: Index<ArcStr, Vec<usize>>,
     all: Vec<usize>,
 }
 

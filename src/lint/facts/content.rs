@@ -1,7 +1,6 @@
 //! Objects with the same content at different positions, such as the copies of a file for each cluster.
 
 use std::hash::Hasher as _;
-use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
@@ -63,11 +62,11 @@ fn alike(one: &Node, other: &Node) -> bool {
     match (&one.value, &other.value) {
         (Value::Scalar(one, style), Value::Scalar(other, other_style)) => style == other_style && one == other,
         (Value::Seq(one), Value::Seq(other)) => {
-            Arc::ptr_eq(one, other)
+            one.is_same(other)
                 || one.len() == other.len() && one.iter().zip(other.iter()).all(|(one, other)| alike(one, other))
         }
         (Value::Map(one), Value::Map(other)) => {
-            Arc::ptr_eq(one, other)
+            one.is_same(other)
                 || one.len() == other.len()
                     && one
                         .iter()

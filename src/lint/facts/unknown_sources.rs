@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use crate::base::finding::ObjectRef;
 use crate::flux::{Applied, AppliedSet, Applier, Creates, NotBuiltReason, State, UnknownProducer};
 use crate::kube::{Object, ObjectId};
@@ -21,7 +23,7 @@ pub enum UnknownSource {
     /// The build of an applier fails.
     FailedBuild(ObjectRef),
     /// An applier has an encrypted object with an unknown identity, in the file at this path.
-    Encrypted(Arc<str>),
+    Encrypted(ArcStr),
     /// The chart of a release may contain the object.
     Chart(ObjectRef),
     /// A base of an applier at a URL without a copy may contain the object.
@@ -31,7 +33,7 @@ pub enum UnknownSource {
     /// A role references the object and allows an account to write it.
     Account(ObjectRef),
     /// A file of another program, such as a script, creates an object with this name.
-    Program(Arc<str>),
+    Program(ArcStr),
 }
 
 impl fmt::Display for UnknownSource {

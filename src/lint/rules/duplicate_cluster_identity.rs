@@ -1,6 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use crate::base::finding::Finding;
 use crate::flux::Variable;
 use crate::lint::findings::Findings;
@@ -133,7 +135,7 @@ const LOCAL_DOMAIN: &str = "cluster.local";
 
 /// A cluster that sets a value.
 struct Claim<'a> {
-    cluster: Arc<str>,
+    cluster: ArcStr,
     variable: &'a Variable,
 }
 
@@ -148,7 +150,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             if is_hub {
                 of_hub.clear();
             }
-            let cluster: Arc<str> = view.receiver.to_string().into();
+            let cluster: ArcStr = view.receiver.to_string().into();
             for (value, variable) in values(view, key) {
                 // The views list a hub before its remote clusters, and the hub may pass its own identity to them.
                 if is_hub {

@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::helm::{Chart, ChartFiles, NoChart, Values, coalesce, validates};
 use crate::flux::{Applied, ApplyMode};
@@ -108,7 +110,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let mut findings: Vec<Finding> = Vec::new();
     let mut reported: BTreeMap<(Place, String), usize> = BTreeMap::new();
     for view in fleet.views {
-        let name: Arc<str> = view.receiver.to_string().into();
+        let name: ArcStr = view.receiver.to_string().into();
         let is_judged = |applied: &Applied<'_>| applied.apply_mode() != ApplyMode::Ignored && validates(applied.object);
         for applied in view.of_kind(groups::HELM, "HelmRelease").filter(is_judged) {
             for finding in judge(fleet, view, &applied, &mut charts, found) {
@@ -133,7 +135,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
 }
 
 /// A position: the root of its copy, the path and the offset.
-type Place = (Option<Arc<str>>, String, usize);
+type Place = (Option<ArcStr>, String, usize);
 
 /// The charts of all clusters, and their compiled schemas.
 #[derive(Default)]

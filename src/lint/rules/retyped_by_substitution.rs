@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::api::catalog::{Releases, built_in};
 use crate::api::schema::{Schema, Type};
@@ -209,7 +209,7 @@ impl Walk<'_, '_> {
     }
 
     /// The value of a reference that is the whole value of a node: of its variable, or else its default.
-    fn value_of(&self, node: &Node, variable: &Name) -> Option<Arc<str>> {
+    fn value_of(&self, node: &Node, variable: &Name) -> Option<ArcStr> {
         let whole = node.span().text().trim_matches(['"', '\'']);
         let inner = whole.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'))?;
         if inner.contains(['$', '{', '}']) {

@@ -1,8 +1,8 @@
 //! The checks of single objects. An object that clusters share is checked once for each context.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
+use arcstr::ArcStr;
 use rayon::iter::{ParallelDrainRange as _, ParallelExtend as _, ParallelIterator};
 
 use super::options::Options;
@@ -29,7 +29,7 @@ const AT_ONCE: usize = 8192;
 struct CheckedList<'a> {
     brought: &'a AppliedSet,
     context_number: usize,
-    clusters: Vec<(Arc<str>, &'a AppliedSet)>,
+    clusters: Vec<(ArcStr, &'a AppliedSet)>,
 }
 
 /// Checks the objects of all clusters. The time is linear in the number of distinct objects and lists.
@@ -68,7 +68,7 @@ pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Optio
     let mut positions: Index<ListKey, usize> = Index::default();
     let mut lists: Vec<CheckedList<'_>> = Vec::new();
     for view in views {
-        let name: Arc<str> = view.receiver.to_string().into();
+        let name: ArcStr = view.receiver.to_string().into();
         let of_view = contexts.of_view(&view.context);
         for (brought, _) in &view.lists {
             let number = contexts.of_list(of_view, &brought.completion);
@@ -143,7 +143,7 @@ fn check(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Findin
 }
 
 /// Adds a finding for its clusters. Clusters with the same positions share one finding.
-fn add(finding: &Finding, clusters: &[(Arc<str>, &AppliedSet)], all: &mut Findings) {
+fn add(finding: &Finding, clusters: &[(ArcStr, &AppliedSet)], all: &mut Findings) {
     let mut shared: Option<usize> = None;
     for (cluster, brought) in clusters {
         let is_shared = brought.by.shares_with.is_empty() && !cluster.is_empty();
@@ -159,7 +159,7 @@ fn add(finding: &Finding, clusters: &[(Arc<str>, &AppliedSet)], all: &mut Findin
 }
 
 /// The finding on one cluster. An applier that shares its build with other appliers has its own positions.
-fn on_cluster(finding: &Finding, cluster: &Arc<str>, brought: &AppliedSet) -> Finding {
+fn on_cluster(finding: &Finding, cluster: &ArcStr, brought: &AppliedSet) -> Finding {
     let mut finding = finding.clone();
     if !brought.by.shares_with.is_empty() {
         finding.move_positions(|span| brought.by.place(span));

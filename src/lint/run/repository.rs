@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use arcstr::ArcStr;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::alike::Classes;
@@ -220,7 +221,7 @@ pub(super) fn check_clusters(views: &[View<'_>], classes: &Classes, rules: &[&Ru
             found.merge(if is_own { of_rule.clone() } else { run(view, rule) });
         }
         if view.is_whole() {
-            let name: Arc<str> = view.receiver.to_string().into();
+            let name: ArcStr = view.receiver.to_string().into();
             found.findings.iter_mut().for_each(|finding| finding.clusters.push(name.clone()));
         }
         found
@@ -262,7 +263,7 @@ pub(super) fn check_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Findings {
 
 /// The problems of files and builds that affect the selected clusters.
 fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Finding> {
-    let names: BTreeSet<&Arc<str>> = receivers.iter().map(|receiver| &receiver.cluster.name).collect();
+    let names: BTreeSet<&ArcStr> = receivers.iter().map(|receiver| &receiver.cluster.name).collect();
     // The rule for missing sources checks the references of all objects itself, also of those that no build reads.
     let is_new = |problem: &&Finding| options.runs(problem.rule) && problem.rule != DANGLING_SOURCE;
     let problems = repo.problems.iter().filter(is_new);

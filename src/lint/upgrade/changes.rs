@@ -1,6 +1,6 @@
 //! The comparison of a repository with itself under other releases.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use super::replacement::Replacements;
 use super::settings;
@@ -84,7 +84,7 @@ fn new(mut finding: Finding, before: &[Finding]) -> Option<Finding> {
     if known.is_empty() {
         return Some(finding);
     }
-    let clusters: Vec<Arc<str>> = known.iter().flat_map(|known| known.clusters.iter().cloned()).collect();
+    let clusters: Vec<ArcStr> = known.iter().flat_map(|known| known.clusters.iter().cloned()).collect();
     finding.clusters.retain(|cluster| !clusters.contains(cluster));
     (!finding.clusters.is_empty()).then_some(finding)
 }

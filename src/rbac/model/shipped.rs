@@ -102,7 +102,7 @@ impl Shipped {
         let own = self.bindings.iter().filter(move |binding| binding.by == by);
         own.map(move |binding| {
             let place = DefinedIn::Shipped(by);
-            let name = if binding.role.as_ref() == "crd-controller" {
+            let name = if *binding.role == *"crd-controller" {
                 installed_name(by, &binding.role, home)
             } else {
                 binding.role.clone()

@@ -2,13 +2,14 @@
 
 use crate::rbac::{Access, ChainEnd, Escape, Method};
 use crate::yaml::Name;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 /// The accounts of a tenant or a namespace, on clusters where they have equal rights.
 #[derive(Debug, Clone)]
 pub struct AccessReport<'a> {
     /// The clusters; an empty name is a repository without a root.
-    pub clusters: Vec<Arc<str>>,
+    pub clusters: Vec<ArcStr>,
     /// The tenant, if the namespaces belong to one.
     pub tenant: Option<Name>,
     /// The selected namespaces.

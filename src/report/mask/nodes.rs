@@ -1,7 +1,8 @@
 //! Finds secrets in parsed YAML: the scalars below the keys of secret values.
 
 use std::ops::Range;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use super::quick_check::may_hold_secrets;
 use super::scan;
@@ -106,7 +107,7 @@ struct Walk<'a> {
     depth: usize,
     ranges: Vec<Range<usize>>,
     /// The secret values of aliases, which also occur at their anchors.
-    aliased: Vec<Arc<str>>,
+    aliased: Vec<ArcStr>,
 }
 
 impl Walk<'_> {
@@ -322,7 +323,7 @@ impl Walk<'_> {
     }
 
     /// Masks every scalar that equals one of `values`.
-    fn hide_equal(&mut self, node: &Node, values: &[Arc<str>]) {
+    fn hide_equal(&mut self, node: &Node, values: &[ArcStr]) {
         match &node.value {
             Value::Scalar(text, _) => {
                 if values.contains(text) {

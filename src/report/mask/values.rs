@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use arcstr::ArcStr;
 use data_encoding::BASE64;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelExtend, ParallelIterator};
 
@@ -69,7 +70,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// The secret values of a repository.
 #[derive(Debug, Default)]
-pub struct SecretValues(BTreeSet<Arc<str>>);
+pub struct SecretValues(BTreeSet<ArcStr>);
 
 impl SecretValues {
     /// Collects the values of the files and, if the repository was built, of the Secrets that its clusters receive.
@@ -81,7 +82,7 @@ impl SecretValues {
             None => Arc::new(parse(file)),
         };
         let of_files = files.into_par_iter().flat_map_iter(|file| of_file(&parsed(file), tree).0);
-        let mut found: BTreeSet<Arc<str>> = of_files.collect();
+        let mut found: BTreeSet<ArcStr> = of_files.collect();
         let sets = repo.into_iter().flat_map(|repo| &repo.clusters).flat_map(|cluster| &cluster.applied_sets);
         let mut seen: Index<usize, ()> = Index::default();
         let parts =
@@ -115,12 +116,12 @@ impl SecretValues {
         Redactor::new(self.0.iter().map(|value| &**value)).map(Arc::new)
     }
 
-    fn limited(mut found: BTreeSet<Arc<str>>) -> Self {
-        let names: Vec<Arc<str>> = found.iter().filter(|value| is_name(value)).cloned().collect();
+    fn limited(mut found: BTreeSet<ArcStr>) -> Self {
+        let names: Vec<ArcStr> = found.iter().filter(|value| is_name(value)).cloned().collect();
         let own = own_words(names.iter().map(AsRef::as_ref));
         found.retain(|value| !(is_name(value) && words(value).all(|word| own.contains(word))));
         let mut total = 0;
-        let fits = |value: &Arc<str>| {
+        let fits = |value: &ArcStr| {
             total += value.len();
             total <= MAX_TOTAL
         };
@@ -134,8 +135,8 @@ impl SecretValues {
             return self;
         }
         let parts = tree.entries().flat_map(|(path, _)| path.split(['/', '.']));
-        let mut names: BTreeSet<Arc<str>> = parts.filter_map(|part| self.0.get(part).cloned()).collect();
-        let values: Vec<&Arc<str>> = self.0.iter().filter(|value| is_name(value)).collect();
+        let mut names: BTreeSet<ArcStr> = parts.filter_map(|part| self.0.get(part).cloned()).collect();
+        let values: Vec<&ArcStr> = self.0.iter().filter(|value| is_name(value)).collect();
         if let Ok(search) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(values.iter().map(|it| &***it))
         {
             // A mask of a part of a path would make the path useless, and every tool shows paths.
@@ -228,7 +229,7 @@ fn generator_sources(
 }
 
 /// Collects the values of a Secret as a cluster receives it.
-fn collect_object(object: &Node, found: &mut BTreeSet<Arc<str>>) {
+fn collect_object(object: &Node, found: &mut BTreeSet<ArcStr>) {
     if object.get("kind").and_then(Node::text) != Some("Secret") {
         return;
     }
@@ -237,7 +238,7 @@ fn collect_object(object: &Node, found: &mut BTreeSet<Arc<str>>) {
     }
 }
 
-fn collect_scalars(node: &Node, found: &mut BTreeSet<Arc<str>>) {
+fn collect_scalars(node: &Node, found: &mut BTreeSet<ArcStr>) {
     match &node.value {
         Value::Scalar(text, _) => collect(text, found),
         Value::Seq(items) => items.iter().for_each(|item| collect_scalars(item, found)),
@@ -246,7 +247,7 @@ fn collect_scalars(node: &Node, found: &mut BTreeSet<Arc<str>>) {
 }
 
 /// Collects the lines of a value, and the lines of its decoded text.
-fn collect(value: &str, found: &mut BTreeSet<Arc<str>>) {
+fn collect(value: &str, found: &mut BTreeSet<ArcStr>) {
     collect_lines(value, found);
     let encoded: String = value.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'')).collect();
     if let Some(decoded) = BASE64.decode(encoded.as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok())
@@ -281,7 +282,7 @@ fn is_setting(line: &str) -> bool {
     is_key && (value.len() <= MAX_SETTING || matches!(value, "true" | "false" | "null"))
 }
 
-fn collect_lines(value: &str, found: &mut BTreeSet<Arc<str>>) {
+fn collect_lines(value: &str, found: &mut BTreeSet<ArcStr>) {
     let quotes = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',');
     for line in value.lines().map(|line| line.trim_matches(quotes)) {
         if is_placeholder(line) || is_encrypted_value(line) || PUBLIC.contains(&line) || is_setting(line) {

@@ -1,8 +1,8 @@
 //! The construction of nodes from the events of the parser.
 
 use std::ops::Range;
-use std::sync::Arc;
 
+use arcstr::ArcStr;
 use granit_parser::{ScalarStyle, Tag};
 
 use super::collection::{CollectionKind, MAX_DEPTH, MeasuredNode, OpenCollection, OpenMapping, PendingKey};
@@ -158,7 +158,7 @@ impl<'a> Builder<'a> {
             let name = self.intern(&tagged.text);
             return self.add_scalar_key(name, span, tagged.style == Style::Plain);
         }
-        let text = if self.wants_key() { self.intern(&tagged.text) } else { Arc::from(&*tagged.text) };
+        let text = if self.wants_key() { self.intern(&tagged.text) } else { ArcStr::from(&*tagged.text) };
         let built = MeasuredNode { node: Node::scalar(text, tagged.style, span), size: 1, height: 0 };
         self.define_anchor(anchor, &built);
         self.add_node(built, tagged.style == Style::Plain);

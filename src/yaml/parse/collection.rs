@@ -1,6 +1,6 @@
 //! Collections under construction.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::text::{Index, Span};
 use crate::yaml::tree::node::{Entry, Node};
@@ -61,7 +61,7 @@ pub(super) enum PendingKey {
 impl OpenMapping {
     pub(super) fn find(&self, key: &Name) -> Option<&Entry> {
         if self.index.is_empty() {
-            return self.entries.iter().find(|entry| Arc::ptr_eq(&entry.key, key) || entry.key == *key);
+            return self.entries.iter().find(|entry| ArcStr::ptr_eq(&entry.key, key) || entry.key == *key);
         }
         self.index.get(key).and_then(|at| self.entries.get(*at))
     }

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use super::parser::{Document, Parsed, parse};
 use crate::text::{File, Span};
 use crate::yaml::tree::node::{Entry, Node, Value};
@@ -12,7 +14,7 @@ use crate::yaml::tree::origin::{ChangedBy, Name, Origin, Piece, ValueChange};
 #[derive(Debug)]
 pub struct Embedded {
     outer: Span,
-    text: Arc<str>,
+    text: ArcStr,
     /// The segments in the order of the text; empty if the file does not contain the text literally (folds, escapes).
     segments: Vec<Segment>,
     /// The parts of the text that variables expanded to.

@@ -1,10 +1,13 @@
 //! The node tree: values with their origins.
 //!
-//! Nodes are shared, not copied: a collection is one `Arc`, so a patch keeps every subtree that it does not change. A
-//! node is 40 bytes and keeps its origin when kustomize or Flux moves it.
+//! Nodes are shared, not copied: a collection is one `List`, so a patch keeps every subtree that it does not change. A
+//! node is 32 bytes and keeps its origin when kustomize or Flux moves it.
 
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
+use super::list::List;
 use super::origin::{ChangedBy, Name, Origin, ValueChange};
 use crate::text::{File, Span};
 
@@ -21,11 +24,11 @@ pub struct Node {
 #[derive(Debug, Clone)]
 pub enum Value {
     /// The text of a scalar after unescaping and folding, and its style.
-    Scalar(Arc<str>, Style),
+    Scalar(ArcStr, Style),
     /// The items of a sequence.
-    Seq(Arc<[Node]>),
+    Seq(List<Node>),
     /// The entries of a mapping in file order, with unique keys.
-    Map(Arc<[Entry]>),
+    Map(List<Entry>),
 }
 
 /// The style of a scalar. Only a plain scalar can have a type other than string.
@@ -63,7 +66,7 @@ impl Node {
     }
 
     /// Creates a scalar that a file sets at `span`.
-    pub fn scalar(text: impl Into<Arc<str>>, style: Style, span: Span) -> Self {
+    pub fn scalar(text: impl Into<ArcStr>, style: Style, span: Span) -> Self {
         Self::at(Value::Scalar(text.into(), style), span)
     }
 
@@ -71,10 +74,10 @@ impl Node {
     pub(in crate::yaml) fn of_copy(&self, file: &File) -> Self {
         let value = match &self.value {
             Value::Scalar(text, style) => Value::Scalar(text.clone(), *style),
-            Value::Seq(items) => Value::Seq(items.iter().map(|item| item.of_copy(file)).collect()),
+            Value::Seq(items) => Value::Seq(List::of(items.iter().map(|item| item.of_copy(file)))),
             Value::Map(entries) => {
                 let of_copy = |entry: &Entry| entry.with_node(entry.node.of_copy(file));
-                Value::Map(entries.iter().map(of_copy).collect())
+                Value::Map(List::of(entries.iter().map(of_copy)))
             }
         };
         Self::at(value, self.span().of_copy(file))
@@ -131,7 +134,7 @@ impl Node {
     }
 
     /// The shared text of a scalar.
-    pub fn shared_text(&self) -> Option<Arc<str>> {
+    pub fn shared_text(&self) -> Option<ArcStr> {
         match &self.value {
             Value::Scalar(text, _) => Some(text.clone()),
             Value::Seq(_) | Value::Map(_) => None,
@@ -222,10 +225,9 @@ impl PartialEq for Node {
             (Value::Scalar(a, style_a), Value::Scalar(b, style_b)) => {
                 a == b && (*style_a == Style::Plain) == (*style_b == Style::Plain)
             }
-            (Value::Seq(a), Value::Seq(b)) => Arc::ptr_eq(a, b) || a == b,
+            (Value::Seq(a), Value::Seq(b)) => a.is_same(b) || a == b,
             (Value::Map(a), Value::Map(b)) => {
-                Arc::ptr_eq(a, b)
-                    || (a.len() == b.len() && a.iter().all(|entry| other.get(&entry.key) == Some(&entry.node)))
+                a.is_same(b) || (a.len() == b.len() && a.iter().all(|entry| other.get(&entry.key) == Some(&entry.node)))
             }
             _ => false,
         }
@@ -265,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_node_is_forty_bytes() {
-        assert_eq!(size_of::<Node>(), 40);
+        assert_eq!(size_of::<Node>(), 32);
         assert_eq!(size_of::<Origin>(), 16);
     }
 }

@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use crate::text::Span;
 
 /// A string that many nodes share.
-pub type Name = Arc<str>;
+pub type Name = ArcStr;
 
 /// The origin of a node.
 #[derive(Debug, Clone)]

@@ -1,7 +1,8 @@
 //! Paths of keys and indices through a node tree.
 
 use std::fmt;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use super::node::{Node, Value};
 
@@ -9,7 +10,7 @@ use super::node::{Node, Value};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
     /// The key of a mapping.
-    Name(Arc<str>),
+    Name(ArcStr),
     /// The index of an item, from 0.
     Index(usize),
 }

@@ -1,6 +1,6 @@
 //! The conversion between nodes and the values of templates.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use super::fault::Fault;
 use super::go;
@@ -64,7 +64,7 @@ fn node(value: &Value, at: &Span, depth: usize) -> Result<Node, Fault> {
             Yaml::Seq(items?.into())
         }
         Kind::Map(entries) | Kind::Texts(entries) => {
-            let entry = |(key, item): (&Arc<str>, &Value)| Ok(Entry::new(key.clone(), at, node(item, at, depth + 1)?));
+            let entry = |(key, item): (&ArcStr, &Value)| Ok(Entry::new(key.clone(), at, node(item, at, depth + 1)?));
             let entries: Result<Vec<Entry>, Fault> = entries.borrow().iter().map(entry).collect();
             Yaml::Map(entries?.into())
         }

@@ -15,8 +15,7 @@ mod lex;
 mod parse;
 mod run;
 
-use std::sync::Arc;
-
+use arcstr::ArcStr;
 use budget::Budget;
 use fault::Fault;
 use output::Output;
@@ -25,7 +24,7 @@ use value::Value;
 /// A parsed template.
 #[derive(Debug)]
 pub(super) struct Template {
-    text: Arc<str>,
+    text: ArcStr,
     parsed: parse::Parsed,
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use super::fault::Fault;
 use super::functions;
@@ -19,7 +20,7 @@ pub(super) enum Piece {
     If(Branch),
     With(Branch),
     Range(Branch),
-    Template(Arc<str>, Option<Pipe>, usize),
+    Template(ArcStr, Option<Pipe>, usize),
     Break,
     Continue,
 }
@@ -35,7 +36,7 @@ pub(super) struct Branch {
 /// A pipeline of commands. The value of each command is the last argument of the next command.
 #[derive(Debug)]
 pub(super) struct Pipe {
-    pub variables: Vec<Arc<str>>,
+    pub variables: Vec<ArcStr>,
     /// Whether the pipeline assigns to existing variables instead of declaring them.
     pub assigns: bool,
     pub commands: Vec<Vec<Term>>,
@@ -47,7 +48,7 @@ pub(super) struct Pipe {
 pub(super) struct Term {
     pub kind: Operand,
     /// The fields after the operand.
-    pub fields: Vec<Arc<str>>,
+    pub fields: Vec<ArcStr>,
     pub at: usize,
 }
 
@@ -57,9 +58,9 @@ pub(super) enum Operand {
     Nil,
     Bool(bool),
     Number(Number),
-    Text(Arc<str>),
-    Variable(Arc<str>),
-    Function(Arc<str>),
+    Text(ArcStr),
+    Variable(ArcStr),
+    Function(ArcStr),
     Pipe(Box<Pipe>),
 }
 
@@ -67,7 +68,7 @@ pub(super) enum Operand {
 #[derive(Debug)]
 pub(super) struct Parsed {
     pub root: Vec<Piece>,
-    pub defined: BTreeMap<Arc<str>, Vec<Piece>>,
+    pub defined: BTreeMap<ArcStr, Vec<Piece>>,
 }
 
 /// The maximum nesting depth of blocks and parentheses.
@@ -90,10 +91,10 @@ struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token>,
     next: usize,
-    variables: Vec<Arc<str>>,
+    variables: Vec<ArcStr>,
     ranges: usize,
     depth: usize,
-    defined: BTreeMap<Arc<str>, Vec<Piece>>,
+    defined: BTreeMap<ArcStr, Vec<Piece>>,
 }
 
 /// The end of a list of pieces.
@@ -234,7 +235,7 @@ impl Parser<'_> {
         Fault::error(at.start, format!("unexpected {what} in `{of}`"))
     }
 
-    fn name(&mut self, of: &str) -> Result<Arc<str>, Fault> {
+    fn name(&mut self, of: &str) -> Result<ArcStr, Fault> {
         self.skip_space();
         let (kind, at) = self.take();
         match kind {
@@ -244,7 +245,7 @@ impl Parser<'_> {
     }
 
     /// Parses the body of a `define`, in which the outer variables are not visible.
-    fn define(&mut self, open: usize, name: Arc<str>) -> Result<(), Fault> {
+    fn define(&mut self, open: usize, name: ArcStr) -> Result<(), Fault> {
         let outer = (std::mem::replace(&mut self.variables, vec!["$".into()]), std::mem::take(&mut self.ranges));
         let (body, end) = self.nested(open, |parser| parser.pieces(false))?;
         (self.variables, self.ranges) = outer;
@@ -353,7 +354,7 @@ impl Parser<'_> {
                 self.next = back;
                 return Ok(());
             }
-            let name: Arc<str> = self.slice(&at).into();
+            let name: ArcStr = self.slice(&at).into();
             self.skip_space();
             match self.take().0 {
                 sign @ (Kind::Assign | Kind::Declare) => {
@@ -417,7 +418,7 @@ impl Parser<'_> {
                 Operand::Dot
             }
             Kind::Variable => {
-                let name: Arc<str> = self.slice(&at).into();
+                let name: ArcStr = self.slice(&at).into();
                 if !self.variables.contains(&name) {
                     return Err(Fault::error(at.start, format!("the variable `{name}` is not declared")));
                 }

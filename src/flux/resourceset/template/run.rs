@@ -1,6 +1,6 @@
 //! Execution of a parsed template, with the source of each piece of the output.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use super::budget::Budget;
 use super::fault::Fault;
@@ -27,7 +27,7 @@ struct Run<'a> {
     parsed: &'a Parsed,
     inputs: &'a Value,
     budget: &'a mut Budget,
-    variables: Vec<(Arc<str>, Value)>,
+    variables: Vec<(ArcStr, Value)>,
     output: Output,
     depth: usize,
 }
@@ -207,14 +207,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn assign(&mut self, name: &Arc<str>, value: &Value, at: usize) -> Result<(), Fault> {
+    fn assign(&mut self, name: &ArcStr, value: &Value, at: usize) -> Result<(), Fault> {
         let known = self.variables.iter_mut().rev().find(|(known, _)| known == name);
         let (_, old) = known.ok_or_else(|| Fault::error(at, format!("the variable `{name}` is not declared")))?;
         *old = value.clone();
         Ok(())
     }
 
-    fn template(&mut self, dot: &Value, name: &Arc<str>, pipe: Option<&'a Pipe>, at: usize) -> Result<(), Fault> {
+    fn template(&mut self, dot: &Value, name: &ArcStr, pipe: Option<&'a Pipe>, at: usize) -> Result<(), Fault> {
         let parsed = self.parsed;
         let body = parsed.defined.get(name);
         let body = body.ok_or_else(|| Fault::error(at, format!("the template `{name}` is not defined")))?;
@@ -286,7 +286,7 @@ impl<'a> Run<'a> {
         Ok(value)
     }
 
-    fn field(value: &Value, field: &Arc<str>, at: usize) -> Result<Value, Fault> {
+    fn field(value: &Value, field: &ArcStr, at: usize) -> Result<Value, Fault> {
         match &value.kind {
             Kind::Map(entries) | Kind::Texts(entries) => {
                 let found = entries.borrow().get(field).cloned();

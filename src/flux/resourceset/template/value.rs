@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use crate::text::Span;
 
@@ -17,7 +18,7 @@ pub(crate) struct Value {
 }
 
 /// A mapping that functions may change in place, as in Go.
-pub(crate) type Map = Rc<RefCell<BTreeMap<Arc<str>, Value>>>;
+pub(crate) type Map = Rc<RefCell<BTreeMap<ArcStr, Value>>>;
 
 /// The types of Go that templates use. Functions distinguish `int` from `int64`.
 #[derive(Debug, Clone)]
@@ -33,7 +34,7 @@ pub(crate) enum Kind {
     /// `float64`
     Float(f64),
     /// `string`
-    Text(Arc<str>),
+    Text(ArcStr),
     /// A list and the type of its items.
     List(Rc<[Value]>, Items),
     /// `map[string]any`
@@ -41,7 +42,7 @@ pub(crate) enum Kind {
     /// `map[string]string`, which functions do not accept as `map[string]any`.
     Texts(Map),
     /// The name of a value that is known only on the cluster.
-    Unknown(Arc<str>),
+    Unknown(ArcStr),
 }
 
 /// The type of a list's items.
@@ -62,7 +63,7 @@ impl Value {
         Self { kind, place: None }
     }
 
-    pub(crate) fn text(text: impl Into<Arc<str>>) -> Self {
+    pub(crate) fn text(text: impl Into<ArcStr>) -> Self {
         Self::new(Kind::Text(text.into()))
     }
 
@@ -74,12 +75,12 @@ impl Value {
         Self::new(Kind::List(items.into(), Items::Any))
     }
 
-    pub(crate) fn texts<T: Into<Arc<str>>>(items: impl IntoIterator<Item = T>) -> Self {
+    pub(crate) fn texts<T: Into<ArcStr>>(items: impl IntoIterator<Item = T>) -> Self {
         let items = items.into_iter().map(|item| Self::text(item));
         Self::new(Kind::List(items.collect(), Items::Text))
     }
 
-    pub(crate) fn map(entries: BTreeMap<Arc<str>, Self>) -> Self {
+    pub(crate) fn map(entries: BTreeMap<ArcStr, Self>) -> Self {
         Self::new(Kind::Map(Rc::new(RefCell::new(entries))))
     }
 
@@ -126,7 +127,7 @@ impl Value {
     }
 
     /// The name of this value if it is unknown, or else of the first unknown value in it.
-    pub(crate) fn unknown(&self, depth: usize) -> Option<Arc<str>> {
+    pub(crate) fn unknown(&self, depth: usize) -> Option<ArcStr> {
         match &self.kind {
             Kind::Unknown(name) => Some(name.clone()),
             _ if depth == 0 => None,
@@ -156,7 +157,7 @@ impl Value {
             }
             (Kind::Map(a), Kind::Map(b)) | (Kind::Texts(a), Kind::Texts(b)) => {
                 let (a, b) = (a.borrow(), b.borrow());
-                let same = |(key, a): (&Arc<str>, &Self)| b.get(key).is_some_and(|b| a.deep_equal(b, depth - 1));
+                let same = |(key, a): (&ArcStr, &Self)| b.get(key).is_some_and(|b| a.deep_equal(b, depth - 1));
                 a.len() == b.len() && a.iter().all(same)
             }
             _ => false,

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use super::exclude::{Exclude, Refused};
 use super::fields::shown;
 use super::globs;
@@ -82,7 +84,7 @@ impl<'a> Stage<'a> {
         let (mut places, mut merged) = (Vec::new(), Vec::new());
         for (path, placed) in self.files.into_iter().filter(|(path, _)| wanted(path)) {
             match placed {
-                Placed::Of(files, there) => places.push((Arc::from(path), files, Arc::from(there))),
+                Placed::Of(files, there) => places.push((ArcStr::from(path), files, ArcStr::from(there))),
                 Placed::Merged(file) => merged.push((path, file)),
             }
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::text::{File, Index};
-use crate::yaml::{ChangedBy, Document, Entry, Name, Node, Origin, Parsed, Value, ValueChange, go};
+use crate::yaml::{ChangedBy, Document, Entry, List, Name, Node, Origin, Parsed, Value, ValueChange, go};
 
 /// The maximum depth of merged mappings. Deeper mappings are replaced.
 const MAX_DEPTH: usize = 128;
@@ -20,7 +20,7 @@ pub(super) struct Merged {
 impl Merged {
     /// Reads a file as one mapping; `None` if the file is not valid.
     pub(super) fn of(parsed: &Parsed) -> Option<Self> {
-        let mut node = Node::at(Value::Map(Arc::new([])), parsed.file.first_line());
+        let mut node = Node::at(Value::Map(List::default()), parsed.file.first_line());
         for document in parsed.documents.iter().filter(|document| !document.node.is_null()) {
             if !document.node.is_map() || !document.complete {
                 return None;

@@ -23,6 +23,7 @@ use crate::flux::source::reference::SourceRef;
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, Files};
 use crate::yaml::{Name, Node, Reader, to_json};
+use arcstr::ArcStr;
 use copy::Stage;
 use fields::{has_unknown, items, name_of, required, shown};
 use output::{Output, outputs};
@@ -43,7 +44,7 @@ const COPY: [&str; 4] = ["from", "to", "exclude", "strategy"];
 #[derive(Debug)]
 pub(super) struct Names {
     /// The digest of the spec and the position of the spec.
-    said: Arc<str>,
+    said: ArcStr,
     /// The reason why the artifacts are unknown, if they are unknown.
     refused: Option<Stop>,
     whole: BTreeSet<Name>,

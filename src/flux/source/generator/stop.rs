@@ -1,6 +1,6 @@
 //! The reasons why an artifact is not generated.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::base::finding::Finding;
 use crate::kustomize::FAILED_BUILD;
@@ -12,7 +12,7 @@ pub(in crate::flux::source) enum Stop {
     /// The controller fails to create the artifact.
     Failed(Vec<Finding>),
     /// The artifact is unknown, with the reason.
-    Unknown(Arc<str>),
+    Unknown(ArcStr),
 }
 
 impl Stop {

@@ -1,6 +1,6 @@
 //! Scalars as Flux parses them from the expanded text.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::text::Span;
 use crate::yaml::{Node, Reader, Scalar, Style, to_json};
@@ -11,7 +11,7 @@ const EXACT: i128 = 1 << 53;
 /// The text and style of a scalar with the value that Flux has parsed; `None` for a number without JSON notation.
 ///
 /// Flux parses YAML like Kubernetes: `yes` is a boolean, and a date is a string.
-pub(super) fn canonical(text: &str, style: Style, at: &Span) -> Option<(Arc<str>, Style)> {
+pub(super) fn canonical(text: &str, style: Style, at: &Span) -> Option<(ArcStr, Style)> {
     if style != Style::Plain {
         return Some((text.into(), style));
     }

@@ -1,7 +1,8 @@
 //! Substitution in single scalars, if the result certainly equals the result of Flux.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use super::canonical::{canonical, is_rounded};
 use super::origin;
@@ -114,10 +115,10 @@ fn scalar(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node
     }
     let unknown = expansion.pieces.iter().any(|piece| piece.unknown);
     let (text, style) = match form {
-        _ if unknown => (Arc::from(&*expansion.text), Style::Unknown),
+        _ if unknown => (ArcStr::from(&*expansion.text), Style::Unknown),
         PrintedStyle::Plain => canonical(&expansion.text, Style::Plain, node.span()).ok_or(Tangled)?,
-        PrintedStyle::Literal => (Arc::from(&*expansion.text), Style::Literal),
-        PrintedStyle::Single | PrintedStyle::Double => (Arc::from(&*expansion.text), Style::Double),
+        PrintedStyle::Literal => (ArcStr::from(&*expansion.text), Style::Literal),
+        PrintedStyle::Single | PrintedStyle::Double => (ArcStr::from(&*expansion.text), Style::Double),
     };
     let text = shared_text(text, &expansion, values);
     let origin = origin::of(&node.origin, &expansion, &text, values);
@@ -125,7 +126,7 @@ fn scalar(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node
 }
 
 /// A text, or the value of the variable that it consists of, so that both share memory.
-fn shared_text(text: Arc<str>, expansion: &Expansion, values: &Values<'_>) -> Arc<str> {
+fn shared_text(text: ArcStr, expansion: &Expansion, values: &Values<'_>) -> ArcStr {
     let [piece] = &*expansion.pieces else { return text };
     let value = piece.variable.as_deref().and_then(|name| values.shared_value(name));
     value.filter(|value| **value == *text).unwrap_or(text)

@@ -1,7 +1,8 @@
 //! The lookup of variables during a substitution.
 
 use std::cell::Cell;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use crate::flux::model::variables::Variables;
 use crate::flux::variables::envsubst::expand::{Lookup, MAX_STEPS};
@@ -41,7 +42,7 @@ impl<'v> Values<'v> {
     }
 
     /// The value of a variable, if it is known.
-    pub(super) fn shared_value(&self, name: &str) -> Option<Arc<str>> {
+    pub(super) fn shared_value(&self, name: &str) -> Option<ArcStr> {
         self.variables.values.get(name)?.value.clone()
     }
 

@@ -1,7 +1,8 @@
 //! Substitution in the whole text, as in Flux: the object is printed, expanded and parsed again.
 
 use std::ops::Range;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use super::canonical::{canonical, is_rounded};
 use super::fault::{self, narrowed};
@@ -299,9 +300,9 @@ impl<'a> Reparse<'a> {
 /// Returns whether a node is the shared original.
 fn is_same(new: &Node, old: &Node) -> bool {
     match (&new.value, &old.value) {
-        (Value::Scalar(a, style_a), Value::Scalar(b, style_b)) => Arc::ptr_eq(a, b) && style_a == style_b,
-        (Value::Seq(a), Value::Seq(b)) => Arc::ptr_eq(a, b) || (a.is_empty() && b.is_empty()),
-        (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b) || (a.is_empty() && b.is_empty()),
+        (Value::Scalar(a, style_a), Value::Scalar(b, style_b)) => ArcStr::ptr_eq(a, b) && style_a == style_b,
+        (Value::Seq(a), Value::Seq(b)) => a.is_same(b) || (a.is_empty() && b.is_empty()),
+        (Value::Map(a), Value::Map(b)) => a.is_same(b) || (a.is_empty() && b.is_empty()),
         _ => false,
     }
 }

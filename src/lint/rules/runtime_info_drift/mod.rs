@@ -1,8 +1,8 @@
 mod runtime_info;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
+use arcstr::ArcStr;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::base::finding::{Finding, Label, ObjectRef, Part, Severity, did_you_mean};
@@ -264,7 +264,7 @@ fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) 
     }
     let mut findings: Vec<Finding> = Vec::new();
     let mut known_places: BTreeMap<Position, usize> = BTreeMap::new();
-    let mut named: BTreeSet<(usize, &Arc<str>)> = BTreeSet::new();
+    let mut named: BTreeSet<(usize, &ArcStr)> = BTreeSet::new();
     for (infos, left_over) in judged {
         let readers = all_readers(*infos);
         let known: Vec<&str> = readers.iter().flat_map(|readers| readers.missed.iter().map(AsRef::as_ref)).collect();
@@ -340,7 +340,7 @@ fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str], others: usiz
 }
 
 /// The names of clusters, as text for a message, or their number if there are many.
-fn names<'a>(clusters: impl Iterator<Item = &'a Arc<str>>) -> String {
+fn names<'a>(clusters: impl Iterator<Item = &'a ArcStr>) -> String {
     let all: Vec<String> = clusters.map(|name| format!("`{name}`")).collect();
     match all.as_slice() {
         [one] => format!("cluster {one}"),

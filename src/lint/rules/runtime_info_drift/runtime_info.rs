@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use crate::base::finding::ObjectRef;
 use crate::flux::{AppliedSet, COPY_FROM, State, Variable, Variables, reads};
 use crate::kube::{Object, groups};
@@ -46,7 +48,7 @@ pub(super) struct Info<'a> {
     /// The index of the view of the cluster.
     view: usize,
     /// The cluster.
-    pub(crate) cluster: Arc<str>,
+    pub(crate) cluster: ArcStr,
     /// The ConfigMap.
     pub(crate) object: &'a Object,
     /// The keys of the ConfigMap, sorted. ConfigMaps with equal keys share them.
@@ -122,7 +124,7 @@ pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> Vec<Vec<Info<'a>>> {
     let mut of_first: Index<usize, Option<ReadersById<'a>>> = Index::default();
     let mut key_names: Index<Arc<[&'a Name]>, Arc<[&'a Name]>> = Index::default();
     for (at, view) in views.filter(|(_, view)| view.is_whole() && view.receiver.target.is_none()) {
-        let cluster: Arc<str> = view.receiver.to_string().into();
+        let cluster: ArcStr = view.receiver.to_string().into();
         let known = of_first.entry(view.first);
         if known.is_none() {
             let found = of_cluster(at, view);
@@ -153,8 +155,14 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
         let Some(applied) = view.find("", "ConfigMap", namespace, name) else { continue };
         let object = applied.object;
         if object.text_at(&["metadata", "annotations", COPY_FROM]).is_none() {
-            let cluster = Arc::default();
-            let info = || Info { view: at, cluster, object, key_names: Arc::default(), readers: Arc::default() };
+            let cluster = ArcStr::default();
+            let info = || Info {
+                view: at,
+                cluster: cluster.clone(),
+                object,
+                key_names: Arc::default(),
+                readers: Arc::default(),
+            };
             found.entry((namespace, name)).or_insert_with(info);
         }
     }

@@ -1,7 +1,8 @@
 //! Mappings. Go returns keys and values in random order; here they are sorted by key.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 use super::function::{Function, arg, boolean, error, map, paid_list, text};
 use crate::flux::resourceset::template::budget::Budget;
@@ -45,7 +46,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn dict(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     budget.bytes(size_of_val(arguments))?;
-    let mut entries: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+    let mut entries: BTreeMap<ArcStr, Value> = BTreeMap::new();
     for pair in arguments.chunks(2) {
         let key = go::sprint(arg(pair, 0))?;
         entries.insert(key.into(), pair.get(1).cloned().unwrap_or_else(|| Value::text("")));
