@@ -193,6 +193,12 @@ mod tests {
         tree.entries().map(|(path, _)| path).collect()
     }
 
+    fn git(folder: &Path, args: &[&str]) {
+        let mut git = std::process::Command::new("git");
+        git.arg("-C").arg(folder).args(args).env_remove("GIT_DIR").env_remove("GIT_INDEX_FILE");
+        assert!(git.output().unwrap().status.success(), "{args:?}");
+    }
+
     #[test]
     fn yaml_is_read_and_other_files_are_deferred() {
         let folder = folder(&[("a.yaml", "a: 1"), ("b/Kustomization", "{}"), (".c.yml", ""), ("d.json", "{}")]);
@@ -216,6 +222,7 @@ mod tests {
     fn ignored_files_and_git_are_excluded() {
         let ignore = ("x/.gitignore", "*.local.yaml\n");
         let folder = folder(&[ignore, ("x/a.local.yaml", ""), ("a.local.yaml", ""), (".git/a.yaml", "")]);
+        git(folder.path(), &["init", "-q"]);
         assert_eq!(paths(&read(folder.path()).unwrap()), ["a.local.yaml", "x/.gitignore"]);
     }
 
@@ -228,13 +235,8 @@ mod tests {
     #[test]
     fn tracked_files_are_included_although_ignored() {
         let folder = folder(&[(".gitignore", "*.yaml\n"), ("tracked.yaml", "a: 1"), ("other.yaml", "")]);
-        let git = |args: &[&str]| {
-            let mut git = std::process::Command::new("git");
-            git.arg("-C").arg(folder.path()).args(args).env_remove("GIT_DIR").env_remove("GIT_INDEX_FILE");
-            assert!(git.output().unwrap().status.success(), "{args:?}");
-        };
-        git(&["init", "-q"]);
-        git(&["add", "-f", "tracked.yaml"]);
+        git(folder.path(), &["init", "-q"]);
+        git(folder.path(), &["add", "-f", "tracked.yaml"]);
         assert_eq!(paths(&read(folder.path()).unwrap()), [".gitignore", "tracked.yaml"]);
     }
 

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::linter;
-use crate::cli::source::or_current;
+use crate::cli::source::{folder_of, or_current};
 use crate::cli::streams::{Destination, Lines, Part, Streams};
 use crate::disk::{self, ByteReader, ByteWriter, CacheDirectory, CacheFault, Comparison, Evidence};
 
@@ -54,7 +54,7 @@ impl CacheOptions {
         streams: &mut Streams,
     ) -> Result<Option<Cache>, Error> {
         let Some(typed) = &self.cache else { return Ok(None) };
-        let linted = if disk::is_file(dir) { crate::cli::source::folder_of(dir) } else { dir.to_owned() };
+        let linted = if disk::is_file(dir) { folder_of(dir) } else { dir.to_owned() };
         match CacheDirectory::open(typed, or_current(&linted)) {
             Ok(_) if has_other_effects => Ok(None),
             Ok(directory) => Ok(Some(Cache { directory, typed: typed.clone(), key: key(streams) })),
