@@ -65,13 +65,11 @@ pub(super) fn governing_fleet(dir: &Path, tree: &Tree, folder: &Path) -> Result<
 
 /// Reads a directory, and beside it the fleet.yaml that governs it: `fleet`, or the fleet.yaml of the directory.
 pub(super) fn read_governed(fleet: Option<&Path>, dir: &Path) -> Result<(Tree, Option<Source>), Error> {
-    let load = || match fleet {
-        Some(file) => Some(load(file)),
-        None => {
-            let may_be_governed = disk::is_file(&dir.join(FLEET));
-            let is_ours = || disk::read_some(dir, [FLEET]).is_ok_and(|tree| is_governed(dir, &tree));
-            (may_be_governed && is_ours()).then(|| load(&dir.join(FLEET)))
-        }
+    let load = || {
+        let own = dir.join(FLEET);
+        let is_ours = || disk::read_some(dir, [FLEET]).is_ok_and(|tree| is_governed(dir, &tree));
+        let file = fleet.or_else(|| (disk::is_file(&own) && is_ours()).then_some(&*own));
+        file.map(load)
     };
     let (tree, source) = rayon::join(|| disk::read(dir), load);
     let tree = tree?;

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use super::flux_identity::acts_as;
 use crate::base::finding::ObjectRef;
 use crate::flux::{Applied, Applier, Creates, NotBuiltReason, Receiver, State, Tenancy, UnknownProducer};
@@ -166,7 +168,7 @@ impl UnknownRightsSources {
                 .is_some_and(|account| !is_bound(account) && sources.of_bindings(account).is_some());
             let scopes = one.account.as_ref().map(&scopes);
             let is_everywhere =
-                may_be_bound || scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope.is_empty()));
+                may_be_bound || scopes.as_ref().is_none_or(|scopes| scopes.iter().any(ArcStr::is_empty));
             // If a build fails, Flux does not apply the objects of the build.
             let is_unbuilt = matches!(one.source, UnknownRights::NotBuilt(..) | UnknownRights::RemoteBase(..))
                 && one.contents.may_create_anything();

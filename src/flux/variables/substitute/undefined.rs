@@ -1,5 +1,7 @@
 //! Undefined variables of an object, and their owners.
 
+use arcstr::ArcStr;
+
 use super::owner::{Ownership, Passage};
 use super::values::string;
 use crate::base::finding::{ObjectRef, did_you_mean};
@@ -57,7 +59,7 @@ pub(crate) fn undefined_variables(
     may_assign: bool,
 ) -> Vec<UndefinedVariable> {
     // The empty name represents changes without a variable.
-    if names.iter().all(|name| name.is_empty()) {
+    if names.iter().all(ArcStr::is_empty) {
         return Vec::new();
     }
     let misses = names.iter().any(|name| !name.is_empty() && !variables.values.contains_key(name));
