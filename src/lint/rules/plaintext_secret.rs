@@ -5,6 +5,7 @@ use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::facts::pods::containers;
 use crate::lint::facts::private_values::address::{in_address, in_webhook};
+use crate::lint::facts::private_values::comment::calls_invented;
 use crate::lint::facts::private_values::private::{Evidence, Private};
 use crate::lint::facts::private_values::search::private_values;
 use crate::lint::facts::private_values::secret::in_secret;
@@ -29,8 +30,9 @@ declare! {
     /// prefix, a URL with a password, or the URL of a webhook. It is also error for a value of a Secret with a key such
     /// as `password`, and for a password in a file of a Secret. It is warning if only the name or a random text
     /// indicates that a value is private: a password in a ConfigMap, in chart values or in an environment variable, a
-    /// URL with an API key, and a random value in a Secret. It is also warning for a password in a directory of examples
-    /// or templates, if the repository has no cluster. It is pedantic for a well-known password such as `changeme`. Such
+    /// URL with an API key, and a random value in a Secret. It is also warning for a value in a directory of examples or
+    /// templates, if the repository has no cluster, and for a value that a comment calls invented, such as `# dummy values`
+    /// at the start of the file. It is pedantic for a well-known password such as `changeme`. Such
     /// a value does not disclose a secret, but without a replacement, it is the password.
     ///
     /// These values are not private: public keys, certificates, addresses, user names, identifiers, empty values,
@@ -127,7 +129,7 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
                 format!("{} contains `{name}` in plain text{place}", object.reference())
             }
         };
-        let finding = finding(applied, one, severity(applied, one.evidence), message, help);
+        let finding = finding(applied, one, severity(applied, one), message, help);
         // The value of a variable is in another file.
         let is_alone = one.variable.is_some();
         let (kind, what) = match one.evidence {
@@ -144,11 +146,11 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
 fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
     let object = applied.object;
     let all = in_secret(object);
-    let severity_of_all = all.iter().map(|one| severity(applied, one.evidence)).max();
+    let severity_of_all = all.iter().map(|one| severity(applied, one)).max();
     let Some(severity_of_all) = severity_of_all else { return };
     // If a Secret has a private value, the finding does not list its well-known passwords.
-    let counts = |one: &&Private| severity(applied, one.evidence) >= severity_of_all.min(Severity::Warning);
-    let Some(first) = all.iter().find(|one| severity(applied, one.evidence) == severity_of_all) else { return };
+    let counts = |one: &&Private| severity(applied, one) >= severity_of_all.min(Severity::Warning);
+    let Some(first) = all.iter().find(|one| severity(applied, one) == severity_of_all) else { return };
     let keys: Vec<String> = all.iter().filter(counts).map(|one| format!("`{}`", one.name)).collect();
     let (message, help) = match first.evidence {
         Evidence::Guessable => (
@@ -181,12 +183,13 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
     found.push(finding.caused_by(key, "", summary));
 }
 
-/// The severity of a value, except for the values of examples.
-fn severity(applied: &Applied<'_>, evidence: Evidence) -> Severity {
-    match evidence {
+/// The severity of a value. Whoever writes an example or calls a value invented does not mean a secret.
+fn severity(applied: &Applied<'_>, one: &Private) -> Severity {
+    let is_doubtful = || is_example(applied) || calls_invented(place_of(applied, one));
+    match one.evidence {
         // Many keys in addresses only identify a web client.
         Evidence::Shape(ADDRESS_WITH_KEY) | Evidence::Name => Severity::Warning,
-        Evidence::Secret if is_example(applied) => Severity::Warning,
+        Evidence::Shape(_) | Evidence::Secret if is_doubtful() => Severity::Warning,
         Evidence::Shape(_) | Evidence::Secret => Severity::Error,
         Evidence::Guessable => Severity::Pedantic,
     }

@@ -41,9 +41,34 @@ const PROGRAMS: [&str; 22] = [
 ];
 
 /// The words of values in examples: `test-token`, `my_secret_key`, `adminPassword`.
-const VOCABULARY: [&str; 22] = [
-    "access", "admin", "api", "bar", "client", "default", "demo", "example", "foo", "key", "my", "pass", "password",
-    "root", "sample", "secret", "some", "super", "test", "testing", "token", "user",
+const VOCABULARY: [&str; 27] = [
+    "access",
+    "admin",
+    "api",
+    "bar",
+    "client",
+    "default",
+    "demo",
+    "dummy",
+    "example",
+    "fake",
+    "foo",
+    "insecure",
+    "invalid",
+    "key",
+    "my",
+    "pass",
+    "password",
+    "placeholder",
+    "root",
+    "sample",
+    "secret",
+    "some",
+    "super",
+    "test",
+    "testing",
+    "token",
+    "user",
 ];
 
 /// The digits that users append to a word.

@@ -10,5 +10,6 @@ mod guessable;
 pub(crate) mod private;
 pub(crate) mod shape;
 pub(crate) mod address;
+pub(crate) mod comment;
 pub(crate) mod search;
 pub(crate) mod secret;
