@@ -1,10 +1,11 @@
 //! Text about one object: a tree of the objects that it needs, and a tree of the objects that need it.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::labels::{name, state_notes};
 use super::tree::{Branch, Labels, draw};
-use crate::graph::{Edge, EdgeKind, Graph, Role};
+use crate::graph::{EdgeKind, Graph, Role};
 use crate::report::printable::one_line;
 
 pub(super) fn write(graph: &Graph, center: usize, out: &mut dyn Write) -> io::Result<()> {
@@ -13,7 +14,7 @@ pub(super) fn write(graph: &Graph, center: usize, out: &mut dyn Write) -> io::Re
     let gap = if notes.is_empty() { "" } else { "  " };
     writeln!(out, "{}{gap}{notes}", name(&node.reference))?;
     for direction in [Direction::Needs, Direction::Users] {
-        let tree = Tree { graph, direction };
+        let tree = Tree::new(graph, direction);
         let mut tops = tree.below(center);
         tops.retain(|branch| branch.node != center);
         match (direction, tops.is_empty()) {
@@ -62,6 +63,20 @@ impl Direction {
 struct Tree<'a> {
     graph: &'a Graph,
     direction: Direction,
+    /// The edges of each node to the nodes below it.
+    below: BTreeMap<usize, Vec<Branch>>,
+}
+
+impl<'a> Tree<'a> {
+    fn new(graph: &'a Graph, direction: Direction) -> Self {
+        let mut below: BTreeMap<usize, Vec<Branch>> = BTreeMap::new();
+        for edge in &graph.edges {
+            let (user, needed) = edge.need();
+            let (above, node) = if direction == Direction::Needs { (user, needed) } else { (needed, user) };
+            below.entry(above).or_default().push(Branch { node, relation: direction.relation(edge.kind) });
+        }
+        Self { graph, direction, below }
+    }
 }
 
 impl Labels for Tree<'_> {
@@ -74,13 +89,7 @@ impl Labels for Tree<'_> {
     }
 
     fn below(&self, node: usize) -> Vec<Branch> {
-        let ends = |edge: &Edge| match (self.direction, edge.need()) {
-            (Direction::Needs, (user, needed)) => (user, needed),
-            (Direction::Users, (user, needed)) => (needed, user),
-        };
-        let edges = self.graph.edges.iter().filter(|edge| ends(edge).0 == node);
-        let mut below: Vec<Branch> =
-            edges.map(|edge| Branch { node: ends(edge).1, relation: self.direction.relation(edge.kind) }).collect();
+        let mut below = self.below.get(&node).cloned().unwrap_or_default();
         let order = |branch: &Branch| self.graph.nodes.get(branch.node).map(|node| (node.role, name(&node.reference)));
         below.sort_by_cached_key(order);
         below

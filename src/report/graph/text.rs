@@ -152,11 +152,17 @@ fn fitting(needs: &[String], room: usize) -> String {
     if whole.chars().count() <= room || needs.len() == 1 {
         return whole;
     }
-    let shown = (1..needs.len()).rev().map(|count| {
+    // Each name is longer than the digit that a shorter list may add.
+    let mut used = 0;
+    let fit = needs.iter().take_while(|name| {
+        used += width(name) + 2;
+        used <= room
+    });
+    let shown = (1..=fit.count().min(needs.len() - 1)).rev().map(|count| {
         let shown = needs.get(..count).unwrap_or_default().join(", ");
         format!("after {shown} and {} more", needs.len() - count)
     });
-    let mut shown = shown.collect::<Vec<_>>().into_iter();
+    let mut shown = shown.take(needs.len());
     shown.find(|text| text.chars().count() <= room).unwrap_or_else(|| format!("after {} others", needs.len()))
 }
 

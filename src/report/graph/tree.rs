@@ -1,10 +1,14 @@
 //! The lines of a tree, with every node expanded once.
 
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use anstyle::Style;
 
 const QUIET: Style = Style::new().dimmed();
+
+/// The maximum size of a tree in bytes. Each line starts with a part for each of its levels.
+const MAX_BYTES: usize = 8 << 20;
 
 /// A node to draw, with a word about its relation to the node above it.
 #[derive(Debug, Clone)]
@@ -26,7 +30,8 @@ pub(super) trait Labels {
 /// A pending line with its prefix.
 struct Line {
     branch: Branch,
-    before: String,
+    /// The start of the line, which the lines of one level share.
+    before: Rc<str>,
     last: bool,
 }
 
@@ -35,7 +40,8 @@ pub(super) fn draw(tops: &[Branch], count: usize, labels: &impl Labels, out: &mu
     let mut written = vec![false; count];
     // A stack instead of recursion: the depth of a repository is unbounded.
     let mut waiting = Vec::new();
-    push(&mut waiting, tops, "");
+    push(&mut waiting, tops, &Rc::from(""));
+    let mut room = MAX_BYTES;
     while let Some(Line { branch: Branch { node, relation }, before, last }) = waiting.pop() {
         let (branch, below) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
         let Some(title) = labels.title(node) else { continue };
@@ -48,17 +54,21 @@ pub(super) fn draw(tops: &[Branch], count: usize, labels: &impl Labels, out: &mu
         };
         let notes: Vec<&str> = [relation, &notes].into_iter().filter(|note| !note.is_empty()).collect();
         let (gap, notes) = (if notes.is_empty() { "" } else { "  " }, notes.join("; "));
+        let Some(rest) = room.checked_sub(lead.len() + title.len() + notes.len()) else {
+            return writeln!(out, "… and more: the tree is too large; `--format json` prints the whole graph");
+        };
+        room = rest;
         writeln!(out, "{lead}{title}{gap}{QUIET}{notes}{QUIET:#}")?;
         if !again {
             written[node] = true;
-            push(&mut waiting, &labels.below(node), &format!("{before}{below}"));
+            push(&mut waiting, &labels.below(node), &format!("{before}{below}").into());
         }
     }
     Ok(())
 }
 
-fn push(waiting: &mut Vec<Line>, branches: &[Branch], before: &str) {
+fn push(waiting: &mut Vec<Line>, branches: &[Branch], before: &Rc<str>) {
     for (number, branch) in branches.iter().enumerate().rev() {
-        waiting.push(Line { branch: branch.clone(), before: before.to_owned(), last: number + 1 == branches.len() });
+        waiting.push(Line { branch: branch.clone(), before: before.clone(), last: number + 1 == branches.len() });
     }
 }
