@@ -50,11 +50,13 @@ pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Changes {
             former_clusters.push(name.clone());
         }
     }
+    let rights = AllRights::of(before, after, &affected);
     let mut changes = Changes {
         new_clusters: found.new_clusters,
         former_clusters,
         objects: found.changes,
-        rights: AllRights::of(before, after, &affected).changes,
+        rights: rights.changes,
+        uncompared_rights: rights.uncompared,
         unbuilt: unbuilt.found,
     };
     set_causes(&mut changes.objects);

@@ -16,6 +16,8 @@ pub struct Changes {
     pub objects: Vec<Change>,
     /// The changes of the rights of service accounts.
     pub rights: Vec<RightsChange>,
+    /// The clusters with too many rights to compare.
+    pub uncompared_rights: Vec<Name>,
     /// The appliers whose objects cannot be compared, since a state has no build.
     pub unbuilt: Vec<Unbuilt>,
 }

@@ -1,6 +1,7 @@
 //! The rights that service accounts gain and lose.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
@@ -9,16 +10,36 @@ use super::received::Pair;
 use super::side::Side;
 use crate::flux::{Receiver, Tenancy};
 use crate::lint::tenancy_classes;
-use crate::rbac::{Access, PermissionRow, Rbac, determines_rights};
+use crate::rbac::{Binding, PermissionRow, Rbac, Subject, determines_rights};
 use crate::yaml::Name;
 
-/// The rights of each account of a cluster: the permissions of each granted role, by the role and its scope.
-type Rights = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
+/// The rights of the accounts of a cluster.
+#[derive(Default)]
+struct Rights {
+    /// The granted roles of each account, each with its scope.
+    accounts: BTreeMap<String, BTreeSet<Arc<str>>>,
+    /// The permissions of each granted role in its scope.
+    roles: BTreeMap<Arc<str>, BTreeSet<String>>,
+}
+
+/// The maximum number of roles of accounts in a state, summed over all clusters that are compared.
+const MAX_GRANTS: usize = 10_000_000;
+
+/// The maximum number of roles of accounts in a state of one cluster.
+const MAX_GRANTS_OF_CLUSTER: usize = 2_000_000;
+
+/// The maximum size of the changes of rights in bytes, summed over all clusters that are compared.
+const MAX_TEXT: usize = 256 << 20;
+
+/// The maximum size of the changes of rights on one cluster in bytes.
+const MAX_TEXT_OF_CLUSTER: usize = 16 << 20;
 
 /// The changes of rights, each with its clusters.
 #[derive(Default)]
 pub(super) struct AllRights {
     pub(super) changes: Vec<RightsChange>,
+    /// The clusters with too many rights to compare.
+    pub(super) uncompared: Vec<Name>,
     /// The positions of the changes, by account, gained and lost rights.
     known: BTreeMap<(String, Vec<String>, Vec<String>), usize>,
 }
@@ -47,10 +68,22 @@ impl AllRights {
         let classes = |numbers: &[usize; 2]| [earlier.class(numbers[0]), later.class(numbers[1])];
         let distinct: BTreeSet<[usize; 2]> = clusters.iter().map(|one| classes(&one.receivers)).collect();
         let distinct: Vec<[usize; 2]> = distinct.into_iter().collect();
-        let change = |pair: &[usize; 2]| (*pair, changes(&earlier.rights(pair[0]), &later.rights(pair[1])));
-        let changed: BTreeMap<[usize; 2], Vec<RightsChange>> = distinct.par_iter().map(change).collect();
+        // A share of the limit does not depend on the order of threads.
+        let room = Room {
+            grants: (MAX_GRANTS / distinct.len()).min(MAX_GRANTS_OF_CLUSTER),
+            text: (MAX_TEXT / distinct.len()).min(MAX_TEXT_OF_CLUSTER),
+        };
+        let change = |pair: &[usize; 2]| {
+            let rights = || Some((earlier.rights(pair[0], room.grants)?, later.rights(pair[1], room.grants)?));
+            (*pair, rights().and_then(|(before, after)| changes(&before, &after, room.text)))
+        };
+        let changed: BTreeMap<[usize; 2], Option<Vec<RightsChange>>> = distinct.par_iter().map(change).collect();
         for one in clusters {
-            for change in changed.get(&classes(&one.receivers)).into_iter().flatten() {
+            let changed = changed.get(&classes(&one.receivers)).and_then(Option::as_ref);
+            if changed.is_none() {
+                all.uncompared.push(one.cluster.clone());
+            }
+            for change in changed.into_iter().flatten() {
                 let mut change = change.clone();
                 change.gained.retain(|_| !one.hides_gains);
                 change.lost.retain(|_| !one.hides_losses);
@@ -63,7 +96,7 @@ impl AllRights {
     }
 
     fn add(&mut self, cluster: &Name, change: &RightsChange) {
-        let Self { changes, known } = self;
+        let Self { changes, known, .. } = self;
         let RightsChange { account, gained, lost, .. } = change.clone();
         let at = *known.entry((account, gained, lost)).or_insert_with(|| {
             changes.push(change.clone());
@@ -94,10 +127,18 @@ impl<'s, 'a> Classes<'s, 'a> {
         self.of_receiver.get(receiver).copied().unwrap_or_default()
     }
 
-    fn rights(&self, class: usize) -> Rights {
-        let Some((first, tenancy)) = self.first.get(class) else { return Rights::default() };
-        self.side.receivers.get(*first).map_or_else(Rights::default, |receiver| rights(receiver, tenancy))
+    /// The rights in a class; `None` if the accounts have more than `most` roles.
+    fn rights(&self, class: usize, most: usize) -> Option<Rights> {
+        let Some((first, tenancy)) = self.first.get(class) else { return Some(Rights::default()) };
+        let Some(receiver) = self.side.receivers.get(*first) else { return Some(Rights::default()) };
+        rights(&Rbac::on_cluster(receiver, tenancy), most)
     }
+}
+
+/// The limits of a cluster.
+struct Room {
+    grants: usize,
+    text: usize,
 }
 
 /// Returns whether the rights on a cluster may depend on an object.
@@ -109,43 +150,66 @@ pub(super) fn depend_on(pair: &Pair<'_>) -> bool {
     }
 }
 
-/// The changes of the rights of the accounts of a cluster.
-fn changes(before: &Rights, after: &Rights) -> Vec<RightsChange> {
-    let none = BTreeMap::new();
-    let accounts: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let change = |account: &String| {
-        let (former, own) = (before.get(account).unwrap_or(&none), after.get(account).unwrap_or(&none));
-        let (gained, lost) = (difference(own, former), difference(former, own));
-        let is_changed = !gained.is_empty() || !lost.is_empty();
-        is_changed.then(|| RightsChange { account: account.clone(), gained, lost, clusters: Vec::new() })
-    };
-    accounts.into_iter().filter_map(change).collect()
-}
-
-/// Returns the rights of the accounts of a cluster.
-fn rights(receiver: &Receiver<'_>, tenancy: &Tenancy) -> Rights {
-    let rbac = Rbac::on_cluster(receiver, tenancy);
-    let accounts = rbac.namespaces().flat_map(|namespace| rbac.accounts(namespace));
-    let entries = accounts.map(|account| {
-        let name = format!("{}/{}", account.namespace, account.name);
-        (name, by_role(&rbac.access(&account)))
-    });
-    entries.filter(|(_, rights)| !rights.is_empty()).collect()
-}
-
-fn by_role(access: &Access<'_>) -> BTreeMap<String, BTreeSet<String>> {
-    let mut rights: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for granted in access.granted.iter().filter(|granted| !granted.subject.is_everybody()) {
-        let scope = match &*granted.binding.namespace {
-            "" => "in all namespaces".to_owned(),
-            namespace => format!("in namespace `{namespace}`"),
-        };
-        let role = &granted.binding.role;
-        let kind = if role.is_cluster_role { "ClusterRole" } else { "Role" };
-        let permissions = rights.entry(format!("{kind} `{}` {scope}", role.name)).or_default();
-        permissions.extend(granted.rows.iter().map(permission));
+/// The changes of the rights of the accounts of a cluster; `None` if their texts are larger than `room`.
+fn changes(before: &Rights, after: &Rights, mut room: usize) -> Option<Vec<RightsChange>> {
+    let (gains, losses) = (gained_by_role(after, before), gained_by_role(before, after));
+    let none = BTreeSet::new();
+    let accounts: BTreeSet<&String> = before.accounts.keys().chain(after.accounts.keys()).collect();
+    let mut changes = Vec::new();
+    for account in accounts {
+        let former = before.accounts.get(account).unwrap_or(&none);
+        let own = after.accounts.get(account).unwrap_or(&none);
+        let gained = difference(own, former, &gains, &mut room)?;
+        let lost = difference(former, own, &losses, &mut room)?;
+        if !gained.is_empty() || !lost.is_empty() {
+            changes.push(RightsChange { account: account.clone(), gained, lost, clusters: Vec::new() });
+        }
     }
-    rights
+    Some(changes)
+}
+
+/// Returns the rights of the accounts of a cluster; `None` if they have more than `most` roles or too many permissions.
+fn rights(rbac: &Rbac, most: usize) -> Option<Rights> {
+    let mut rights = Rights::default();
+    // Bindings share roles, and each role in a scope has the same permissions.
+    let mut known: BTreeMap<(bool, Name, Name), Arc<str>> = BTreeMap::new();
+    let mut count = 0;
+    for account in rbac.namespaces().flat_map(|namespace| rbac.accounts(namespace)) {
+        let own: Vec<Subject> = account.subjects().into_iter().filter(|subject| !subject.is_everybody()).collect();
+        let granted = rbac.granted(&own);
+        count += granted.len();
+        if count > most {
+            return None;
+        }
+        let mut roles = BTreeSet::new();
+        for (binding, _) in granted {
+            let key = (binding.role.is_cluster_role, binding.role.name.clone(), binding.namespace.clone());
+            if let Some(title) = known.get(&key) {
+                roles.insert(title.clone());
+                continue;
+            }
+            let title: Arc<str> = title(binding).into();
+            let permissions = rbac.permissions(binding)?.iter().map(permission).collect();
+            rights.roles.insert(title.clone(), permissions);
+            known.insert(key, title.clone());
+            roles.insert(title);
+        }
+        if !roles.is_empty() {
+            rights.accounts.insert(format!("{}/{}", account.namespace, account.name), roles);
+        }
+    }
+    Some(rights)
+}
+
+/// A role in a scope, in words.
+fn title(binding: &Binding) -> String {
+    let scope = match &*binding.namespace {
+        "" => "in all namespaces".to_owned(),
+        namespace => format!("in namespace `{namespace}`"),
+    };
+    let role = &binding.role;
+    let kind = if role.is_cluster_role { "ClusterRole" } else { "Role" };
+    format!("{kind} `{}` {scope}", role.name)
 }
 
 fn permission(row: &PermissionRow) -> String {
@@ -157,16 +221,36 @@ fn permission(row: &PermissionRow) -> String {
     format!("{} {}{group}{names}", row.verbs.join(", "), row.resources.join(", "))
 }
 
-/// Returns the rights that only `own` contains: whole roles, and permissions of roles that both contain.
-fn difference(own: &BTreeMap<String, BTreeSet<String>>, other: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
-    let mut found = Vec::new();
-    for (role, permissions) in own {
-        match other.get(role) {
-            None => found.push(role.clone()),
-            Some(known) => {
-                found.extend(permissions.difference(known).map(|permission| format!("{permission} by {role}")));
-            }
+/// The permissions that only `own` contains, of each role that both contain.
+fn gained_by_role(own: &Rights, other: &Rights) -> BTreeMap<Arc<str>, Vec<String>> {
+    let of_both = own.roles.iter().filter_map(|(role, permissions)| Some((role, permissions, other.roles.get(role)?)));
+    let gained = of_both.map(|(role, permissions, known)| {
+        let gained = permissions.difference(known).map(|permission| format!("{permission} by {role}"));
+        (role.clone(), gained.collect::<Vec<String>>())
+    });
+    gained.filter(|(_, gained)| !gained.is_empty()).collect()
+}
+
+/// Returns the rights that only `own` contains: whole roles, and permissions of roles that both contain. Returns `None` if
+/// the texts are larger than `room`.
+fn difference(
+    own: &BTreeSet<Arc<str>>,
+    other: &BTreeSet<Arc<str>>,
+    gained: &BTreeMap<Arc<str>, Vec<String>>,
+    room: &mut usize,
+) -> Option<Vec<String>> {
+    let mut found: Vec<String> = Vec::new();
+    for role in own {
+        let before = found.len();
+        if other.contains(role) {
+            let gained = gained.get(role).map_or(&[][..], Vec::as_slice);
+            *room = room.checked_sub(gained.iter().map(String::len).sum())?;
+            found.extend(gained.iter().cloned());
+        } else {
+            found.push(role.to_string());
+            *room = room.checked_sub(role.len())?;
         }
+        *room = room.checked_sub(8 * (found.len() - before))?;
     }
-    found
+    Some(found)
 }

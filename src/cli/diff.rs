@@ -13,6 +13,7 @@ use crate::disk::Revision;
 use crate::lint;
 use crate::report::changes::{ChangesFormat, Roots, reason, write};
 use crate::report::mask::SecretValues;
+use crate::report::one_line;
 use crate::text::Tree;
 
 /// Shows what changes on which clusters: between two revisions, or between a revision and the working directory.
@@ -103,6 +104,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let lines = if format == ChangesFormat::Json { Lines::Json } else { Lines::Text };
     streams.write_as(lines, |out| write(&changes, format, roots, out))?;
     refuse_unbuilt(&changes, roots)?;
+    refuse_uncompared_rights(&changes)?;
     let is_changed = !changes.objects.is_empty()
         || !changes.rights.is_empty()
         || !changes.new_clusters.is_empty()
@@ -133,6 +135,19 @@ fn refuse_unbuilt(changes: &Changes, roots: Roots<'_>) -> Result<(), Error> {
     let (applier, reason) = (&first.applier, reason(first, roots));
     let message = format!("{applier} does not build in {state}, so its objects are not compared: {reason}{more}");
     Err(Error::with_help(message, "run `fleetwright lint` on that state to see all errors"))
+}
+
+/// Returns an error if the rights on a cluster are too many to compare.
+fn refuse_uncompared_rights(changes: &Changes) -> Result<(), Error> {
+    let Some(first) = changes.uncompared_rights.first() else { return Ok(()) };
+    let on = if first.is_empty() { String::new() } else { format!(" on cluster {}", one_line(first)) };
+    let more = changes.uncompared_rights.len() - 1;
+    let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+    let message = format!("the rights of service accounts{on} are not compared, since they are too many{more}");
+    Err(Error::with_help(
+        message,
+        "look for bindings with thousands of subjects, and for roles with thousands of rules",
+    ))
 }
 
 /// Returns the two states that the arguments select.

@@ -1,6 +1,7 @@
 //! The rights of accounts, summarized for output.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
 
 use crate::rbac::authz::cluster::Rbac;
 use crate::rbac::escalation::impersonation::Impersonation;
@@ -29,7 +30,7 @@ pub struct GrantedRole<'a> {
     pub subject: Subject,
     /// The role; `None` if the cluster has no such role.
     pub role: Option<&'a Role>,
-    /// The permissions of the role.
+    /// The permissions of the role; empty if the permissions of the cluster exceed the limit.
     pub rows: Vec<PermissionRow>,
 }
 
@@ -50,29 +51,47 @@ pub struct PermissionRow {
 /// rule and group.
 const MAX_MERGED: usize = 200_000;
 
+/// The maximum size of the permissions that are listed for a cluster, in bytes of their names. Accounts share roles, and a
+/// rule has a row for each of its groups, so that a small repository has many permissions.
+const MAX_LISTED: usize = 32 << 20;
+
 /// The common verbs in their usual order. Other verbs follow by name.
 const VERBS: [&str; 9] = ["*", "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
 
 impl Rbac {
     /// The rights of an account.
     pub fn access(&self, account: &Account) -> Access<'_> {
-        let subjects = account.subjects();
-        let mut granted: Vec<GrantedRole<'_>> = subjects
-            .iter()
-            .flat_map(|subject| self.bindings_of(subject).map(move |binding| (subject, binding)))
-            .map(|(subject, binding)| GrantedRole {
-                binding,
-                subject: subject.clone(),
-                role: self.role(binding),
-                rows: rows(self.rules(binding).map(|(rule, _)| rule), &binding.namespace),
-            })
-            .collect();
-        granted.sort_by(|a, b| {
-            let key = |granted: &GrantedRole<'_>| (granted.binding.namespace.clone(), granted.subject.is_everybody());
-            key(a).cmp(&key(b)).then_with(|| a.binding.name.cmp(&b.binding.name))
+        let granted = self.granted(&account.subjects()).into_iter().map(|(binding, subject)| GrantedRole {
+            binding,
+            subject,
+            role: self.role(binding),
+            rows: self.permissions(binding).unwrap_or_default(),
         });
-        granted.dedup_by(|later, kept| std::ptr::eq(later.binding, kept.binding));
-        Access { account: account.clone(), granted, impersonations: self.impersonations(account) }
+        Access { account: account.clone(), granted: granted.collect(), impersonations: self.impersonations(account) }
+    }
+
+    /// The bindings of some subjects, each with a subject that it has: in the whole cluster first, then by namespace.
+    pub fn granted(&self, subjects: &[Subject]) -> Vec<(&Binding, Subject)> {
+        let bindings_of = |subject| self.bindings_of(subject).map(move |binding| (binding, subject));
+        let mut granted: Vec<(&Binding, &Subject)> = subjects.iter().flat_map(bindings_of).collect();
+        granted.sort_by(|(binding, subject), (other, other_subject)| {
+            let of_scope = binding.namespace.cmp(&other.namespace);
+            let of_subject = subject.is_everybody().cmp(&other_subject.is_everybody());
+            of_scope.then(of_subject).then_with(|| binding.name.cmp(&other.name))
+        });
+        granted.dedup_by(|later, kept| std::ptr::eq(later.0, kept.0));
+        granted.into_iter().map(|(binding, subject)| (binding, subject.clone())).collect()
+    }
+
+    /// The permissions of the role of a binding; `None` if the listed permissions of the cluster exceed the limit.
+    pub fn permissions(&self, binding: &Binding) -> Option<Vec<PermissionRow>> {
+        if self.listed.load(Ordering::Relaxed) > MAX_LISTED {
+            return None;
+        }
+        let rules = self.rules(binding).map(|(rule, _)| rule);
+        let size = rules.clone().map(listed_size).fold(0, usize::saturating_add).min(2 * MAX_LISTED);
+        let before = self.listed.fetch_add(size, Ordering::Relaxed);
+        (before + size <= MAX_LISTED).then(|| rows(rules, &binding.namespace))
     }
 
     /// The unknown sources that may grant more rights to the accounts of some namespaces, as messages.
@@ -81,8 +100,20 @@ impl Rbac {
         let sources = sources.map(|source| format!("{source} may contain roles and bindings"));
         let open = self.open_binding.map(|at| &self.bindings[at]);
         let open = open.map(|binding| format!("{} has unknown subjects", binding.reference()));
-        sources.chain(open).collect()
+        let exceeds = self.listed.load(Ordering::Relaxed) > MAX_LISTED;
+        let cut = exceeds.then(|| {
+            format!("the permissions of some roles are not listed, since they have more than {} MiB", MAX_LISTED >> 20)
+        });
+        sources.chain(open).chain(cut).collect()
     }
+}
+
+/// The size of the rows of a rule in bytes, with a constant for each name.
+fn listed_size(rule: &Rule) -> usize {
+    let size = |names: &[Name]| names.iter().map(|name| name.len() + 8).fold(8, usize::saturating_add);
+    let of_row = size(&rule.names).saturating_add(size(&rule.verbs));
+    let of_groups = rule.groups.len().saturating_mul(size(&rule.resources).saturating_add(of_row));
+    of_groups.saturating_add(size(&rule.groups)).saturating_add(size(&rule.urls)).saturating_add(of_row)
 }
 
 /// The common part of the resources in one row: group, names, verbs.

@@ -41,6 +41,8 @@ pub struct Rbac {
     pub(crate) policies: Policies,
     /// A binding with unknown subjects, which may grant rights to any account.
     pub(crate) open_binding: Option<usize>,
+    /// The size of the permissions that were listed.
+    pub(crate) listed: AtomicUsize,
 }
 
 /// The aggregated roles of each role, computed on demand.

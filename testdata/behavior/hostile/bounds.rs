@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::hidden::git;
 use super::{Answer, Repository, applier, config_map, many};
 
 /// Runs a command and fails if it takes long. The bounds allow some seconds of a build without optimization.
@@ -457,4 +458,46 @@ fn patterns_of_the_schema_of_a_chart() {
         repository.write("chart/values.schema.json", schema);
         bounded(&repository, &["lint", "--verbose"]);
     }
+}
+
+#[test]
+fn the_permissions_of_a_wide_role_are_limited() {
+    let names = |letter: char| many(20_000, |at| format!("{letter}{at},"));
+    let repository = Repository::new();
+    let role = |verb: &str| {
+        format!(
+            "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {{name: r, namespace: n0}}\n\
+             roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}}\n\
+             subjects: [{{kind: ServiceAccount, name: a, namespace: n0}}]\n---\n\
+             apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {{name: r, namespace: n0}}\n\
+             rules: [{{apiGroups: [{}], resources: [{}], verbs: [{verb}]}}]\n",
+            names('g'),
+            names('r')
+        )
+    };
+    repository.write("clusters/a/role.yaml", &role("get"));
+    let answer = repository.run(&["access", "n0"]);
+    assert_eq!(answer.code, 0, "{}", answer.text());
+    assert!(answer.text().contains("permissions of some roles are not listed"), "{}", answer.text());
+    git(&repository, &["init", "-q"]);
+    git(&repository, &["add", "-A"]);
+    git(&repository, &["commit", "-q", "-m", "a"]);
+    repository.write("clusters/a/role.yaml", &role("list"));
+    let answer = repository.run(&["diff"]);
+    assert_eq!(answer.code, 2, "{}", answer.text());
+    assert!(answer.err.contains("the rights of service accounts on cluster a are not compared"), "{}", answer.text());
+}
+
+#[test]
+fn the_tree_of_a_deep_graph_is_limited() {
+    let repository = Repository::new();
+    let depends = |at: usize| {
+        let needs = many(at.min(20), |back| format!("{{name: k{}}},", at - back - 1));
+        format!("{}---\n", applier(&format!("k{at}"), "./no", &format!("  dependsOn: [{needs}]\n")))
+    };
+    repository.write("clusters/a/k.yaml", &many(2_000, depends));
+    let answer = repository.run(&["graph", "Kustomization/flux-system/k0"]);
+    assert_eq!(answer.code, 0, "{}", answer.err);
+    assert!(answer.out.contains("the tree is too large"), "{}", answer.out.len());
+    assert!(answer.out.len() < 10 << 20, "{}", answer.out.len());
 }
