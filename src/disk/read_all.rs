@@ -11,10 +11,10 @@ use super::walk::FoundFile;
 use crate::text::{DecodeError, Entry, File, LoadError, SharedTexts};
 
 /// The maximum length of all YAML files of a directory in bytes. A fleet of a thousand clusters has a tenth of it.
-const MAX_BYTES: usize = 512 << 20;
+pub(super) const MAX_BYTES: usize = 512 << 20;
 
 /// The number of files that are read before their bytes are counted.
-const AT_ONCE: usize = 512;
+pub(super) const AT_ONCE: usize = 512;
 
 /// The length from which the bytes of a file are counted before the next file is read.
 const LARGE: usize = 1 << 20;
@@ -92,7 +92,8 @@ impl<'a> Reading<'a> {
     }
 }
 
-fn length(entry: &Entry) -> usize {
+/// The length of the text of an entry in bytes.
+pub(super) fn length(entry: &Entry) -> usize {
     match entry {
         Entry::Text(file) => file.text().len(),
         Entry::Deferred | Entry::Opaque(_) => 0,
@@ -102,10 +103,13 @@ fn length(entry: &Entry) -> usize {
 /// The entry of a file behind too many bytes.
 fn beyond(path: String, found: FoundFile) -> (ArcStr, Entry) {
     let entry = match found {
-        FoundFile::File | FoundFile::Linked if is_yaml(&path) => {
-            Entry::Opaque(LoadError::Unreadable(format!("the files before it have more than {} MiB", MAX_BYTES >> 20)))
-        }
+        FoundFile::File | FoundFile::Linked if is_yaml(&path) => too_many_bytes(),
         other => unread(other),
     };
     (path.into(), entry)
+}
+
+/// The entry of a YAML file behind too many bytes.
+pub(super) fn too_many_bytes() -> Entry {
+    Entry::Opaque(LoadError::Unreadable(format!("the files before it have more than {} MiB", MAX_BYTES >> 20)))
 }

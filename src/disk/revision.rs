@@ -17,7 +17,8 @@ use super::error::{DiskError, display};
 use super::file::is_yaml;
 use super::git;
 use super::journal;
-use crate::text::{DecodeError, Entry, File, LoadError, Loader, Tree, folder_of, join};
+use super::read_all::{AT_ONCE, MAX_BYTES, length, too_many_bytes};
+use crate::text::{DecodeError, Entry, File, LoadError, Loader, SharedTexts, Tree, folder_of, join};
 
 /// The modes of links and of other repositories in a tree of Git.
 const LINK: &str = "120000";
@@ -58,7 +59,7 @@ impl Revision {
 
 /// Reads files of a revision. `present` is another state of the directory.
 fn read_files(repository: Repository, mut blobs: BTreeMap<String, Blob>, present: &Tree) -> Result<Tree, DiskError> {
-    let links = repository.contents(blobs.values().filter(|blob| blob.is_link).map(|blob| &*blob.id))?;
+    let links = repository.contents(blobs.values().filter(|blob| blob.is_link).map(|blob| &*blob.id), MAX_LINKS)?;
     follow_links(&mut blobs, &links);
     let is_read = |(path, blob): &(&String, &Blob)| is_yaml(path) && !blob.is_link;
     let read: Vec<(&String, &Blob)> = blobs.iter().filter(is_read).collect();
@@ -69,24 +70,33 @@ fn read_files(repository: Repository, mut blobs: BTreeMap<String, Blob>, present
             Entry::Deferred | Entry::Opaque(_) => None,
         })
         .collect();
-    let others = read.iter().filter(|(path, _)| !shared.contains_key(path.as_str()));
-    let texts = repository.contents(others.map(|(_, blob)| &*blob.id))?;
-    let entry = |(path, blob): (&String, &Blob)| {
-        let entry = if blob.is_link {
-            Entry::Opaque(LoadError::Linked)
-        } else if let Some(file) = shared.get(path.as_str()) {
-            Entry::Text((*file).clone())
-        } else {
-            match texts.get(&blob.id).filter(|_| is_yaml(path)) {
-                Some(Content::Bytes(bytes)) => File::decode(path.as_str(), bytes.clone())
-                    .map_or_else(|error| Entry::Opaque(error.into()), Entry::Text),
-                Some(Content::TooLarge) => Entry::Opaque(DecodeError::TooLarge.into()),
-                None => Entry::Deferred,
-            }
-        };
-        (ArcStr::from(path.as_str()), entry)
-    };
-    let entries: Vec<(ArcStr, Entry)> = blobs.iter().map(entry).collect();
+    let texts = SharedTexts::default();
+    let (mut entries, mut bytes): (Vec<(ArcStr, Entry)>, usize) = (Vec::with_capacity(blobs.len()), 0);
+    let all: Vec<(&String, &Blob)> = blobs.iter().collect();
+    for some in all.chunks(AT_ONCE) {
+        let others = some.iter().filter(|file| is_read(file) && !shared.contains_key(file.0.as_str()));
+        let contents = repository.contents(others.map(|(_, blob)| &*blob.id), MAX_BYTES.saturating_sub(bytes))?;
+        for (path, blob) in some {
+            let entry = if blob.is_link {
+                Entry::Opaque(LoadError::Linked)
+            } else if !is_yaml(path) {
+                Entry::Deferred
+            } else if bytes > MAX_BYTES {
+                too_many_bytes()
+            } else if let Some(file) = shared.get(path.as_str()) {
+                Entry::Text((*file).clone())
+            } else {
+                match contents.get(&blob.id) {
+                    Some(Content::Bytes(content)) => File::decode_shared(path.as_str(), content.clone(), &texts)
+                        .map_or_else(|error| Entry::Opaque(error.into()), Entry::Text),
+                    Some(Content::TooLarge) => Entry::Opaque(DecodeError::TooLarge.into()),
+                    None => too_many_bytes(),
+                }
+            };
+            bytes += length(&entry);
+            entries.push((path.as_str().into(), entry));
+        }
+    }
     let mut tree = Tree::with_loader(Arc::new(RevisionLoader { repository, blobs, present: present.clone() }));
     tree.insert_all(entries);
     Ok(tree)
@@ -118,6 +128,9 @@ impl Blob {
         *self.id == *id
     }
 }
+
+/// The maximum length of all targets of links in bytes.
+const MAX_LINKS: usize = 64 << 20;
 
 /// The maximum number of files that links to directories add. Further links stay.
 const MAX_COPIES: usize = 100_000;
@@ -206,8 +219,12 @@ impl Repository {
         Ok(listed.split('\0').filter_map(Blob::parse).collect())
     }
 
-    /// Returns the contents of files, by their ids.
-    fn contents<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Result<BTreeMap<ArcStr, Content>, DiskError> {
+    /// Returns the contents of files, by their ids. Returns no further contents after more than `room` bytes.
+    fn contents<'a>(
+        &self,
+        ids: impl Iterator<Item = &'a str>,
+        room: usize,
+    ) -> Result<BTreeMap<ArcStr, Content>, DiskError> {
         let ids: BTreeSet<&str> = ids.collect();
         if ids.is_empty() {
             return Ok(BTreeMap::new());
@@ -220,9 +237,17 @@ impl Repository {
             None => BlobReader::start(&self.folder).map_err(failed)?,
         };
         running.request(&ids);
-        let mut contents = BTreeMap::new();
+        let (mut contents, mut bytes) = (BTreeMap::new(), 0);
         for id in ids {
-            contents.insert(id.into(), running.answer().map_err(failed)?);
+            let content = running.answer().map_err(failed)?;
+            if let Content::Bytes(content) = &content {
+                bytes += content.len();
+            }
+            contents.insert(id.into(), content);
+            if bytes > room {
+                // The reader ends, since it answers all requests.
+                return Ok(contents);
+            }
         }
         // After an error, the reader ends, since the next answers would belong to earlier requests.
         *reader = Some(running);
@@ -321,7 +346,7 @@ impl Loader for RevisionLoader {
         {
             return Ok(bytes.to_vec());
         }
-        let contents = self.repository.contents(std::iter::once(&*blob.id));
+        let contents = self.repository.contents(std::iter::once(&*blob.id), File::MAX_LEN);
         match contents.ok().and_then(|mut contents| contents.remove(&blob.id)) {
             Some(Content::Bytes(bytes)) => Ok(bytes),
             Some(Content::TooLarge) => Err(DecodeError::TooLarge.into()),

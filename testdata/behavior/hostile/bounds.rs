@@ -488,6 +488,22 @@ fn the_permissions_of_a_wide_role_are_limited() {
     assert!(answer.err.contains("the rights of service accounts on cluster a are not compared"), "{}", answer.text());
 }
 
+/// Links to a directory multiply its files, in a revision as in a directory.
+#[test]
+fn linked_files_of_a_revision() {
+    let repository = Repository::new();
+    repository.write("big/big.yaml", &format!("# {}\n", "x".repeat(8 << 20)));
+    for at in 0..700 {
+        std::os::unix::fs::symlink("big", repository.root().join(format!("l{at}"))).unwrap();
+    }
+    git(&repository, &["init", "-q"]);
+    git(&repository, &["add", "-A"]);
+    git(&repository, &["commit", "-q", "-m", "a"]);
+    // Without a limit, the texts exceed the memory of the worker process, and the exit code is 2.
+    let answer = bounded(&repository, &["diff", "HEAD..HEAD"]);
+    assert_eq!((answer.code, answer.out.as_str()), (0, "no object changes\n"), "{}", answer.text());
+}
+
 #[test]
 fn the_tree_of_a_deep_graph_is_limited() {
     let repository = Repository::new();

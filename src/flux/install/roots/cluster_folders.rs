@@ -133,8 +133,11 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
     let cluster = folder.strip_suffix(groups::FLUX_NAMESPACE).map_or(folder, |above| above.trim_end_matches('/'));
     let file = File::new(format!("{cluster}/{}/{SYNC_FILE}", groups::FLUX_NAMESPACE), "");
     let place = file.first_line();
-    // The Kustomization of the bootstrap does not have the name of a Kustomization that it applies.
-    let is_other = |object: &Object| source_of(object).is_some_and(|own| own != source);
+    // The Kustomization of the bootstrap does not have the name of another Kustomization that it applies.
+    let is_other = |object: &Object| {
+        let applied = object.text_at(&["spec", "path"]).map(clamp);
+        source_of(object).is_some_and(|own| own != source) || applied.is_some_and(|applied| applied != path)
+    };
     let mut kustomizations = objects.iter().filter(|object| is_kustomization(object));
     let is_taken = kustomizations.any(|object| object.name() == &*source.name && is_other(object));
     let name = if is_taken { cluster.rsplit('/').next().unwrap_or(cluster) } else { &source.name };
