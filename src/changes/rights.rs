@@ -20,6 +20,8 @@ struct Rights {
     accounts: BTreeMap<String, BTreeSet<Arc<str>>>,
     /// The permissions of each granted role in its scope.
     roles: BTreeMap<Arc<str>, BTreeSet<String>>,
+    /// The roles of each account that no file binds to it. The state assumes that an installation of Flux binds them.
+    assumed: BTreeMap<String, BTreeSet<Arc<str>>>,
 }
 
 /// The maximum number of roles of accounts in a state, summed over all clusters that are compared.
@@ -153,14 +155,19 @@ pub(super) fn depend_on(pair: &Pair<'_>) -> bool {
 /// The changes of the rights of the accounts of a cluster; `None` if their texts are larger than `room`.
 fn changes(before: &Rights, after: &Rights, mut room: usize) -> Option<Vec<RightsChange>> {
     let (gains, losses) = (gained_by_role(after, before), gained_by_role(before, after));
-    let none = BTreeSet::new();
     let accounts: BTreeSet<&String> = before.accounts.keys().chain(after.accounts.keys()).collect();
     let mut changes = Vec::new();
     for account in accounts {
-        let former = before.accounts.get(account).unwrap_or(&none);
-        let own = after.accounts.get(account).unwrap_or(&none);
-        let gained = difference(own, former, &gains, &mut room)?;
-        let lost = difference(former, own, &losses, &mut room)?;
+        // A change of what is assumed, such as a removed gotk-components.yaml, is not a change of rights.
+        let assumed: BTreeSet<&Arc<str>> =
+            [before, after].iter().filter_map(|state| state.assumed.get(account)).flatten().collect();
+        let known = |state: &Rights| -> BTreeSet<Arc<str>> {
+            let roles = state.accounts.get(account).into_iter().flatten();
+            roles.filter(|role| !assumed.contains(role)).cloned().collect()
+        };
+        let (former, own) = (known(before), known(after));
+        let gained = difference(&own, &former, &gains, &mut room)?;
+        let lost = difference(&former, &own, &losses, &mut room)?;
         if !gained.is_empty() || !lost.is_empty() {
             changes.push(RightsChange { account: account.clone(), gained, lost, clusters: Vec::new() });
         }
@@ -181,21 +188,29 @@ fn rights(rbac: &Rbac, most: usize) -> Option<Rights> {
         if count > most {
             return None;
         }
-        let mut roles = BTreeSet::new();
+        let (mut roles, mut assumed) = (BTreeSet::new(), BTreeSet::new());
         for (binding, _) in granted {
             let key = (binding.role.is_cluster_role, binding.role.name.clone(), binding.namespace.clone());
-            if let Some(title) = known.get(&key) {
-                roles.insert(title.clone());
-                continue;
+            let title = if let Some(title) = known.get(&key) {
+                title.clone()
+            } else {
+                let title: Arc<str> = title(binding).into();
+                let permissions = rbac.permissions(binding)?.iter().map(permission).collect();
+                rights.roles.insert(title.clone(), permissions);
+                known.insert(key, title.clone());
+                title
+            };
+            if binding.place.written().is_none() {
+                assumed.insert(title.clone());
             }
-            let title: Arc<str> = title(binding).into();
-            let permissions = rbac.permissions(binding)?.iter().map(permission).collect();
-            rights.roles.insert(title.clone(), permissions);
-            known.insert(key, title.clone());
             roles.insert(title);
         }
+        let name = format!("{}/{}", account.namespace, account.name);
+        if !assumed.is_empty() {
+            rights.assumed.insert(name.clone(), assumed);
+        }
         if !roles.is_empty() {
-            rights.accounts.insert(format!("{}/{}", account.namespace, account.name), roles);
+            rights.accounts.insert(name, roles);
         }
     }
     Some(rights)
