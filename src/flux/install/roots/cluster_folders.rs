@@ -127,7 +127,8 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
             objects.extend(sources_in(builder, unit));
         }
     }
-    let (source, prefix) = own_source(builder.files().tree(), folder, &objects);
+    let tree = builder.files().tree();
+    let (source, prefix) = own_source(tree, folder, &objects);
     let path = folder.get(prefix.len()..).unwrap_or_default().trim_start_matches('/').to_string();
     // The file that `flux bootstrap` will write.
     let cluster = folder.strip_suffix(groups::FLUX_NAMESPACE).map_or(folder, |above| above.trim_end_matches('/'));
@@ -136,7 +137,8 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
     // The Kustomization of the bootstrap does not have the name of another Kustomization that it applies.
     let is_other = |object: &Object| {
         let applied = object.text_at(&["spec", "path"]).map(clamp);
-        source_of(object).is_some_and(|own| own != source) || applied.is_some_and(|applied| applied != path)
+        let is_elsewhere = |applied: &String| *applied != path && tree.has_folder(&below(&prefix, applied));
+        source_of(object).is_some_and(|own| own != source) || applied.as_ref().is_some_and(is_elsewhere)
     };
     let mut kustomizations = objects.iter().filter(|object| is_kustomization(object));
     let is_taken = kustomizations.any(|object| object.name() == &*source.name && is_other(object));
