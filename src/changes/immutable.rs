@@ -23,8 +23,7 @@ const IMMUTABLE: &[(&str, &str, &[&str])] = &[
     ("apiextensions.k8s.io", "CustomResourceDefinition", &["spec.group", "spec.names.kind", "spec.scope"]),
 ];
 
-/// Returns whether the API server rejects a change of a field. A kind that allows the deletion and creation of objects by
-/// Flux's `force` is no exception: the deletion is the danger.
+/// Returns whether the API server rejects a change of a field.
 pub(super) fn is_immutable(before: &Object, field: &str) -> bool {
     let is_at =
         |known: &&str| field.strip_prefix(*known).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));

@@ -3,11 +3,11 @@
 mod side;
 mod model;
 mod cause;
-mod dependents;
 mod fields;
 mod immutable;
-mod danger;
 mod received;
+mod appliers;
+mod danger;
 mod unbuilt;
 mod rights;
 mod compare;

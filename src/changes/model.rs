@@ -84,6 +84,24 @@ impl What {
             Self::Changed { .. } => "changed",
         }
     }
+
+    /// The applier; for a removed object the former one.
+    pub(super) fn by(&self) -> &ObjectRef {
+        match self {
+            Self::Added { by } | Self::Removed { by } | Self::Changed { by } | Self::Moved { to: by, .. } => by,
+        }
+    }
+
+    /// The same change by an unnamed applier; a move keeps its appliers.
+    pub(super) fn without_applier(&self) -> Self {
+        let by = || ObjectRef { api_version: "".into(), kind: "".into(), namespace: None, name: "".into() };
+        match self {
+            Self::Added { .. } => Self::Added { by: by() },
+            Self::Removed { .. } => Self::Removed { by: by() },
+            Self::Changed { .. } => Self::Changed { by: by() },
+            Self::Moved { .. } => self.clone(),
+        }
+    }
 }
 
 /// A change of one field.
@@ -104,18 +122,28 @@ pub struct FieldChange {
 pub enum Danger {
     /// Flux deletes the object, with a further consequence.
     Pruned(&'static str),
-    /// The object stays on the cluster, and nothing applies it.
+    /// The object stays on the cluster, but the repository does not contain it any more.
     Orphaned,
     /// The applier is not in the repository, and may delete the object.
     Unapplied,
     /// The former applier may delete the object after the new one has applied it.
     Moved,
+    /// The former applier may delete the object, although another one applies it in both states.
+    Shared(ObjectRef),
     /// The API server rejects a change of the field.
     Immutable(String),
+    /// The API server rejects a change of the field, and Flux replaces the object.
+    Replaced(String),
     /// The kind of the object grants rights.
     Rights,
+    /// An applier acts as another account.
+    Account,
+    /// helm-controller uninstalls the release, since its identity changes.
+    Reinstalled,
     /// Reconciliation is suspended.
     Suspended,
+    /// Flux ignores the object.
+    Ignored,
 }
 
 impl Danger {
@@ -123,10 +151,10 @@ impl Danger {
     pub(super) fn order(&self) -> u8 {
         match self {
             Self::Pruned("") | Self::Unapplied => 4,
-            Self::Pruned(_) => 0,
-            Self::Immutable(_) => 1,
-            Self::Moved => 2,
-            Self::Rights | Self::Suspended => 3,
+            Self::Pruned(_) | Self::Reinstalled => 0,
+            Self::Immutable(_) | Self::Replaced(_) => 1,
+            Self::Moved | Self::Shared(_) => 2,
+            Self::Rights | Self::Account | Self::Suspended | Self::Ignored => 3,
             Self::Orphaned => 5,
         }
     }
@@ -137,14 +165,26 @@ impl std::fmt::Display for Danger {
         match self {
             Self::Pruned("") => f.write_str("Flux deletes the object"),
             Self::Pruned(consequence) => write!(f, "Flux deletes the object: {consequence}"),
-            Self::Orphaned => f.write_str("the object stays on the cluster, and nothing applies it"),
+            Self::Orphaned => f.write_str("the object stays on the cluster, but no file defines it any more"),
             Self::Unapplied => f.write_str("an applier outside of this repository may delete the object"),
             Self::Moved => f.write_str(
                 "the former applier deletes the object if it reconciles before the new one applies the object",
             ),
+            Self::Shared(other) => write!(
+                f,
+                "the former applier deletes the object if it was the last to apply it; {other} then creates it again"
+            ),
             Self::Immutable(field) => write!(f, "`{field}` is immutable: the API server rejects the change"),
+            Self::Replaced(field) => {
+                write!(f, "`{field}` is immutable: Flux deletes the object and creates it again, since `force` is set")
+            }
             Self::Rights => f.write_str("the change affects access rights"),
+            Self::Account => f.write_str("Flux applies its objects with the rights of another account"),
+            Self::Reinstalled => f.write_str(
+                "Flux uninstalls the release before it installs it again, since its name or a namespace changes",
+            ),
             Self::Suspended => f.write_str("Flux stops applying the objects below it"),
+            Self::Ignored => f.write_str("Flux stops applying the object"),
         }
     }
 }

@@ -4,16 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applied, AppliedSet, ApplyMode, Objects, Receiver};
+use crate::flux::{Applied, AppliedSet, ApplierKind, ApplyMode, Objects, Receiver};
 use crate::kube::{Object, ObjectKey};
 use crate::lint::is_alike;
 use crate::text::Index;
 
-/// An object in both states. If several appliers apply an object, the first one counts.
+/// An object of one applier in both states. An object that several appliers apply has a pair for each of them.
 pub(super) struct Pair<'a> {
     pub(super) key: ObjectKey,
     pub(super) before: Option<Applied<'a>>,
     pub(super) after: Option<Applied<'a>>,
+    /// Another applier that applies the object in the later state.
+    pub(super) other: Option<&'a ObjectRef>,
 }
 
 /// The lists of all clusters. Clusters share lists, so that each pair of lists is compared once.
@@ -36,11 +38,12 @@ impl Lists {
         for (old, new) in matching(&earlier, &later) {
             keys.extend(self.differing(old, new).iter().cloned());
         }
-        let pair = |key: ObjectKey| {
-            let (before, after) = (self.first(&key, &earlier), self.first(&key, &later));
-            Pair { key, before, after }
-        };
-        keys.into_iter().map(pair).collect()
+        let mut pairs = Vec::new();
+        for key in keys {
+            let (before, after) = (self.applied(&key, &earlier), self.applied(&key, &later));
+            pair(&key, before, &after, &mut pairs);
+        }
+        pairs
     }
 
     /// The identities in which the objects of one applier differ.
@@ -61,9 +64,9 @@ impl Lists {
         found.clone()
     }
 
-    /// The object that the first of some appliers applies.
-    fn first<'a>(&mut self, key: &ObjectKey, sets: &[&'a AppliedSet]) -> Option<Applied<'a>> {
-        sets.iter().find_map(|set| {
+    /// The object as each of some appliers applies it.
+    pub(super) fn applied<'a>(&mut self, key: &ObjectKey, sets: &[&'a AppliedSet]) -> Vec<Applied<'a>> {
+        let of_set = |set: &&'a AppliedSet| {
             let objects = &set.objects;
             let [shared, own] = parts(objects);
             let of_shared = self.positions.entry_or(shared, || positions(objects.shared().iter().enumerate()));
@@ -71,9 +74,55 @@ impl Lists {
             let of_own =
                 self.positions.entry_or(own, || positions(objects.own().iter().map(|(at, object)| (*at, object))));
             let in_own = of_own.get(key).copied();
-            let at = in_shared.into_iter().chain(in_own).min()?;
-            set.at(at).filter(|applied| applied.apply_mode() != ApplyMode::Ignored)
-        })
+            set.at(in_shared.into_iter().chain(in_own).min()?)
+        };
+        sets.iter().filter_map(of_set).collect()
+    }
+}
+
+/// Adds the pairs of an object. An applier that has it in both states has a pair. If no applier has, each former applier
+/// hands the object over to a new one.
+fn pair<'a>(key: &ObjectKey, before: Vec<Applied<'a>>, after: &[Applied<'a>], pairs: &mut Vec<Pair<'a>>) {
+    let is_applied = |applied: &Applied<'_>| applied.apply_mode() != ApplyMode::Ignored;
+    // A bootstrap applies an object only once, and the appliers of directories are unknown.
+    let is_single = |kind: ApplierKind| matches!(kind, ApplierKind::Bootstrap | ApplierKind::Folder);
+    let applies_again = |applied: &&Applied<'a>| is_applied(applied) && !is_single(applied.by.kind);
+    let other = |by: &ObjectRef| {
+        let mut others = after.iter().filter(applies_again).map(|applied| &applied.by.reference);
+        others.find(|other| *other != by)
+    };
+    let (mut former, mut new, mut kept) = (before, Vec::new(), Vec::new());
+    for applied in after {
+        match former.iter().position(|former| former.by.reference == applied.by.reference) {
+            Some(at) => kept.push((former.remove(at), *applied)),
+            None => new.push(*applied),
+        }
+    }
+    // An applier does not delete the objects that it ignores.
+    kept.retain(|(former, applied)| is_applied(former) || is_applied(applied));
+    former.retain(is_applied);
+    new.retain(is_applied);
+    let has_successor = kept.is_empty();
+    // The cluster applies to itself what its bootstrap has applied.
+    if kept.iter().any(|(_, applied)| applied.by.kind != ApplierKind::Bootstrap) {
+        kept.retain(|(_, applied)| applied.by.kind != ApplierKind::Bootstrap);
+    }
+    let mut add = |before: Option<Applied<'a>>, after: Option<Applied<'a>>| {
+        let other = after.or(before).and_then(|decisive| other(&decisive.by.reference));
+        pairs.push(Pair { key: key.clone(), before, after, other });
+    };
+    for (former, applied) in kept {
+        add(Some(former), Some(applied));
+    }
+    let moved = if has_successor { former.len().min(new.len()) } else { 0 };
+    for (former, applied) in former.drain(..moved).zip(new.drain(..moved)) {
+        add(Some(former), Some(applied));
+    }
+    for former in former {
+        add(Some(former), None);
+    }
+    for applied in new {
+        add(None, Some(applied));
     }
 }
 

@@ -92,6 +92,9 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
             (before, after)
         }
     };
+    if before.tree.entries().chain(after.tree.entries()).next().is_none() {
+        streams.message("neither state has a file");
+    }
     streams.set_activity("building the objects of clusters");
     let changes = changes(&before, &after, &args.options, streams)?;
     let format = match args.format {

@@ -100,6 +100,16 @@ pub(super) struct ObjectChange {
     pub clusters: Vec<String>,
 }
 
+/// A change with those that follow from it.
+#[derive(Debug, Serialize)]
+pub(super) struct Cause<'a> {
+    pub change: &'a ObjectChange,
+    /// The changes that follow, in words.
+    pub following: Vec<String>,
+    /// Whether the change or one that follows is dangerous.
+    pub is_dangerous: bool,
+}
+
 /// The change of a field.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct FieldRow {
@@ -171,8 +181,9 @@ impl Document {
         }
     }
 
-    /// The changes that do not follow from another one, each with those that follow from it.
-    pub(super) fn causes(&self) -> Vec<(&ObjectChange, Vec<&ObjectChange>)> {
+    /// The changes that do not follow from another one, each with those that follow from it: the dangerous ones, and the
+    /// others.
+    pub(super) fn causes(&self) -> [Vec<Cause<'_>>; 2] {
         let key = |object: &ObjectRef, change: &ObjectChange| (object.clone(), change.change, change.clusters.clone());
         let mut followers: BTreeMap<_, Vec<&ObjectChange>> = BTreeMap::new();
         for change in &self.objects {
@@ -181,7 +192,13 @@ impl Document {
             }
         }
         let causes = self.objects.iter().filter(|change| change.follows.is_none());
-        causes.map(|change| (change, followers.remove(&key(&change.object, change)).unwrap_or_default())).collect()
+        let causes = causes.map(|change| {
+            let following = followers.remove(&key(&change.object, change)).unwrap_or_default();
+            let is_dangerous = !change.dangers.is_empty() || following.iter().any(|change| !change.dangers.is_empty());
+            Cause { change, following: self::followers(change, &following), is_dangerous }
+        });
+        let (dangerous, others) = causes.partition(|cause| cause.is_dangerous);
+        [dangerous, others]
     }
 
     /// The summary in one line.
@@ -300,10 +317,12 @@ fn value(object: Option<&Node>, path: Option<&Path>) -> Option<String> {
     Some(shown)
 }
 
-/// The objects that follow from a change, in words: each one with a further danger, and the number of each other kind.
-pub(super) fn followers(changes: &[&ObjectChange]) -> Vec<String> {
+/// The objects that follow from a change, in words: each one with a further danger, the number of each other kind, and the
+/// kinds with each danger that the change itself does not have.
+fn followers(cause: &ObjectChange, changes: &[&ObjectChange]) -> Vec<String> {
     let mut lines = Vec::new();
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut dangers: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
     for change in changes {
         match change.dangers.iter().find(|danger| danger.contains(": ")) {
             Some(danger) => lines.push(format!(
@@ -314,13 +333,31 @@ pub(super) fn followers(changes: &[&ObjectChange]) -> Vec<String> {
             )),
             None => *kinds.entry(&change.object.kind).or_default() += 1,
         }
+        let is_new = |danger: &&String| {
+            !danger.contains(": ") && !cause.dangers.iter().any(|known| known.starts_with(danger.as_str()))
+        };
+        for danger in change.dangers.iter().filter(is_new) {
+            *dangers.entry(danger).or_default().entry(&change.object.kind).or_default() += 1;
+        }
     }
-    let others: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
-    if !others.is_empty() {
+    let counted = |kinds: &BTreeMap<&str, usize>| {
+        kinds.iter().map(|(kind, count)| format!("{count} × {kind}")).collect::<Vec<String>>().join(", ")
+    };
+    if !kinds.is_empty() {
         let verb = changes.first().map_or("changed", |change| change.change);
-        lines.push(format!("also {verb}: {}", others.join(", ")));
+        lines.push(format!("also {verb}: {}", counted(&kinds)));
     }
+    lines.extend(dangers.iter().map(|(danger, kinds)| format!("danger of {}: {danger}", counted(kinds))));
     lines
+}
+
+/// The danger of a change of rights.
+pub(super) fn danger_of(rights: &AccountChange) -> &'static str {
+    match (rights.gained.is_empty(), rights.lost.is_empty()) {
+        (false, true) => "the account gains rights",
+        (true, _) => "the account loses rights",
+        (false, false) => "the account gains and loses rights",
+    }
 }
 
 /// The clusters of a change, in words, after a space.

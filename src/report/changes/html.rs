@@ -6,7 +6,10 @@ use std::io::{self, Write};
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, HtmlEscape};
 
-use super::document::{Document, followers};
+use super::document::{Document, danger_of};
+
+/// The maximum number of changes and fields on a page. A larger page is slow in the browser of a phone.
+const MAX_ROWS: usize = 20_000;
 
 const PAGE: &str = include_str!("page.html");
 
@@ -14,9 +17,23 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.add_filter("prose", |text: String| Value::from_safe_string(prose(&text)));
-    let causes: Vec<_> =
-        document.causes().into_iter().map(|(change, following)| (change, followers(&following))).collect();
-    let context = minijinja::context! { causes => Serde(causes), document => Serde(document), summary => document.summary_line() };
+    let [mut dangerous, mut others] = document.causes();
+    let total = dangerous.len() + others.len();
+    let mut room = MAX_ROWS;
+    for causes in [&mut dangerous, &mut others] {
+        causes.retain(|cause| {
+            let rows = 1 + cause.change.fields.len();
+            let fits = rows <= room;
+            room = if fits { room - rows } else { 0 };
+            fits
+        });
+    }
+    let omitted = total - dangerous.len() - others.len();
+    let rights: Vec<_> = document.rights.iter().map(|change| (change, danger_of(change))).collect();
+    let context = minijinja::context! {
+        dangerous => Serde(dangerous), others => Serde(others), rights => Serde(rights), document => Serde(document),
+        summary => document.summary_line(), omitted,
+    };
     let page = environment.render_str(PAGE, context).map_err(io::Error::other)?;
     out.write_all(page.as_bytes())
 }

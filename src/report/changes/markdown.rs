@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::document::{Document, FieldRow, ObjectChange, followers, on_clusters, values};
+use super::document::{Cause, Document, FieldRow, danger_of, on_clusters, values};
 use crate::base::finding::ObjectRef;
 use crate::report::markdown::{MAX_LEN, code, escape};
 use crate::report::printable::one_line;
@@ -13,7 +13,7 @@ const MAX_LINES: usize = 20;
 
 pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let mut sections: Vec<String> = Vec::new();
-    for (clusters, what) in [(&document.new_clusters, "new"), (&document.former_clusters, "removed")] {
+    for (clusters, what) in [(&document.former_clusters, "removed"), (&document.new_clusters, "new")] {
         sections.extend(clusters.iter().map(|name| format!("- cluster {} is {what}\n", code(name))));
     }
     sections.extend(document.not_compared.iter().map(|applier| {
@@ -25,13 +25,16 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
             escape(&applier.reason)
         )
     }));
-    sections.extend(document.causes().iter().map(|(change, following)| object(change, following)));
+    let [dangerous, others] = document.causes();
+    sections.extend(dangerous.iter().map(object));
     for change in &document.rights {
-        let mut text = format!("- 🔑 rights of {}{}\n", code(&change.account), escape(&on_clusters(&change.clusters)));
+        let mut text = format!("- ⚠️ rights of {}{}\n", code(&change.account), escape(&on_clusters(&change.clusters)));
+        let _ = writeln!(text, "  - **danger**: {}", danger_of(change));
         add(&mut text, change.gained.iter().map(|line| format!("gains: {}", escape(line))));
         add(&mut text, change.lost.iter().map(|line| format!("loses: {}", escape(line))));
         sections.push(text);
     }
+    sections.extend(others.iter().map(object));
     writeln!(out, "**fleetwright diff**: {}\n", document.summary_line())?;
     let mut len = 0;
     for (written, section) in sections.iter().enumerate() {
@@ -44,9 +47,10 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-fn object(change: &ObjectChange, following: &[&ObjectChange]) -> String {
+fn object(cause: &Cause<'_>) -> String {
+    let change = cause.change;
     let sign = match change.change {
-        _ if !change.dangers.is_empty() => "⚠️",
+        _ if cause.is_dangerous => "⚠️",
         "added" => "🟢",
         "removed" => "🔴",
         _ => "🔵",
@@ -59,7 +63,7 @@ fn object(change: &ObjectChange, following: &[&ObjectChange]) -> String {
     let _ = writeln!(text, "  - {}{by} {}, {place}", former.unwrap_or_default(), code(&name_of(&change.applier)));
     add(&mut text, change.dangers.iter().map(|danger| format!("**danger**: {}", escape(danger))));
     add(&mut text, change.fields.iter().map(field));
-    add(&mut text, followers(following).iter().map(|line| escape(line)));
+    add(&mut text, cause.following.iter().map(|line| escape(line)));
     add(&mut text, change.notes.iter().map(|note| escape(note)));
     text
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::document::{Document, ObjectChange, followers, on_clusters, values};
+use super::document::{AccountChange, Cause, Document, danger_of, on_clusters, values};
 
 const BOLD: Style = Style::new().bold();
 const QUIET: Style = Style::new().dimmed();
@@ -13,23 +13,20 @@ const REMOVED: Style = AnsiColor::Red.on_default();
 const ADDED: Style = AnsiColor::Green.on_default();
 
 pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
-    for (clusters, what) in [(&document.new_clusters, "new"), (&document.former_clusters, "removed")] {
+    for (clusters, what) in [(&document.former_clusters, "removed"), (&document.new_clusters, "new")] {
         for name in clusters {
             writeln!(out, "{BOLD}cluster {name}{BOLD:#} is {what}\n")?;
         }
     }
-    for (change, following) in document.causes() {
-        object(change, &following, out)?;
+    let [dangerous, others] = document.causes();
+    for cause in &dangerous {
+        object(cause, out)?;
     }
     for change in &document.rights {
-        writeln!(out, "{BOLD}rights of {}{BOLD:#}{QUIET}{}{QUIET:#}", change.account, on_clusters(&change.clusters))?;
-        for line in &change.lost {
-            writeln!(out, "  {REMOVED}- {line}{REMOVED:#}")?;
-        }
-        for line in &change.gained {
-            writeln!(out, "  {ADDED}+ {line}{ADDED:#}")?;
-        }
-        writeln!(out)?;
+        rights(change, out)?;
+    }
+    for cause in &others {
+        object(cause, out)?;
     }
     for applier in &document.not_compared {
         let label = if applier.failed { "error" } else { "not compared" };
@@ -45,7 +42,20 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "{}", document.summary_line())
 }
 
-fn object(change: &ObjectChange, following: &[&ObjectChange], out: &mut dyn Write) -> io::Result<()> {
+fn rights(change: &AccountChange, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{BOLD}~ rights of {}{BOLD:#} changed{}", change.account, on_clusters(&change.clusters))?;
+    writeln!(out, "  {DANGER}danger{DANGER:#}: {}", danger_of(change))?;
+    for line in &change.lost {
+        writeln!(out, "  {REMOVED}- {line}{REMOVED:#}")?;
+    }
+    for line in &change.gained {
+        writeln!(out, "  {ADDED}+ {line}{ADDED:#}")?;
+    }
+    writeln!(out)
+}
+
+fn object(cause: &Cause<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let change = cause.change;
     let sign = match change.change {
         "added" => "+",
         "removed" => "-",
@@ -70,7 +80,7 @@ fn object(change: &ObjectChange, following: &[&ObjectChange], out: &mut dyn Writ
             writeln!(out, "    {ADDED}+ {after}{ADDED:#}")?;
         }
     }
-    for line in followers(following) {
+    for line in &cause.following {
         writeln!(out, "  {line}")?;
     }
     for note in &change.notes {
