@@ -9,7 +9,7 @@ use crate::cli::streams::Streams;
 use crate::disk;
 use crate::lint::{self, Fixed, Options, Unfixed};
 use crate::render::{LOCK, Lock};
-use crate::report::{counted, diff, display_path};
+use crate::report::{counted, diff, display_path, one_line};
 use crate::text::Tree;
 
 /// The maximum number of findings in generated files that are printed.
@@ -108,6 +108,9 @@ fn print_diff(tree: &Tree, fixed: &Fixed, streams: &mut Streams) -> Result<(), E
 
 fn print_unfixed(fixed: &Fixed, prefix: &str, streams: &mut Streams) {
     let of = |reason: Unfixed| fixed.unfixed.iter().filter(move |(_, why)| *why == reason).map(|(finding, _)| finding);
+    let place = |finding: &Finding| {
+        format!("{}:{}", display_path(prefix, finding.at.span.file()), finding.at.span.position().line)
+    };
     let unreviewed = of(Unfixed::Unsafe).count();
     if unreviewed > 0 {
         let need = if unreviewed == 1 { "fix needs" } else { "fixes need" };
@@ -116,15 +119,31 @@ fn print_unfixed(fixed: &Fixed, prefix: &str, streams: &mut Streams) {
     let ineffective = of(Unfixed::Ineffective).count();
     if ineffective > 0 {
         let findings = counted(ineffective, "finding");
+        streams.message(format_args!("not fixed: {findings}, since the fix would not remove the finding"));
+    }
+    let harmful = || fixed.unfixed.iter().filter(|(_, why)| matches!(why, Unfixed::Harmful(_)));
+    for (finding, why) in harmful().take(MAX_SHOWN) {
+        let Unfixed::Harmful(new) = why else { continue };
+        streams.message(format_args!(
+            "not fixed: {}: {}, since the fix would cause {} at {}: {}",
+            place(finding),
+            finding.rule,
+            new.rule,
+            place(new),
+            one_line(&new.message)
+        ));
+    }
+    let more = harmful().count().saturating_sub(MAX_SHOWN);
+    if more > 0 {
+        let findings = counted(more, "more finding");
         streams.message(format_args!("not fixed: {findings}, since the fix would cause another finding"));
     }
     for finding in of(Unfixed::Generated).take(MAX_SHOWN) {
-        let (file, line) = (finding.at.span.file(), finding.at.span.position().line);
         let setting = setting(finding).map_or_else(|| "the setting".to_owned(), |setting| format!("`{setting}`"));
         streams.message(format_args!(
-            "not fixed: {}:{line}: `{FLEET}` generates this file; change {setting} in `{FLEET}` or in the layout, and \
-            run `fleetwright render`",
-            display_path(prefix, file)
+            "not fixed: {}: `{FLEET}` generates this file; change {setting} in `{FLEET}` or in the layout, and run \
+            `fleetwright render`",
+            place(finding)
         ));
     }
     let more = of(Unfixed::Generated).count().saturating_sub(MAX_SHOWN);

@@ -30,14 +30,16 @@ pub struct Fixed {
 }
 
 /// The reason why a fix is not applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfixed {
     /// A program generates the file.
     Generated,
     /// The fix needs a review.
     Unsafe,
-    /// The fix does not remove the finding, or causes another one.
+    /// The fix does not remove the finding.
     Ineffective,
+    /// The fix causes another finding.
+    Harmful(Box<Finding>),
 }
 
 /// A finding with a fix.
@@ -54,7 +56,7 @@ struct Candidate {
 /// program generates a file.
 pub fn fix(tree: &Tree, options: &Options, safety: Safety, is_generated: impl Fn(&str) -> bool) -> Fixed {
     let mut fixed = Fixed { tree: tree.clone(), ..Fixed::default() };
-    let mut rejected: BTreeSet<String> = BTreeSet::new();
+    let mut rejected: BTreeMap<String, Unfixed> = BTreeMap::new();
     for _ in 0..MAX_ROUNDS {
         let run = Run::of(&fixed.tree, options);
         let (mut batch, mut taken) = (Vec::new(), Taken::default());
@@ -64,8 +66,7 @@ pub fn fix(tree: &Tree, options: &Options, safety: Safety, is_generated: impl Fn
                 one if !one.paths().all(|path| is_editable(tree, path)) => continue,
                 one if one.paths().any(&is_generated) => Some(Unfixed::Generated),
                 one if one.fix.safety > safety => Some(Unfixed::Unsafe),
-                one if rejected.contains(&one.fingerprint) => Some(Unfixed::Ineffective),
-                _ => None,
+                one => rejected.get(&one.fingerprint).cloned(),
             };
             match reason {
                 Some(reason) => fixed.unfixed.push((candidate.finding, reason)),
@@ -84,7 +85,7 @@ pub fn fix(tree: &Tree, options: &Options, safety: Safety, is_generated: impl Fn
         if accepted.is_empty() && refused.is_empty() {
             break;
         }
-        rejected.extend(refused.into_iter().map(|one| one.fingerprint));
+        rejected.extend(refused.into_iter().map(|(one, reason)| (one.fingerprint, reason)));
         let (next, texts) = with_fixes(&fixed.tree, &accepted);
         for one in accepted {
             *fixed.fixed.entry((one.finding.rule, one.fix.safety)).or_default() += 1;
@@ -159,9 +160,11 @@ impl Run {
         candidates.collect()
     }
 
-    /// Whether all fixed findings are gone, and there is no new one.
-    fn is_improved_by(&self, later: &Self, applied: &[Candidate]) -> bool {
-        let known: BTreeSet<&String> = self.fingerprints.iter().flatten().collect();
+    /// The reason to reject some fixes: a finding of them stays, or there is a new one.
+    fn refusal(&self, later: &Self, applied: &[Candidate]) -> Option<Unfixed> {
+        if let Some(new) = self.new_finding(later) {
+            return Some(Unfixed::Harmful(Box::new(new.clone())));
+        }
         // One edit may remove several findings.
         let place = |edit: &Edit| (edit.span.file().path().to_owned(), edit.span.range().start);
         let key = |one: &Candidate| (one.finding.rule, one.fix.edits.iter().map(place).collect::<Vec<_>>());
@@ -170,9 +173,39 @@ impl Run {
         for (rule, _) in edits {
             *removed.entry(rule).or_default() += 1;
         }
-        removed.iter().all(|(rule, count)| later.count(rule) + count <= self.count(rule))
-            && later.findings.len() < self.findings.len()
-            && later.fingerprints.iter().flatten().all(|fingerprint| known.contains(fingerprint))
+        let is_effective = removed.iter().all(|(rule, count)| later.count(rule) + count <= self.count(rule))
+            && later.findings.len() < self.findings.len();
+        (!is_effective).then_some(Unfixed::Ineffective)
+    }
+
+    /// A finding of the later run that this run does not have. A finding whose message has the new value is not new.
+    fn new_finding<'l>(&self, later: &'l Self) -> Option<&'l Finding> {
+        let known: BTreeSet<&String> = self.fingerprints.iter().flatten().collect();
+        let kept: BTreeSet<&String> = later.fingerprints.iter().flatten().collect();
+        let place = |finding: &Finding| {
+            let path = finding.at.span.file().path().to_owned();
+            (finding.rule, finding.severity, path, finding.object.clone())
+        };
+        let mut gone: BTreeMap<_, usize> = BTreeMap::new();
+        for (finding, prints) in self.findings.iter().zip(&self.fingerprints) {
+            if !prints.iter().any(|print| kept.contains(print)) {
+                *gone.entry(place(finding)).or_default() += 1;
+            }
+        }
+        let mut all = later.findings.iter().zip(&later.fingerprints);
+        let new = all.find(|(finding, prints)| {
+            if prints.iter().all(|print| known.contains(print)) {
+                return false;
+            }
+            match gone.get_mut(&place(finding)) {
+                Some(count) if *count > 0 => {
+                    *count -= 1;
+                    false
+                }
+                _ => true,
+            }
+        });
+        new.map(|(finding, _)| finding)
     }
 
     fn count(&self, rule: &str) -> usize {
@@ -186,7 +219,7 @@ struct Choice<'a> {
     options: &'a Options,
     base: &'a Tree,
     accepted: Vec<Candidate>,
-    rejected: Vec<Candidate>,
+    rejected: Vec<(Candidate, Unfixed)>,
     checks: usize,
 }
 
@@ -200,10 +233,17 @@ impl Choice<'_> {
         all.extend(batch.iter().cloned());
         self.checks += 1;
         let (tree, texts) = with_fixes(self.base, &all);
-        if !texts.is_empty() && self.run.is_improved_by(&Run::of(&tree, self.options), &all) {
+        let refusal = if texts.is_empty() {
+            Some(Unfixed::Ineffective)
+        } else {
+            self.run.refusal(&Run::of(&tree, self.options), &all)
+        };
+        let Some(reason) = refusal else {
             self.accepted = all;
-        } else if batch.len() == 1 {
-            self.rejected.extend(batch);
+            return;
+        };
+        if batch.len() == 1 {
+            self.rejected.extend(batch.into_iter().map(|one| (one, reason.clone())));
         } else if self.checks < MAX_CHECKS {
             let mut first = batch;
             let second = first.split_off(first.len() / 2);

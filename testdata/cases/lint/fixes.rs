@@ -1,9 +1,8 @@
 //! Fixes: those of a case remove their findings, and add no finding of any rule.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use fleetwright::base::finding::Safety;
-use fleetwright::base::fingerprint::fingerprints;
+use fleetwright::base::finding::{Finding, ObjectRef, Safety, Severity};
 use fleetwright::lint::{Options, fix, run};
 use fleetwright::text::Tree;
 
@@ -13,8 +12,8 @@ pub(super) fn check(tree: &Tree, options: &Options, rule: &str) -> (Vec<Safety>,
     let safety: Vec<Safety> = fixed.fixed.keys().map(|(_, safety)| *safety).collect();
     let all = Options { only: Vec::new(), pedantic: true, is_ungrouped: true, ..options.clone() };
     let (before, after) = (run(tree, &all).findings, run(&fixed.tree, &all).findings);
-    let known: BTreeSet<String> = fingerprints(&before).into_iter().collect();
-    let is_new = fingerprints(&after).into_iter().any(|print| !known.contains(&print));
+    let known = places(&before);
+    let is_new = places(&after).iter().any(|(place, count)| known.get(place).is_none_or(|known| known < count));
     let others = fixed.fixed.keys().any(|(other, _)| *other != rule);
     let is_changed = |path: &str| fixed.texts.contains_key(path);
     let is_elsewhere = tree.files().any(|file| {
@@ -31,4 +30,16 @@ pub(super) fn check(tree: &Tree, options: &Options, rule: &str) -> (Vec<Safety>,
         None
     };
     (safety, fault)
+}
+
+/// The rule, the severity, the file and the object of a finding. Its message may have the new value.
+type Place = (&'static str, Severity, String, Option<ObjectRef>);
+
+fn places(findings: &[Finding]) -> BTreeMap<Place, usize> {
+    let mut places: BTreeMap<Place, usize> = BTreeMap::new();
+    for finding in findings {
+        let path = finding.at.span.file().path().to_owned();
+        *places.entry((finding.rule, finding.severity, path, finding.object.clone())).or_default() += 1;
+    }
+    places
 }
