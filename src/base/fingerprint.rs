@@ -20,6 +20,14 @@ pub fn fingerprints(findings: &[Finding]) -> Vec<String> {
 /// A fingerprint depends on the rule, the file, the object and the fault, but not on the position or the clusters.
 /// Faults that are equal in all of these are numbered in the order of their positions.
 pub fn fingerprints_of_parts(findings: &[Finding]) -> Vec<Vec<String>> {
+    fingerprints_before(findings, &Renames::new())
+}
+
+/// The earlier paths of renamed files, by path.
+pub type Renames = BTreeMap<String, String>;
+
+/// Returns the fingerprints of each finding as if files still had their earlier paths.
+pub fn fingerprints_before(findings: &[Finding], renames: &Renames) -> Vec<Vec<String>> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut numbered = |base: String| {
         let count = seen.entry(base.clone()).or_default();
@@ -34,10 +42,11 @@ pub fn fingerprints_of_parts(findings: &[Finding]) -> Vec<Vec<String>> {
                     Some(cause) => cause.key.clone(),
                     None => without_numbers(&finding.message),
                 };
-                vec![numbered(fingerprint(finding.rule, whole, &fault))]
+                vec![numbered(fingerprint(finding.rule, whole, &fault, renames))]
             }
             parts => {
-                let of_part = |part: &Part| fingerprint(finding.rule, (&part.span, part.object.as_ref()), &part.fault);
+                let of_part =
+                    |part: &Part| fingerprint(finding.rule, (&part.span, part.object.as_ref()), &part.fault, renames);
                 parts.iter().map(|part| numbered(of_part(part))).collect()
             }
         }
@@ -45,13 +54,14 @@ pub fn fingerprints_of_parts(findings: &[Finding]) -> Vec<Vec<String>> {
     findings.iter().map(&mut of).collect()
 }
 
-fn fingerprint(rule: &str, (span, object): (&Span, Option<&ObjectRef>), fault: &str) -> String {
+fn fingerprint(rule: &str, (span, object): (&Span, Option<&ObjectRef>), fault: &str, renames: &Renames) -> String {
     let file = span.file();
+    let path = renames.get(file.path()).map_or(file.path(), String::as_str);
     let namespace = object.and_then(|object| object.namespace.as_deref()).unwrap_or_default();
     digest(&[
         rule,
         file.root().map_or("", |root| root),
-        file.path(),
+        path,
         object.map_or("", ObjectRef::group),
         object.map_or("", |object| &object.kind),
         namespace,

@@ -66,6 +66,11 @@ fn a_comparison_with_a_revision_reports_only_new_findings() {
     assert_eq!(output.status.code(), Some(1));
     git(&["commit", "-q", "-a", "-m", "second"]);
     assert_eq!(since("HEAD").status.code(), Some(0));
+    std::fs::create_dir(folder.path().join("moved")).unwrap();
+    let moved = folder.path().join("moved/sources.yaml");
+    std::fs::rename(&path, &moved).unwrap();
+    assert_eq!(since("HEAD").status.code(), Some(0), "a renamed file has no new finding");
+    std::fs::rename(&moved, &path).unwrap();
     assert_eq!(since("HEAD~1").status.code(), Some(1));
     assert_eq!(since("missing").status.code(), Some(2));
 }

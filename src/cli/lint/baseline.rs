@@ -1,5 +1,6 @@
 //! The baseline of `lint`: a file with the findings of an earlier run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::cli::error::Error;
@@ -47,7 +48,11 @@ impl BaselineOptions {
             let message = format!("`{}` is not a baseline: {why}", path.display());
             Error::with_help(message, "delete the file, and record the findings with `--write-baseline`")
         })?;
-        Ok(if self.write_baseline { BaselineUse::Record(baseline) } else { BaselineUse::Compare(baseline) })
+        Ok(if self.write_baseline {
+            BaselineUse::Record(baseline)
+        } else {
+            BaselineUse::Compare(baseline, BTreeMap::new())
+        })
     }
 
     /// Writes the recorded baseline, or prints the recorded findings that are fixed.

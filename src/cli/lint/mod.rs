@@ -154,7 +154,7 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     streams.set_activity("checking the objects of clusters");
     let outcome = match earlier? {
-        Some(earlier) => lint::judge_since(&repo, &options, &earlier),
+        Some(earlier) => lint::judge_since(&repo, &options, &tree, &earlier),
         None => lint::judge(&repo, &options),
     };
     if !outcome.findings.is_empty() || !outcome.not_built.is_empty() || args.verbose {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::base::finding::{Finding, ObjectRef, Severity};
-use crate::base::fingerprint::fingerprints_of_parts;
+use crate::base::fingerprint::{Renames, fingerprints_before, fingerprints_of_parts};
 use crate::base::group_findings::group;
 use crate::text::Span;
 
@@ -43,8 +43,8 @@ pub enum BaselineUse {
     /// The run has no baseline.
     #[default]
     None,
-    /// The run reports only findings that the baseline does not record.
-    Compare(Baseline),
+    /// The run reports only findings that the baseline does not record. Files may have other paths there.
+    Compare(Baseline, Renames),
     /// The run records its findings. The new baseline keeps the entries of rules that do not run from the earlier one.
     Record(Baseline),
 }
@@ -92,10 +92,10 @@ impl BaselineUse {
     pub(super) fn apply(&self, findings: &mut Vec<Finding>, ran: impl Fn(&Entry) -> bool) -> BaselineOutcome {
         match self {
             Self::None => BaselineOutcome::default(),
-            Self::Compare(baseline) => {
+            Self::Compare(baseline, renames) => {
                 let mut open: BTreeMap<&str, &Entry> =
                     baseline.findings.iter().map(|entry| (entry.fingerprint.as_str(), entry)).collect();
-                let prints = fingerprints_of_parts(findings);
+                let prints = fingerprints_before(findings, renames);
                 let mut prints = prints.iter();
                 let known = findings.extract_if(.., |finding| {
                     let mut of_parts = prints.next().into_iter().flatten();

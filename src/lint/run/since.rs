@@ -1,19 +1,20 @@
 //! The findings that a change introduces.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::baseline::{Baseline, BaselineUse};
 use super::options::Options;
 use super::repository::{Outcome, judge, judge_with};
 use crate::base::finding::Finding;
+use crate::base::fingerprint::Renames;
 use crate::flux::Repo;
-use crate::text::Tree;
+use crate::text::{File, Tree};
 
-/// Checks a repository, and reports only the findings that an earlier state does not have.
+/// Checks a repository with the files of `present`, and reports only the findings that an earlier state does not have.
 ///
 /// Both states are checked with the same options. The earlier state is loaded beside the checks of the later one. It is
 /// checked only by the rules that have findings in the later one.
-pub fn judge_since(repo: &Repo, options: &Options, earlier: &Tree) -> Outcome {
+pub fn judge_since(repo: &Repo, options: &Options, present: &Tree, earlier: &Tree) -> Outcome {
     let load = || Repo::load_beside(earlier, &options.settings, repo);
     judge_with(repo, options, load, |findings, former| {
         if findings.is_empty() {
@@ -31,6 +32,23 @@ pub fn judge_since(repo: &Repo, options: &Options, earlier: &Tree) -> Outcome {
         let recorded = judge(&former, &options).baseline.recorded;
         // The process ends soon, so freeing a million nodes would only cost time.
         std::mem::forget(former);
-        BaselineUse::Compare(recorded.unwrap_or_default())
+        BaselineUse::Compare(recorded.unwrap_or_default(), renames(present, earlier))
     })
+}
+
+/// The files that only the present state has, with the path of a file with the same text that only the earlier state has.
+fn renames(present: &Tree, earlier: &Tree) -> Renames {
+    let only_in = |state: &Tree, other: &Tree| -> Vec<File> {
+        state.files().filter(|file| !other.has_file(file.path())).cloned().collect()
+    };
+    let (gone, new) = (only_in(earlier, present), only_in(present, earlier));
+    let mut by_text: BTreeMap<&str, Vec<&File>> = BTreeMap::new();
+    for file in gone.iter().rev() {
+        by_text.entry(file.text()).or_default().push(file);
+    }
+    let renamed = new.iter().filter_map(|file| {
+        let former = by_text.get_mut(file.text())?.pop()?;
+        Some((file.path().to_owned(), former.path().to_owned()))
+    });
+    renamed.collect()
 }

@@ -1,5 +1,6 @@
 //! Accepted findings: an exception or a baseline accepts a finding only if it accepts all faults that the finding reports.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fleetwright::base::finding::Finding;
@@ -76,11 +77,11 @@ fn check_entries(tree: &Tree, options: &Options) -> Option<String> {
         let mut less = text.clone();
         let entry = less["findings"].as_array_mut().unwrap().remove(at);
         let less = Baseline::read(&less.to_string()).unwrap();
-        let outcome = with(BaselineUse::Compare(less));
+        let outcome = with(BaselineUse::Compare(less, BTreeMap::new()));
         if outcome.findings.len() != 1 {
             return Some(format!("{} new findings without the entry {entry}", outcome.findings.len()));
         }
     }
-    let left = with(BaselineUse::Compare(recorded));
+    let left = with(BaselineUse::Compare(recorded, BTreeMap::new()));
     (!left.findings.is_empty() || !left.baseline.fixed.is_empty()).then(|| "a recorded finding is reported".to_owned())
 }

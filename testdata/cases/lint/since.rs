@@ -31,7 +31,7 @@ fn difference(earlier: &Tree, later: &Tree, options: &Options) -> Option<String>
     let repo = Repo::load_shareable(later, &options.settings);
     let mut with_comments = options.clone();
     with_comments.read_comments(later);
-    let found = judge_since(&repo, &with_comments, earlier).findings;
+    let found = judge_since(&repo, &with_comments, later, earlier).findings;
     let (before, after) = (run(earlier, options).findings, run(later, options).findings);
     let mut own_comments = options.clone();
     own_comments.read_comments(earlier);
