@@ -20,9 +20,10 @@ declare! {
     /// the account.
     ///
     /// The rule reports an account that the cluster receives, and that no RoleBinding or ClusterRoleBinding names, in
-    /// any namespace, neither by its name nor by a group. It does not report an account if a chart or an unbuilt input may
-    /// contain the binding. The summary counts these accounts. `unknown-service-account` reports accounts that do not
-    /// exist. `tenant-forbidden-object` reports the objects that tenants are not allowed to apply.
+    /// any namespace, neither by its name nor by a group. It does not report the account of a Kustomization without
+    /// objects, since Flux applies none. It does not report an account if a chart or an unbuilt input may contain the
+    /// binding. The summary counts these accounts. `unknown-service-account` reports accounts that do not exist.
+    /// `tenant-forbidden-object` reports the objects that tenants are not allowed to apply.
     ///
     /// ## How to fix it
     ///
@@ -131,7 +132,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             continue;
         };
         let is_bound = view.rbac().is_bound(&account) || !view.rbac().foreign_scopes(&account).is_empty();
-        if is_bound || is_tenant_with_known_objects(view, &applied, &account) {
+        if is_bound || is_judged_by_objects(view, &applied, &account) {
             continue;
         }
         match view.rbac().can_create_in(&account, &account.namespace) {
@@ -142,11 +143,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Returns whether `tenant-forbidden-object` judges the objects of an applier.
-fn is_tenant_with_known_objects(view: &View<'_>, applied: &Applied<'_>, account: &Account) -> bool {
-    let set = view.applied_by(applied.object);
-    let is_built = set.is_some_and(|set| set.by.state == State::Built && set.applied().next().is_some());
-    is_built && view.tenants().of_account(account).is_some()
+/// Returns whether the objects of an applier are known, and there are none, or `tenant-forbidden-object` judges them.
+fn is_judged_by_objects(view: &View<'_>, applied: &Applied<'_>, account: &Account) -> bool {
+    let Some(set) = view.applied_by(applied.object).filter(|set| set.by.state == State::Built) else { return false };
+    set.applied().next().is_none() || view.tenants().of_account(account).is_some()
 }
 
 fn finding(view: &View<'_>, applied: &Applied<'_>, account: &Account, defined: &Applied<'_>) -> Finding {
