@@ -69,6 +69,7 @@ pub(super) fn claim_of(finding: &Finding) -> Claim {
         | "duplicate-cluster-identity"
         | "floating-version"
         | "insecure-source"
+        | "invalid-exception"
         | "invalid-git-url"
         | "legacy-oci-helm-repository"
         | "missing-storage-namespace"
@@ -172,7 +173,7 @@ pub(super) fn about(finding: &Finding, answer: &Answer) -> BTreeSet<String> {
 /// The Kustomizations that a finding names, or whose object it is at.
 fn named(finding: &Finding) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    let texts = finding.related.iter().map(|label| label.message.as_str()).chain([finding.message.as_str()]);
+    let texts = finding.all_related().map(|label| label.message.as_str()).chain([finding.message.as_str()]);
     for text in texts {
         for rest in text.split("Kustomization `").skip(1) {
             let name = rest.split('`').next().unwrap();
@@ -210,7 +211,7 @@ fn is_about(finding: &Finding, name: &str, answer: &Answer) -> bool {
         }
     }
     let folder = state.path.trim_start_matches("./").trim_end_matches('/');
-    let places = finding.related.iter().chain([&finding.at]);
+    let places = finding.all_related().chain([&finding.at]);
     !folder.is_empty()
         && places.map(|label| label.span.file().path()).any(|path| path.starts_with(&format!("{folder}/")))
 }
