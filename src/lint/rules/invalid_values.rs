@@ -97,7 +97,7 @@ declare! {
     ///
     /// ## Versions
     ///
-    /// Since Flux 2.0, until now. `disableSchemaValidation` exists since Flux 2.3.
+    /// Since Flux 2.0, until now. `disableSchemaValidation` exists from Flux 2.4 on.
     ///
     /// ## Source
     ///

@@ -52,7 +52,7 @@ declare! {
     ///
     /// ## Versions
     ///
-    /// Since Flux 2.0, until now.
+    /// Since Flux 2.2, until now. Flux Operator installs no older version.
     ///
     /// ## Source
     ///
