@@ -7,7 +7,10 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::support::testdata;
+use fleetwright::lint::{Options, run};
+use fleetwright::text::{Entry, LoadError};
+
+use super::support::{testdata, tree_of};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_fleetwright");
 
@@ -33,7 +36,7 @@ fn fleet() -> tempfile::TempDir {
 
 /// Returns the files below a directory with their text, without fleet.yaml and the lock.
 fn files(root: &Path) -> BTreeMap<String, String> {
-    let tree = super::support::tree_of(root);
+    let tree = tree_of(root);
     let shown = |path: &str| path != "fleet.yaml" && !path.starts_with(".fleetwright");
     tree.files().filter(|file| shown(file.path())).map(|file| (file.path().into(), file.text().into())).collect()
 }
@@ -148,4 +151,21 @@ fn a_directory_in_the_place_of_a_file_is_named() {
     let folder = fleet();
     let (code, messages) = outcome(&fleetwright(folder.path(), &["render", "-o", "fleet.yaml"]));
     assert!(code == 2 && messages.contains("fleet.yaml"), "{messages}");
+}
+
+/// The path of a Kustomization is not wrong because this user may not read its directory.
+#[test]
+fn a_directory_that_cannot_be_read_is_not_a_missing_path() {
+    let folder = fleet();
+    assert_eq!(outcome(&fleetwright(folder.path(), &["render"])).0, 0);
+    let mut tree = tree_of(folder.path());
+    let unreadable = "tenants/payments";
+    let below: Vec<String> = tree.under(unreadable).map(str::to_owned).collect();
+    assert!(!below.is_empty());
+    for path in below {
+        tree.remove(&path);
+    }
+    tree.insert_entry(unreadable, Entry::Opaque(LoadError::Unreadable("permission denied".into())));
+    let report = run(&tree, &Options::default());
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
 }

@@ -11,6 +11,7 @@ use super::sops;
 use crate::base::finding::{Finding, Label, Severity};
 use crate::base::group_findings::sort;
 use crate::flux::model::applier_kind::State;
+use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::model::objects::Objects;
 use crate::flux::model::variables::Variables;
 use crate::flux::object::common_metadata::set_common_metadata;
@@ -22,7 +23,7 @@ use crate::flux::variables::substitute::undefined::UndefinedVariable;
 use crate::flux::variables::substitution::Substitution;
 use crate::kube::{Object, ObjectId};
 use crate::kustomize::{ALL_BUILDS, FAILED_BUILD, FILE_NAMES, NOT_AN_OBJECT};
-use crate::text::{Index, Span, folder_of};
+use crate::text::{Entry, Index, LoadError, Span, folder_of};
 use crate::yaml::Node;
 
 /// The id of the rule for paths that the source does not contain.
@@ -32,6 +33,9 @@ pub const MISSING_PATH: &str = "missing-path";
 pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs) -> Output {
     let (kustomization, files) = (&spec.object, artifact.files());
     let place = kustomization.node.at_keys(&["spec", "path"]).unwrap_or(&kustomization.node);
+    if let Some(Entry::Opaque(LoadError::Unreadable(why))) = files.tree().entry(&spec.folder) {
+        return Output::not_built(NotBuiltReason::Unknown(format!("cannot read `{}`: {why}", spec.folder).into()));
+    }
     if !files.tree().has_folder(&spec.folder) {
         let is_file = files.tree().has_file(&spec.folder);
         let mut finding = missing(kustomization, place, &spec.folder, is_file);
