@@ -31,7 +31,7 @@ fn changed() -> (Repository, BTreeMap<String, String>, BTreeMap<String, String>)
 }
 
 /// The rendered files, without the lock file, fleet.yaml and files that are not yet renamed.
-fn files(root: &Path) -> BTreeMap<String, String> {
+pub(super) fn files(root: &Path) -> BTreeMap<String, String> {
     fn collect(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(folder).unwrap().flatten() {
             let path = entry.path();
@@ -50,7 +50,7 @@ fn files(root: &Path) -> BTreeMap<String, String> {
     found
 }
 
-fn assert_old_or_new(
+pub(super) fn assert_old_or_new(
     repository: &Repository,
     old: &BTreeMap<String, String>,
     new: &BTreeMap<String, String>,
@@ -62,8 +62,7 @@ fn assert_old_or_new(
     }
 }
 
-/// Ends a render with SIGKILL after a growing time, until a render completes. The steps between two writes are stepped
-/// through by `disk::write`; this test covers the process as a whole.
+/// Ends a render with SIGKILL after a growing time, until a render completes. `injected_faults` steps through the writes.
 #[test]
 fn a_killed_render_leaves_whole_files_and_the_next_render_completes() {
     let (repository, old, new) = changed();

@@ -10,6 +10,7 @@ mod bounds;
 mod commands;
 mod disk;
 mod hidden;
+mod injected_faults;
 mod outputs;
 mod secrets;
 mod system_calls;
@@ -98,6 +99,16 @@ impl Repository {
     fn run(&self, arguments: &[&str]) -> Answer {
         answer(arguments, &self.command(arguments).output().unwrap())
     }
+}
+
+/// Whether tests may use `strace`. `.ci/run strace` installs it and sets `FLEETWRIGHT_STRACE`; otherwise, they are skipped.
+#[expect(clippy::print_stderr, reason = "a skipped test states why")]
+fn has_strace() -> bool {
+    let is_set = std::env::var_os("FLEETWRIGHT_STRACE").is_some();
+    if !is_set {
+        eprintln!("skipped: run `.ci/run strace`");
+    }
+    is_set
 }
 
 fn answer(arguments: &[&str], output: &Output) -> Answer {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::{Repository, config_map};
+use super::{Repository, config_map, has_strace};
 use crate::support::testdata;
 
 const COMMANDS: &[&[&str]] = &[
@@ -23,11 +23,9 @@ const COMMANDS: &[&[&str]] = &[
     &["render", "--file", "source/fleet.yaml", "--output", "out", "--check"],
 ];
 
-/// `.ci/run strace` installs `strace` and sets `FLEETWRIGHT_STRACE`. Otherwise, the test is skipped.
 #[test]
 fn no_command_opens_a_connection_or_runs_another_program() {
-    if std::env::var_os("FLEETWRIGHT_STRACE").is_none() {
-        eprintln!("skipped: run `.ci/run strace`");
+    if !has_strace() {
         return;
     }
     let repository = Repository::with_apps(
