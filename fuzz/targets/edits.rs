@@ -1,7 +1,7 @@
 //! Targets for edits of files: the functions that fixes use, and the fixes of the linter.
 
 use fleetwright::base::finding::{Fix, Safety};
-use fleetwright::lint::fix as fix_findings;
+use fleetwright::lint::{Options, fix as fix_findings, run};
 use fleetwright::text::{File, apply};
 use fleetwright::yaml::{Node, fix, parse};
 
@@ -35,7 +35,7 @@ pub(crate) fn edit(data: &[u8]) {
     }
 }
 
-/// Applies all fixes to a repository: each changed file parses as well as before.
+/// Applies all fixes to a repository: each changed file parses as well as before, and there are fewer findings.
 pub(crate) fn fix_all(data: &[u8]) {
     let Some(tree) = tree(data) else { return };
     let fixed = fix_findings(&tree, &options(), Safety::Unsafe, |_| false);
@@ -47,17 +47,31 @@ pub(crate) fn fix_all(data: &[u8]) {
     }
     let is_changed = fixed.fixed.values().any(|count| *count > 0);
     assert_eq!(is_changed, !fixed.texts.is_empty(), "{:?}", fixed.fixed);
+    if is_changed {
+        let findings = |tree| run(tree, &Options { is_ungrouped: true, ..options() }).findings;
+        let (before, after) = (findings(&tree), findings(&fixed.tree));
+        assert!(after.len() < before.len(), "{after:#?}\nwere\n{before:#?}");
+    }
 }
 
 /// Checks the file after an edit of the mapping at a path.
 fn check(file: &File, fix: &Fix, path: &[usize], entries: usize, new: Option<&str>) {
     let text = apply(file.text(), &fix.edits).expect("the edits of a fix do not overlap");
+    check_other_bytes(file.text().as_bytes(), text.as_bytes());
     let parsed = parse(&File::new("fuzz.yaml", text.as_str()));
     assert!(parsed.findings.is_empty(), "{:?}\nin\n{text}\nwas\n{}", parsed.findings, file.text());
     let roots: Vec<Node> = parsed.documents.into_iter().map(|document| document.node).collect();
     let mapping = node_at(&roots, path).expect("the mapping is still there");
     assert_eq!(mapping.entries().len(), entries, "{text}\nwas\n{}", file.text());
     assert_eq!(mapping.get(NEW).and_then(Node::text), new, "{text}\nwas\n{}", file.text());
+}
+
+/// Checks that the longer text is the shorter one with bytes at one place.
+fn check_other_bytes(before: &[u8], after: &[u8]) {
+    let start = before.iter().zip(after).take_while(|(one, other)| one == other).count();
+    let end = before.iter().rev().zip(after.iter().rev()).take_while(|(one, other)| one == other).count();
+    let kept = start + end >= before.len().min(after.len());
+    assert!(kept, "{}\nwas\n{}", String::from_utf8_lossy(after), String::from_utf8_lossy(before));
 }
 
 /// Collects the paths of the mappings below a node.

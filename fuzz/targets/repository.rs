@@ -26,7 +26,7 @@ pub(crate) fn lint(data: &[u8]) {
     assert_eq!(format!("{findings:?}"), format!("{again:?}"));
 }
 
-/// Builds each directory with a kustomization: the parser reads the output.
+/// Builds each directory with a kustomization: the parser reads the output, which is the same twice.
 pub(crate) fn kustomize(data: &[u8]) {
     let Some(tree) = tree(data) else { return };
     let is_definition = |path: &str| path.rsplit('/').next().is_some_and(|name| name == "kustomization.yaml");
@@ -35,7 +35,10 @@ pub(crate) fn kustomize(data: &[u8]) {
         check_positions(&build.findings);
         if build.findings.is_empty() {
             let nodes: Vec<yaml::Node> = build.objects.iter().map(|object| object.node.clone()).collect();
-            super::yaml::check_stable(&nodes);
+            let (text, _) = super::yaml::check_stable(&nodes);
+            let again = kustomize_engine::build(&tree, folder_of(path));
+            let nodes: Vec<yaml::Node> = again.objects.iter().map(|object| object.node.clone()).collect();
+            assert_eq!(text, super::yaml::check_stable(&nodes).0);
         }
     }
 }

@@ -139,7 +139,8 @@ impl<'a> Line<'a> {
         if key.text() != &*entry.key || !before.chars().all(|c| c == ' ' || c == '-') || before.contains("--") {
             return None;
         }
-        if follows_item(file, number) {
+        // YAML also ends a line at a carriage return alone, so these lines are other lines than those of the file.
+        if file.text().get(range.clone())?.contains('\r') || follows_item(file, number) {
             return None;
         }
         let value = entry.node.span();
