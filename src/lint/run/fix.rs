@@ -8,6 +8,7 @@ use super::repository::{Outcome, judge};
 use crate::base::finding::{Finding, Fix, Safety, Severity};
 use crate::base::fingerprint::fingerprints_of_parts;
 use crate::flux::Repo;
+use crate::kube::{ObjectId, ObjectKey};
 use crate::text::{Edit, File, Tree, edited, is_editable};
 
 /// The maximum number of rounds. Fixes that overlap are applied in different rounds.
@@ -184,7 +185,9 @@ impl Run {
         let kept: BTreeSet<&String> = later.fingerprints.iter().flatten().collect();
         let place = |finding: &Finding| {
             let path = finding.at.span.file().path().to_owned();
-            (finding.rule, finding.severity, path, finding.object.clone())
+            // The version of its API may be the new value.
+            let object = finding.object.as_ref().map(|object| ObjectKey::from(ObjectId::from(object)));
+            (finding.rule, finding.severity, path, object)
         };
         let mut gone: BTreeMap<_, usize> = BTreeMap::new();
         for (finding, prints) in self.findings.iter().zip(&self.fingerprints) {

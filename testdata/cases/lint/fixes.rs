@@ -1,8 +1,9 @@
 //! Fixes: those of a case remove their findings, and add no finding of any rule.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fleetwright::base::finding::{Finding, ObjectRef, Safety, Severity};
+use fleetwright::base::fingerprint::fingerprints;
 use fleetwright::lint::{Options, fix, run};
 use fleetwright::text::Tree;
 
@@ -12,8 +13,12 @@ pub(super) fn check(tree: &Tree, options: &Options, rule: &str) -> (Vec<Safety>,
     let safety: Vec<Safety> = fixed.fixed.keys().map(|(_, safety)| *safety).collect();
     let all = Options { only: Vec::new(), pedantic: true, is_ungrouped: true, ..options.clone() };
     let (before, after) = (run(tree, &all).findings, run(&fixed.tree, &all).findings);
-    let known = places(&before);
-    let is_new = places(&after).iter().any(|(place, count)| known.get(place).is_none_or(|known| known < count));
+    let known: BTreeSet<String> = fingerprints(&before).into_iter().collect();
+    let (former, present) = (places(&before), places(&after));
+    let is_new = after.iter().zip(fingerprints(&after)).any(|(finding, print)| {
+        let place = place(finding);
+        !known.contains(&print) && former.get(&place) < present.get(&place)
+    });
     let others = fixed.fixed.keys().any(|(other, _)| *other != rule);
     let is_changed = |path: &str| fixed.texts.contains_key(path);
     let is_elsewhere = tree.files().any(|file| {
@@ -32,14 +37,22 @@ pub(super) fn check(tree: &Tree, options: &Options, rule: &str) -> (Vec<Safety>,
     (safety, fault)
 }
 
-/// The rule, the severity, the file and the object of a finding. Its message may have the new value.
-type Place = (&'static str, Severity, String, Option<ObjectRef>);
+/// The rule, the severity, the file and the object of a finding. Its message and its API version may have the new value.
+type Place = (&'static str, Severity, String, [String; 4]);
+
+fn place(finding: &Finding) -> Place {
+    let identity = |object: &ObjectRef| {
+        let namespace = object.namespace.as_deref().unwrap_or_default();
+        [object.group(), &object.kind, namespace, &object.name].map(str::to_owned)
+    };
+    let path = finding.at.span.file().path().to_owned();
+    (finding.rule, finding.severity, path, finding.object.as_ref().map(identity).unwrap_or_default())
+}
 
 fn places(findings: &[Finding]) -> BTreeMap<Place, usize> {
     let mut places: BTreeMap<Place, usize> = BTreeMap::new();
     for finding in findings {
-        let path = finding.at.span.file().path().to_owned();
-        *places.entry((finding.rule, finding.severity, path, finding.object.clone())).or_default() += 1;
+        *places.entry(place(finding)).or_default() += 1;
     }
     places
 }
