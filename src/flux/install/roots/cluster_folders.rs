@@ -162,7 +162,8 @@ fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, Stri
     // The paths of the Kustomizations of each source.
     let mut used: BTreeMap<SourceRef, Vec<String>> = BTreeMap::new();
     for object in objects.iter().filter(|object| is_kustomization(object)) {
-        let Some(source) = source_of(object) else { continue };
+        // Flux itself creates an ExternalArtifact, so it cannot be the source of a bootstrap.
+        let Some(source) = source_of(object).filter(|source| &*source.kind != "ExternalArtifact") else { continue };
         let path = object.text_at(&["spec", "path"]).unwrap_or_default();
         let paths = used.entry(source).or_default();
         paths.extend(Some(clamp(path)).filter(|path| !path.is_empty() && !path.contains('$')));

@@ -13,6 +13,7 @@ use super::overlaps::{Overlap, is_moved, remove_left_over, remove_overlaps, remo
 use super::repository::{most_common, repository};
 use super::root::{Root, synced_source};
 use super::self_applied::self_applied;
+use super::variable_path::expand;
 use super::written::written;
 use crate::base::set_aside::is_set_aside;
 use crate::config::DeclaredRoot;
@@ -41,7 +42,7 @@ pub(crate) struct Roots {
 pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], declared: &[DeclaredRoot]) -> Roots {
     let (files, tree) = (builder.files(), builder.files().tree());
     let includers = Includers::new(tree, kustomizations);
-    let mut candidates = written(builder, &includers);
+    let mut candidates = expand(builder, written(builder, &includers));
     let mut coverage = Coverage::new(files, &includers);
     remove_unprepared(&coverage, &mut candidates);
     remove_samples(&mut candidates);

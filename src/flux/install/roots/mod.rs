@@ -18,6 +18,7 @@ mod cluster_folders;
 mod declared;
 mod self_applied;
 mod written;
+mod variable_path;
 mod of_charts;
 mod former;
 pub(crate) mod find;
