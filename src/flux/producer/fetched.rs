@@ -46,12 +46,16 @@ impl Fetched {
     }
 }
 
-/// An object produced in every namespace that a selector matches.
+/// The label with the name of a namespace, which the API server sets.
+const NAME_LABEL: &str = "kubernetes.io/metadata.name";
+
+/// An object produced in every namespace that a selector matches, and in the listed namespaces.
 #[derive(Debug, Clone)]
 pub(super) struct Everywhere {
     kind: &'static str,
     name: Name,
-    selector: Selector,
+    selectors: Vec<Selector>,
+    namespaces: Vec<Name>,
     pub(super) made: Fetched,
 }
 
@@ -60,8 +64,17 @@ impl Everywhere {
         if self.kind != kind || *self.name != *name {
             return false;
         }
-        let selects = |found: &Object| self.selector.selects(|key| found.label(key));
-        self.selector.is_empty() || known("Namespace", "", namespace).is_some_and(|found| selects(&found))
+        if self.namespaces.iter().any(|own| **own == *namespace) || self.selectors.iter().any(Selector::is_empty) {
+            return true;
+        }
+        let found = known("Namespace", "", namespace);
+        let label = |key: &str| match key {
+            NAME_LABEL => Some(namespace),
+            key => found.as_ref()?.label(key),
+        };
+        // A namespace without a manifest has unknown labels, except for its name.
+        let is_known = |selector: &Selector| found.is_some() || selector.keys().all(|key| key == NAME_LABEL);
+        self.selectors.iter().any(|selector| is_known(selector) && selector.selects(label))
     }
 }
 
@@ -163,18 +176,41 @@ pub(super) fn everywhere(object: &Object) -> Option<Everywhere> {
             let inner = &["spec", "externalSecretSpec"];
             let target = object.text_at(&["spec", "externalSecretSpec", "target", "name"]);
             let name = target.or_else(|| object.text_at(&["spec", "externalSecretName"])).unwrap_or(object.name());
-            let selector = selector(object.node.at_keys(&["spec", "namespaceSelector"]))?;
+            let spec = object.node.get("spec");
+            let field = |key: &str| spec.and_then(|spec| spec.get(key)).filter(|node| !node.is_null());
+            let items = |key: &str| field(key).map_or(&[][..], Node::items);
+            let namespaces: Vec<Name> = items("namespaces").iter().filter_map(Node::shared_text).collect();
+            let written = items("namespaceSelectors").iter().chain(field("namespaceSelector"));
+            let mut selectors: Vec<Selector> = written.filter_map(Selector::of).collect();
+            if selectors.is_empty() && namespaces.is_empty() {
+                selectors.push(selector(field("namespaceSelector"))?);
+            }
             let made = external(&object.node, made(), inner);
-            Some(Everywhere { kind: "Secret", name: name.into(), selector, made })
+            Some(Everywhere { kind: "Secret", name: name.into(), selectors, namespaces, made })
         }
         ("trust.cert-manager.io", "Bundle") => {
             let target = object.node.at_keys(&["spec", "target"])?;
             let key = target.get("configMap").and_then(|map| map.get("key"));
             let keys = key.and_then(|key| Some((key.shared_text()?, key.span().clone())));
-            let selector = selector(target.get("namespaceSelector"))?;
+            let selectors = vec![selector(target.get("namespaceSelector"))?];
             let made = made().with_keys(keys.into_iter().collect());
-            Some(Everywhere { kind: "ConfigMap", name: object.name().into(), selector, made })
+            Some(Everywhere { kind: "ConfigMap", name: object.name().into(), selectors, namespaces: Vec::new(), made })
         }
+        _ => None,
+    }
+}
+
+/// The annotations of the object that an operator creates from an object.
+///
+/// External Secrets Operator copies the annotations of an ExternalSecret without a template.
+pub(super) fn annotations_of_made(object: &Object) -> Option<&Node> {
+    match (object.group(), object.kind()) {
+        ("external-secrets.io", "ExternalSecret") => match object.node.at_keys(&["spec", "target", "template"]) {
+            Some(template) => template.at_keys(&["metadata", "annotations"]),
+            None => object.node.at_keys(&["metadata", "annotations"]),
+        },
+        ("bitnami.com", "SealedSecret") => object.node.at_keys(&["spec", "template", "metadata", "annotations"]),
+        ("cert-manager.io", "Certificate") => object.node.at_keys(&["spec", "secretTemplate", "annotations"]),
         _ => None,
     }
 }

@@ -81,7 +81,9 @@ impl Producers {
             }
             "kyverno.io" | "policies.kyverno.io" => self.rules.extend(kyverno::rules(object)),
             _ => {
+                let annotations = fetched::annotations_of_made(object);
                 for (kind, namespace, name, made) in fetched::made_by(object) {
+                    self.reflected.take_made(object, (kind.clone(), namespace.clone(), name.clone()), annotations);
                     self.fetched.insert((kind, namespace, name), made);
                 }
                 self.everywhere.extend(fetched::everywhere(object));

@@ -5,7 +5,7 @@ use regex::Regex;
 use crate::base::finding::ObjectRef;
 use crate::kube::Object;
 use crate::text::{Index, Span};
-use crate::yaml::Name;
+use crate::yaml::{Name, Node};
 
 const PREFIX: &str = "reflector.v1.k8s.emberstack.com";
 
@@ -47,26 +47,37 @@ pub(super) fn is_annotation(key: &str) -> bool {
     key.starts_with(PREFIX)
 }
 
-fn annotation<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
-    object.text_at(&["metadata", "annotations", &format!("{PREFIX}/{name}")])
+fn annotation<'a>(annotations: Option<&'a Node>, name: &str) -> Option<&'a str> {
+    annotations?.get(&format!("{PREFIX}/{name}"))?.text()
+}
+
+fn annotations(object: &Object) -> Option<&Node> {
+    object.node.at_keys(&["metadata", "annotations"])
 }
 
 impl Reflected {
     /// Registers an object if reflector copies it automatically.
     pub(super) fn take(&mut self, object: &Object) {
-        let is = |name: &str| annotation(object, name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        let namespace: Name = object.namespace().unwrap_or_default().into();
+        self.take_made(object, (object.kind().into(), namespace, object.name().into()), annotations(object));
+    }
+
+    /// Registers an object that an operator creates from `by`, if reflector copies it automatically. `id` is the kind,
+    /// namespace and name of the object.
+    pub(super) fn take_made(&mut self, by: &Object, id: (Name, Name, Name), annotations: Option<&Node>) {
+        let is = |name: &str| annotation(annotations, name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
         if !is("reflection-allowed") || !is("reflection-auto-enabled") {
             return;
         }
-        let sources = self.0.entry((object.kind().into(), object.name().into()));
-        let namespace: Name = object.namespace().unwrap_or_default().into();
+        let (kind, namespace, name) = id;
+        let sources = self.0.entry((kind, name));
         sources.retain(|source| source.namespace != namespace);
         sources.push(Source {
             namespace,
-            allowed: Patterns::read(annotation(object, "reflection-allowed-namespaces")),
-            automatic: Patterns::read(annotation(object, "reflection-auto-namespaces")),
-            by: object.reference(),
-            place: object.span().clone(),
+            allowed: Patterns::read(annotation(annotations, "reflection-allowed-namespaces")),
+            automatic: Patterns::read(annotation(annotations, "reflection-auto-namespaces")),
+            by: by.reference(),
+            place: by.span().clone(),
         });
     }
 
@@ -83,6 +94,6 @@ impl Reflected {
 
 /// The namespace and name of the source that an annotation of a copy references.
 pub(super) fn reflects(object: &Object) -> Option<(String, String)> {
-    let (namespace, name) = annotation(object, "reflects")?.split_once('/')?;
+    let (namespace, name) = annotation(annotations(object), "reflects")?.split_once('/')?;
     Some((namespace.to_owned(), name.to_owned()))
 }
