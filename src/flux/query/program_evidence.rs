@@ -74,6 +74,7 @@ impl Evidence {
         let (mut command, mut loops) = (String::new(), 0_usize);
         for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
             self.read_addresses(line);
+            self.read_artifacts(line);
             if let Some((kind, name)) = manifest.read(line) {
                 self.add(kind, name);
             }
@@ -186,6 +187,18 @@ impl Evidence {
             let group = stem.split_once('_').map(|(group, _)| group).or(stem.split_once('.').map(|(_, group)| group));
             if let Some(group) = group.filter(|group| group.contains('.')) {
                 self.groups.insert(group.to_owned());
+            }
+        }
+    }
+
+    /// Reads the addresses of OCI artifacts, which are nearly always charts.
+    fn read_artifacts(&mut self, line: &str) {
+        for rest in line.split("oci://").skip(1) {
+            let address = address(rest);
+            // A tag or a digest follows the name.
+            let name = address.rsplit('/').next().unwrap_or(address).split(['@', ':']).next().unwrap_or_default();
+            if !name.is_empty() && !is_computed(name) {
+                self.add_chart(name);
             }
         }
     }

@@ -97,6 +97,7 @@ const TABLE: &[KnownContents] = &[
     other("crossplane", &["pkg.crossplane.io", "apiextensions.crossplane.io"]),
     other("dragonfly-operator", &["dragonflydb.io"]),
     other("eck-operator", &["elasticsearch.k8s.elastic.co", "kibana.k8s.elastic.co"]),
+    other("external-dns", &["externaldns.k8s.io"]),
     other("flagger", &["flagger.app"]),
     other("gatekeeper", &["templates.gatekeeper.sh", "config.gatekeeper.sh", "mutations.gatekeeper.sh"]),
     other("gateway-helm", &["gateway.networking.k8s.io", "gateway.envoyproxy.io"]),
