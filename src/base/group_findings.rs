@@ -244,6 +244,7 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
         let name = match other.object {
             _ if differs => other.message,
             Some(object) => object.to_string(),
+            None if !other.at.message.is_empty() => other.at.message,
             None => "also here".to_owned(),
         };
         // If another finding is at the same position, the position of its object is more specific.

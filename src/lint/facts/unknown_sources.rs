@@ -204,6 +204,11 @@ impl<'a> UnknownSources<'a> {
         all.filter_map(|at| self.producers.get(at)).filter(move |one| one.contents.creates(id) != Creates::Never)
     }
 
+    /// The charts of the fleet itself, which may also create objects in other namespaces than that of their release.
+    pub(crate) fn fleet_charts(&self) -> impl Iterator<Item = &Producer<'a>> {
+        self.producers.iter().filter(|one| one.is_chart() && one.may_create_anything())
+    }
+
     /// Returns whether a producer certainly creates an object.
     pub(crate) fn certainly_creates(&self, id: ObjectId<'_>) -> bool {
         self.of(id).any(|one| one.contents.creates(id) == Creates::Certainly)

@@ -128,6 +128,9 @@ fn markers_without_policy(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding
         let is_aside = |object: &Object| reached.is_set_aside(written_position(object).1);
         written.iter().any(|object| is_it(object) && !is_aside(object) && !is_received(object))
     };
+    // The chart of an application may contain the policy of its image, in the namespace of Flux.
+    let is_of_chart =
+        |name: &str| views.iter().any(|view| view.unknown_sources().fleet_charts().any(|chart| chart.refers_to(name)));
     // An image often has a marker for its name and a marker for its tag.
     let mut reported: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
     let mut findings = Vec::new();
@@ -137,7 +140,8 @@ fn markers_without_policy(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding
         let is_missing = *judged.entry((namespace, name)).or_insert_with(|| {
             namespace.is_empty()
                 || (views.iter().all(|view| view.presence(groups::IMAGE, "ImagePolicy", namespace, name).is_missing())
-                    && !is_written(namespace, name))
+                    && !is_written(namespace, name)
+                    && !is_of_chart(name))
         });
         if (is_missing || marker.unknown_part.is_some())
             && !reached.is_set_aside(path)
@@ -165,7 +169,12 @@ fn without_policy(marker: &Marker) -> Finding {
     }
     let help =
         "correct the name in the form `NAMESPACE:NAME`, or add the ImagePolicy: image automation ignores this marker";
-    Finding::warning(RULE.id, Label::new(marker.place.clone(), "policy not found"), message).help(help)
+    if marker.namespace.is_empty() {
+        return Finding::warning(RULE.id, Label::new(marker.place.clone(), "policy not found"), message).help(help);
+    }
+    let label = format!("ImagePolicy `{}/{}` not found", marker.namespace, marker.name);
+    let finding = Finding::warning(RULE.id, Label::new(marker.place.clone(), label), message).help(help);
+    finding.caused_by("policy", "", " markers reference an ImagePolicy that does not exist on any cluster")
 }
 
 fn without_markers(automation: &Applied<'_>, place: Span, folder: &str) -> Finding {
