@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::distinct::{WrittenPosition, distinct, written_position};
-use super::paths::segment_runs;
+use super::paths::{prefixes, segment_runs};
 use crate::address::Address;
 use crate::base::finding::ObjectRef;
 use crate::base::set_aside::is_set_aside;
@@ -89,6 +89,11 @@ impl<'a> ReachedFiles<'a> {
     /// Returns whether a cluster receives an object from a file in a directory.
     pub(crate) fn reaches_folder(&self, root: Option<&str>, folder: &str) -> bool {
         self.folders.get(&(root, folder)).is_some_and(|itself| *itself)
+    }
+
+    /// The innermost directory, at or above a directory of the tree, with reached files in it or below it.
+    pub(crate) fn nearest<'f>(&self, folder: &'f str) -> Option<&'f str> {
+        prefixes(folder).filter(|above| !above.is_empty() && self.folders.contains(&(None, *above))).last()
     }
 
     /// Returns whether a file is set aside, according to its name or the name of a directory above it.

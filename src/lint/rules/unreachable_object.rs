@@ -1,11 +1,11 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label, ObjectRef, Part, is_almost};
 use crate::flux::{Cluster, MISSING_PATH, State, is_flux, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::paths::{prefixes, segment_runs};
-use crate::lint::facts::reached::has_root;
+use crate::lint::facts::reached::{ReachedFiles, has_root};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
@@ -43,8 +43,8 @@ declare! {
     ///
     /// An object without the fields that its kind requires is a patch. List it below `patches`, not `resources`.
     ///
-    /// The rule reports one finding for each directory, and does not report objects that only an unreached object would
-    /// apply. The rule ignores:
+    /// The rule reports one finding for all directories whose files the same kustomization.yaml would have to list. It
+    /// does not report objects that only an unreached object would apply. The rule ignores:
     ///
     /// - a FluxInstance, which users apply by hand
     /// - files that a commented line of a kustomization.yaml references, and the paths of Flux Kustomizations in
@@ -55,7 +55,7 @@ declare! {
     /// - the directories of clusters that `--cluster` does not select
     /// - Components
     /// - files of other tools
-    /// - objects that an unbuilt input may reach
+    /// - objects that an unbuilt input may reach, directly or through further Kustomizations
     /// - all objects, if an applier applies a complete artifact that may contain this repository
     /// - a repository without a root
     ///
@@ -132,7 +132,12 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let is_parked =
         |path: &str| prefixes(path).any(|above| parked.contains(above) || fleet.repo.charts.contains(above));
     let unfollowed = |folder: &str| fleet.repo.unfollowed.contains(folder);
-    let is_of_other = |path: &str| prefixes(path).any(unfollowed) || is_of_unchecked_cluster(fleet, path);
+    let open = folders_of_open_instances(fleet, reached);
+    let is_of_other = |path: &str| {
+        prefixes(path).any(unfollowed)
+            || is_of_unchecked_cluster(fleet, path)
+            || open.iter().any(|folder| is_inside(path, folder))
+    };
     let built = fleet.repo.objects.iter().map(|built| &built.object).filter(|object| is_fluxs(object));
     let aside = fleet.repo.aside.iter().filter(|object| {
         let (root, path, _) = written_position(object);
@@ -156,7 +161,10 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             folders.entry(folder_of(path)).or_default().insert((path, offset), object);
         }
     }
-    folders.retain(|folder, _| fleet.repo.other_programs.applier(folder).is_none());
+    let maybe = maybe_reached(fleet, reached);
+    folders.retain(|folder, _| {
+        fleet.repo.other_programs.applier(folder).is_none() && !segment_runs(folder).any(|run| maybe.contains(run))
+    });
     for (folder, objects) in &mut folders {
         let from_elsewhere = |run: &str| led_to.get(run).is_some_and(|from| from != folder);
         if segment_runs(folder).any(from_elsewhere) {
@@ -164,7 +172,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         }
     }
     folders.retain(|_, objects| !objects.is_empty());
-    let tops: Vec<&str> = folders.keys().map(|folder| top(folder, &folders)).collect();
+    // The kustomization.yaml of this directory would have to list the files, so it is the cause.
+    let tops: Vec<&str> =
+        folders.keys().map(|folder| reached.nearest(folder).unwrap_or_else(|| first(folder))).collect();
     let mut below: Index<&str, usize> = Index::default();
     for top in &tops {
         *below.entry_or(top, || 0) += 1;
@@ -173,8 +183,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for ((folder, objects), top) in folders.iter().zip(&tops) {
         let objects: Vec<&Object> = objects.values().copied().collect();
         let shared_top = Some(*top).filter(|top| below.get(top).is_some_and(|count| *count > 1));
+        let is_beside = shared_top.is_none() || top == folder;
         let (patches, objects): (Vec<&Object>, Vec<&Object>) =
-            objects.into_iter().partition(|object| shared_top.is_none() && is_patch(object));
+            objects.into_iter().partition(|object| is_beside && is_patch(object));
         found.extend(unused_patches(&patches));
         let Some(finding) = finding(folder, &objects, shared_top) else { continue };
         let cause = missing.iter().find(|(meant, _)| is_meant(folder, meant));
@@ -185,10 +196,53 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
 }
 
-/// The topmost directory with unreached objects at or above a directory.
-fn top<'a, T>(folder: &'a str, folders: &BTreeMap<&str, T>) -> &'a str {
-    let above = prefixes(folder).filter(|above| !above.is_empty() && folders.contains_key(above));
-    above.min_by_key(|above| above.len()).unwrap_or(folder)
+/// The directories of clusters in which a program fills in the path of the FluxInstance, so that the synced part of the
+/// directory is unknown.
+fn folders_of_open_instances<'a>(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>) -> Vec<&'a str> {
+    let objects = fleet.repo.objects.iter().map(|built| &built.object).chain(&fleet.repo.aside);
+    let is_open = |object: &&Object| {
+        let path = object.text_at(&["spec", "sync", "path"]);
+        object.is(groups::FLUX_OPERATOR, "FluxInstance") && path.is_some_and(is_filled_in) && !reached.receives(object)
+    };
+    let folders = objects.filter(is_open).map(|object| folder_of(written_position(object).1));
+    let home =
+        |folder: &'a str| folder.strip_suffix(groups::FLUX_NAMESPACE).map_or(folder, |home| home.trim_end_matches('/'));
+    folders.map(home).filter(|folder| !folder.is_empty()).collect()
+}
+
+/// Returns whether a program replaces a path, or a part of it.
+fn is_filled_in(path: &str) -> bool {
+    path.contains(['$', '<', '{']) || (path.len() > 4 && path.starts_with("__") && path.ends_with("__"))
+}
+
+/// The directories that a cluster may reach, since an unbuilt input may contain the Kustomizations that apply them.
+fn maybe_reached<'a>(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>) -> BTreeSet<String> {
+    let objects = fleet.repo.objects.iter().map(|built| &built.object).chain(&fleet.repo.aside);
+    // The paths of the Kustomizations in each directory, at any root of a source.
+    let mut inside: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut open: Vec<String> = Vec::new();
+    for object in objects.filter(|object| is_kustomization(object) && !reached.receives(object)) {
+        let Some(leads) = object.text_at(&["spec", "path"]).and_then(normalize).filter(|path| !path.is_empty()) else {
+            continue;
+        };
+        if reached.may_reach(object) {
+            open.push(leads);
+        } else {
+            let runs = segment_runs(folder_of(written_position(object).1));
+            runs.for_each(|run| inside.entry(run).or_default().push(leads.clone()));
+        }
+    }
+    let mut found = BTreeSet::new();
+    while let Some(folder) = open.pop() {
+        open.extend(inside.remove(&*folder).unwrap_or_default());
+        found.insert(folder);
+    }
+    found
+}
+
+/// The outermost directory above a directory.
+fn first(folder: &str) -> &str {
+    folder.split('/').next().unwrap_or(folder)
 }
 
 /// The directories of the appliers whose build fails, such as directories that do not exist, each with its applier.
