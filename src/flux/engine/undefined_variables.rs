@@ -12,7 +12,7 @@ use crate::flux::model::variables::{Variable, Variables};
 use crate::flux::variables::substitute::rule_ids::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE};
 use crate::flux::variables::substitute::undefined::{UndefinedVariable, VariableOwner};
 use crate::kube::groups;
-use crate::text::{Index, Span};
+use crate::text::{Index, Span, folder_of};
 use crate::yaml::fix;
 use crate::yaml::{Entry, Name, Node};
 
@@ -255,12 +255,18 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
              others need variables; {why}"
         ));
     } else {
-        // One annotation of the object removes all of these findings. Each cluster has a copy of the manifests of Flux,
-        // so their findings do not depend on the file.
-        let file = if is_of_flux { "" } else { place.file().path() };
-        let key = format!("{object} {file}");
-        let summary = format!(" texts of {object} contain variables of their own, and Flux substitutes them");
-        finding = finding.caused_by(key, "", summary);
+        // The author of several objects usually makes the same mistake in each of them. Each cluster has a copy of the
+        // manifests of Flux, so their findings do not depend on the file.
+        let folder = folder_of(place.file().path());
+        let shown = if folder.is_empty() { "." } else { folder };
+        finding = if is_of_flux {
+            let summary = format!(" texts of {object} contain variables of their own, and Flux substitutes them");
+            finding.caused_by(object.to_string(), "", summary)
+        } else {
+            let summary = format!(" texts in `{shown}` contain variables of their own, and Flux substitutes them");
+            let help = format!("set the label or annotation {switch} on each of these objects; {why}");
+            finding.caused_by(folder, "", summary).help_for_all(help)
+        };
     }
     finding = finding.with_faults(undefined.uses.iter().map(|(name, place)| (place.clone(), name.to_string())));
     for (name, place) in undefined.uses.iter().skip(1).take(MAX_SHOWN) {

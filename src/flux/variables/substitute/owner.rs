@@ -108,6 +108,11 @@ impl<'a> Passage<'a> {
         !before.contains(&*format!("${{{name}")) && !value.contains(&*format!("${{{name}"))
     }
 
+    /// Returns whether Flux is meant to set a variable, since a value of the object consists of the variable alone.
+    pub(super) fn is_passed_on(&self, name: &str) -> bool {
+        is_value(&self.object.node, name)
+    }
+
     /// The certainty that a variable of the text belongs to another program.
     pub(super) fn ownership(&self, name: &str) -> Ownership {
         // Flux rejects names that start with a digit or are not ASCII. Names of Grafana's variables start with `__`.
@@ -266,6 +271,15 @@ fn is_given_by(node: &Node, name: &str) -> bool {
         Value::Map(entries) => entries
             .iter()
             .any(|entry| (names_environment(&entry.key) && gives(&entry.node, name)) || is_given_by(&entry.node, name)),
+    }
+}
+
+/// Returns whether a value of an object consists of the variable alone, such as `value: ${REGION}`.
+fn is_value(node: &Node, name: &str) -> bool {
+    match &node.value {
+        Value::Scalar(text, _) => is_itself(text, name),
+        Value::Seq(items) => items.iter().any(|item| is_value(item, name)),
+        Value::Map(entries) => entries.iter().any(|entry| is_value(&entry.node, name)),
     }
 }
 

@@ -124,6 +124,7 @@ impl<'a> Search<'a> {
         let span = |one: &Use<'_>| place(text.get(one.range.clone()).unwrap_or_default());
         let mut seen: Vec<&str> = Vec::new();
         let (mut own, mut own_fails) = (Vec::new(), false);
+        let mut missed: Vec<(&str, Span)> = Vec::new();
         for one in &uses {
             if seen.contains(&one.name) {
                 continue;
@@ -148,12 +149,19 @@ impl<'a> Search<'a> {
                 }
                 _ if fails && certain => {
                     let first = uses.iter().find(|other| other.name == one.name && !other.has_default).unwrap_or(one);
-                    let uses = vec![(Name::from(one.name), span(first))];
-                    self.push(VariableOwner::Flux, uses, fails);
+                    missed.push((one.name, span(first)));
                 }
                 _ => {}
             }
             seen.push(one.name);
+        }
+        for (name, span) in missed {
+            // A program that has variables of its own usually owns the others too.
+            if own_fails && may_set && self.looks_foreign(name) && !passage.is_passed_on(name) {
+                own.push((Name::from(name), span));
+            } else {
+                self.push(VariableOwner::Flux, vec![(Name::from(name), span)], true);
+            }
         }
         if !own.is_empty() {
             self.push(VariableOwner::Other(passage.noun()), own, own_fails);
