@@ -293,6 +293,8 @@ fn is_reference(text: &str) -> bool {
         "akv:",
         "env:",
         "env.",
+        "os.environ",
+        "process.env",
         "file:",
         "projects/",
         "secretref:",
