@@ -91,15 +91,15 @@ impl DirectoryObjects {
                 let is_copied_template = template && is_only_data;
                 // Users fill the placeholders of a template before a cluster reads the copy.
                 let template = template || set_aside::is_template(path);
+                let of_file = |finding: Finding| if is_only_data { of_data(finding) } else { finding };
                 let is_judged =
                     spoken_for && !is_copied_template && !is_of_scaffold(parsed) && !set_aside::is_template(path);
                 if is_judged && is_set_aside(path, |_| false) {
-                    loose.extend(parsed.findings.iter().cloned());
+                    loose.extend(parsed.findings.iter().cloned().map(of_file));
                 } else if is_judged {
                     // The builds report duplicate keys of patches, because the objects determine the consequences.
                     let is_patch = !is_kustomization && !named.included.contains(path) && named.others.contains(path);
                     let told = parsed.findings.iter().filter(|finding| !is_patch || finding.rule != DUPLICATE_KEY);
-                    let of_file = |finding: Finding| if is_only_data { of_data(finding) } else { finding };
                     self.problems.extend(told.cloned().map(of_file));
                 } else if parsed.is_cut || (!template && claims_to_be_manifest(text)) {
                     loose.extend(parsed.findings.iter().cloned());
