@@ -142,12 +142,20 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                 if is_part || is_misspelled(mismatch, mismatches) || !concerns(view, &applied, kind, mismatch) {
                     continue;
                 }
+                // Unknown fields beside each other usually have one cause, such as a wrong indentation.
+                let beside: Vec<&Mismatch> = mismatches
+                    .iter()
+                    .filter(|other| are_unknown_siblings(mismatch, other) && concerns(view, &applied, kind, other))
+                    .collect();
+                if beside.first().is_some_and(|first| !std::ptr::eq(*first, mismatch)) {
+                    continue;
+                }
                 let is_extension = (mismatch.fault == Fault::Missing && may_be_of_chart(view, &applied))
                     || (is_absent(mismatch) && has_defaults(view, kind))
                     || (!view.is_whole() && shape::is_placeholder(mismatch.at.text()));
                 let is_doubtful = is_extension || applied.by.is_suspended();
                 let position = *reported.entry((key.0, at, is_doubtful)).or_insert_with(|| {
-                    let finding = finding(&applied, kind, mismatch, mismatches);
+                    let finding = finding(&applied, kind, mismatch, &beside, mismatches);
                     let severity = if is_extension { Severity::Warning } else { finding.severity };
                     findings.push(Finding { severity, ..finding });
                     findings.len() - 1
@@ -161,10 +169,34 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     found.extend(findings);
 }
 
+/// Returns whether two mismatches are unknown fields of one mapping.
+fn are_unknown_siblings(one: &Mismatch, other: &Mismatch) -> bool {
+    let is_unknown = |mismatch: &Mismatch| mismatch.fault == Fault::UnknownField && mismatch.meant.is_none();
+    is_unknown(one) && is_unknown(other) && parent(&one.path) == parent(&other.path)
+}
+
+/// The path of the mapping that contains a field. The name of a field in brackets may contain dots.
+fn parent(path: &str) -> &str {
+    match path.strip_suffix("\"]").and_then(|path| path.rsplit_once("[\"")) {
+        Some((parent, _)) => parent,
+        None => path.rsplit_once('.').map_or("", |(parent, _)| parent),
+    }
+}
+
+/// A path without the numbers of items, such as `spec.containers[].image`.
+fn without_numbers(path: &str) -> String {
+    let mut parts = path.split('[');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text.push('[');
+        text.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    text
+}
+
 /// Returns whether an object lacks a field because the object has the field with another spelling, which is a mismatch
 /// too.
 fn is_misspelled(mismatch: &Mismatch, all: &[Mismatch]) -> bool {
-    let parent = |path: &str| path.rsplit_once('.').map_or("", |(parent, _)| parent).to_owned();
     let is_meant = |other: &Mismatch| {
         other.fault == Fault::UnknownField
             && other.meant.is_some()
@@ -271,10 +303,13 @@ fn not_served(applied: &Applied<'_>, definition: &Definition) -> Finding {
     Finding { severity, ..finding }.related(definition.at.clone(), "the definition is here")
 }
 
-fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, all: &[Mismatch]) -> Finding {
+/// The finding for a mismatch. `beside` are the unknown fields of its mapping, in which it is the first one.
+fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, beside: &[&Mismatch], all: &[Mismatch]) -> Finding {
     let object = applied.object.reference();
+    let names: Vec<String> = beside.iter().map(|other| format!("`{}`", other.path)).collect();
     let message = match mismatch.fault {
         Fault::Missing => format!("{object} has no `{}`", mismatch.path),
+        Fault::UnknownField if names.len() > 1 => format!("{object} has unknown fields: {}", names.join(", ")),
         Fault::UnknownField => format!("{object} has an unknown field: `{}` {}", mismatch.path, mismatch.message),
         _ if mismatch.path.is_empty() => format!("{object} {}", mismatch.message),
         _ => format!("`{}` of {object} {}", mismatch.path, mismatch.message),
@@ -291,7 +326,10 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, all: &[Misma
     let result = if loses_labels {
         "Flux cannot read the labels, and removes all of them"
     } else if is_dropped {
-        "Flux removes the field before it applies the object"
+        match names.len() {
+            0 | 1 => "Flux removes the field before it applies the object",
+            _ => "Flux removes the fields before it applies the object",
+        }
     } else if mismatch.fault == Fault::Limit {
         "simplify the schema, or except the finding: the linter does not check the rest of the object"
     } else if is_unchecked {
@@ -300,6 +338,7 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, all: &[Misma
         "the API server rejects the object, and Flux applies nothing of its Kustomization"
     };
     let help = match &mismatch.help {
+        _ if names.len() > 1 => format!("correct the indentation of the fields, or remove them; {result}"),
         Some(help) if help.ends_with('?') => format!("{help} {result}"),
         Some(help) => format!("{help}; {result}"),
         None => result.to_owned(),
@@ -309,6 +348,27 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, all: &[Misma
     let fix = meant.and_then(|meant| fix::retype(&at, mismatch.at.text(), meant, Safety::Unsafe));
     let finding = Finding::error(RULE.id, at, message).help(help).about(object).fixed_by(fix);
     let mut finding = Finding { severity, ..finding };
+    if mismatch.fault == Fault::UnknownField {
+        let paths: Vec<String> = match names.len() {
+            0 => vec![format!("`{}`", without_numbers(&mismatch.path))],
+            _ => names.iter().map(|name| without_numbers(name)).collect(),
+        };
+        let (word, rest) = match paths.as_slice() {
+            [path] => ("an unknown field", format!("{path} {}", mismatch.message)),
+            paths => ("unknown fields", paths.join(", ")),
+        };
+        // The author of several objects usually makes the same mistake in each of them.
+        let (version, name) = (applied.object.api_version(), applied.object.kind());
+        let summary = format!(" objects of kind {name} have {word}: {rest}");
+        finding = finding.caused_by(format!("{version}{summary}"), "", summary);
+    }
+    if beside.len() > 1 {
+        let place = |other: &Mismatch| applied.by.place(&other.at);
+        finding = finding.with_faults(beside.iter().map(|other| (place(other), other.path.clone())));
+        for other in beside.iter().skip(1) {
+            finding = finding.related(place(other), format!("`{}`", other.path));
+        }
+    }
     if let Origin::Received(definition) | Origin::Elsewhere(definition) = &kind.found.origin {
         finding = finding.related(definition.at.clone(), "the schema is here");
     }
