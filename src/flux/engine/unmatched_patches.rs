@@ -116,10 +116,12 @@ impl PatchTally {
             }
         }
         let missed = self.by_place.into_values().filter_map(|record| {
-            let mut finding = *record.missed?;
+            let finding = *record.missed?;
+            // A habit of the author leads to patches with equal targets.
+            let all = finding.message.replacen("this patch matches", " patches match", 1);
+            let key = format!("{all}; {}", finding.help.as_deref().unwrap_or_default());
+            let mut finding = finding.caused_by(key, "", all);
             if let Some(owners) = listed(&record.owners) {
-                let all = finding.message.replacen("this patch matches", " patches of this file match", 1);
-                finding = finding.clone().caused_by(format!("{} {all}", finding.at.span.file().path()), "", all);
                 finding.message = finding.message.replacen("this patch", &format!("this patch of {owners}"), 1);
             }
             Some(Finding { clusters: record.clusters.into_iter().collect(), ..finding })

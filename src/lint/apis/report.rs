@@ -140,6 +140,7 @@ impl Fault<'_> {
         };
         let message = format!("{subject} `apiVersion: {version}`, which {release} {verb}");
         let edit = replacement.as_ref().filter(|(_, kind)| *kind == api.kind).and_then(|(new, _)| one.edit(new));
+        let replacement_of_all = replacement.as_ref().filter(|(_, kind)| *kind == api.kind).map(|(new, _)| new.clone());
         let fix = edit.map(|edit| Fix { edits: vec![edit], safety: Safety::Safe });
         let help = match replacement {
             Some((new, kind)) if kind == api.kind => format!("set `apiVersion: {new}`"),
@@ -162,9 +163,21 @@ impl Fault<'_> {
             }
             _ => help,
         };
-        let after = format!(" places use `{version}` of {}, which {release} {verb}", api.kind);
+        // The kinds of one version have one replacement, but Flux often deprecated them in different releases.
+        let (key, after) = match &replacement_of_all {
+            Some(new) if verb == "deprecated" => {
+                (format!("{version} {new} {:?}", api.removed), format!(" places use `{version}`, which is deprecated"))
+            }
+            Some(new) => {
+                (format!("{version} {new} {release}"), format!(" places use `{version}`, which {release} {verb}"))
+            }
+            None => (
+                format!("{version} {}", api.kind),
+                format!(" places use `{version}` of {}, which {release} {verb}", api.kind),
+            ),
+        };
         let finding = Finding { severity: self.severity, ..Finding::error(self.rule(), one.at.clone(), message) };
-        let finding = finding.help(help).fixed_by(fix).caused_by(format!("{} {version}", api.kind), "", after);
+        let finding = finding.help(help).fixed_by(fix).caused_by(key, "", after);
         match &one.object {
             Some(object) => finding.about(object.clone()),
             None => finding,

@@ -1,5 +1,5 @@
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplyMode};
@@ -104,11 +104,19 @@ struct Dangling<'a> {
     wanted: ObjectId<'a>,
     finding: Finding,
     is_mistake: bool,
+    /// Whether the repository has no similar object.
+    is_unexplained: bool,
 }
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let all: Vec<(Vec<Dangling<'_>>, Findings)> = fleet.of_views(judge);
     let mut certain: BTreeMap<ObjectId<'_>, bool> = BTreeMap::new();
+    let mut namespaces: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for Dangling { wanted, is_unexplained, .. } in all.iter().flat_map(|(dangling, _)| dangling) {
+        if *is_unexplained {
+            namespaces.entry((wanted.kind, wanted.name)).or_default().insert(wanted.namespace);
+        }
+    }
     for dangling in all.iter().flat_map(|(dangling, _)| dangling) {
         let is_certain =
             certain.entry(dangling.wanted).or_insert_with(|| is_received_somewhere(fleet, dangling.wanted));
@@ -116,7 +124,11 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
     for (dangling, of_view) in all {
         found.merge(of_view);
-        for Dangling { wanted, mut finding, .. } in dangling {
+        for Dangling { wanted, mut finding, is_unexplained, .. } in dangling {
+            let of_name = namespaces.get(&(wanted.kind, wanted.name)).filter(|_| is_unexplained);
+            if of_name.is_some_and(|namespaces| namespaces.len() > 1) {
+                finding = of_several(finding, wanted);
+            }
             // Users often create Secrets by hand. Programs that create clusters often create the objects that
             // every cluster needs.
             if wanted.kind == "Secret" || certain.get(&wanted) != Some(&true) {
@@ -125,6 +137,18 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             found.push(finding);
         }
     }
+}
+
+/// Gives a finding the cause that an object with one name is missing in several namespaces.
+fn of_several(finding: Finding, wanted: ObjectId<'_>) -> Finding {
+    let ObjectId { kind, name, .. } = wanted;
+    let summary =
+        format!(" places reference {kind} `{name}` of several namespaces, which the cluster does not receive");
+    let help = format!(
+        "add the {kind} to each of the namespaces, or set `optional: true`: without it, Flux does not reconcile the \
+         referencing objects; if another tool creates the {kind}, declare it below `external` in `.fleetwright.yaml`"
+    );
+    finding.caused_by(format!("{kind} {name}"), "", summary).help_for_all(help)
 }
 
 /// Returns whether a cluster of the repository has an object.
@@ -175,7 +199,8 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
             // Programs that create clusters often create the objects with variables, even if an object with the same
             // name exists in another namespace.
             let is_mistake = applied.object.kind() == "HelmRelease" && missing.is_certain_mistake();
-            dangling.push(Dangling { wanted, finding, is_mistake });
+            let is_unexplained = !missing.is_mistake() && !missing.is_elsewhere();
+            dangling.push(Dangling { wanted, finding, is_mistake, is_unexplained });
         }
     }
     dangling

@@ -83,7 +83,7 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
             Floating::Set(node, what) => (node.span().clone().into(), what),
             Floating::Unset(place, what) => (place, what),
         };
-        let message = format!("{} {what}", object.reference());
+        let message = format!("{} {}", object.reference(), what.of_one());
         let help = if is_of_flux(object) {
             "set a version, a digest, or a range with an upper bound such as `1.x`: otherwise the next release reaches \
              all clusters without a commit"
@@ -91,6 +91,9 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
             "set the tag of a version, or a digest: otherwise a new pod may run another image, without a commit"
         };
         let mut finding = Finding::warning(RULE.id, place, message).help(help).about(object.reference());
+        // Versions that float in the same way have one cause: the habit of their author.
+        let all = what.of_all();
+        finding = finding.caused_by(all, "", format!(" {all}"));
         if !context.is_production {
             finding.severity = Severity::Pedantic;
         }
@@ -110,44 +113,79 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
         }
         (groups::FLUX_OPERATOR, "FluxInstance") => {
             let range = object.node.at_keys(&["spec", "distribution", "version"]).filter(|range| is_unbounded(range));
-            range.map(|range| Floating::Set(range, accepts(range))).into_iter().for_each(report);
+            range.map(|range| Floating::Set(range, What::Range(range))).into_iter().for_each(report);
         }
         _ => {
             for image in containers(object).filter_map(|container| container.get("image")) {
                 if image.text().is_some_and(is_latest) {
-                    let what = format!("runs `{}`, which can change at any time", image.text().unwrap_or_default());
-                    report(Floating::Set(image, what));
+                    report(Floating::Set(image, What::Image(image)));
                 }
             }
         }
     }
 }
 
-/// Returns whether a source belongs to a root. Each commit moves the tag or branch of such a source.
 /// Returns whether Flux resolves the version of an object. The kubelet resolves the tags of images.
 fn is_of_flux(object: &Object) -> bool {
     matches!(object.group(), groups::SOURCE | groups::HELM | groups::FLUX_OPERATOR)
 }
 
+/// Returns whether a source belongs to a root. Each commit moves the tag or branch of such a source.
 fn is_of_root(applied: &Applied<'_>) -> bool {
     let by = applied.by;
     let is_own = || by.source.as_ref().is_some_and(|source| *source == applied.object.reference());
     matches!(by.kind, ApplierKind::Bootstrap | ApplierKind::FluxInstance) || is_own()
 }
 
-/// A floating version, with the part of the message that follows the reference to the object.
+/// The place of a floating version.
 enum Floating<'a> {
     /// The field that sets the version.
-    Set(&'a Node, String),
+    Set(&'a Node, What<'a>),
     /// The label for a missing field.
-    Unset(Label, String),
+    Unset(Label, What<'a>),
 }
 
-/// The part of the message for a reference that resolves to the tag `latest`.
-const USES_LATEST: &str = "uses the current artifact of tag `latest`";
+/// What floats.
+#[derive(Clone, Copy)]
+enum What<'a> {
+    /// A range without an upper bound.
+    Range(&'a Node),
+    /// The newest version of a chart.
+    Chart,
+    /// The tag `latest` of an artifact.
+    Artifact,
+    /// The tag `latest` of a Git repository.
+    Commit,
+    /// The tag `latest` of an image.
+    Image(&'a Node),
+}
 
-fn accepts(range: &Node) -> String {
-    format!("accepts any new version: `{}` has no upper bound", range.text().unwrap_or_default())
+impl What<'_> {
+    /// The part of the message that follows the reference to the object.
+    fn of_one(self) -> String {
+        match self {
+            Self::Range(range) => {
+                format!("accepts any new version: `{}` has no upper bound", range.text().unwrap_or_default())
+            }
+            Self::Chart => "uses the newest version of its chart".to_owned(),
+            Self::Artifact => "uses the current artifact of tag `latest`".to_owned(),
+            Self::Commit => "uses the current commit of tag `latest`".to_owned(),
+            Self::Image(image) => {
+                format!("runs `{}`, which can change at any time", image.text().unwrap_or_default())
+            }
+        }
+    }
+
+    /// The part of the message about several objects that follows their number.
+    fn of_all(self) -> &'static str {
+        match self {
+            Self::Range(_) => "objects accept any new version: their ranges have no upper bound",
+            Self::Chart => "objects use the newest version of their chart",
+            Self::Artifact => "OCIRepositories use the current artifact of tag `latest`",
+            Self::Commit => "GitRepositories use the current commit of tag `latest`",
+            Self::Image(_) => "containers run an image that can change at any time",
+        }
+    }
 }
 
 /// Returns the floating reference of a GitRepository. The precedence is: commit, name, range, tag.
@@ -160,10 +198,10 @@ fn git(repository: &Object) -> Option<Floating<'_>> {
         return None;
     }
     if let Some(range) = field_of("semver") {
-        return is_unbounded(range).then(|| Floating::Set(range, accepts(range)));
+        return is_unbounded(range).then(|| Floating::Set(range, What::Range(range)));
     }
     let tag = field_of("tag").filter(|tag| tag.text() == Some("latest"))?;
-    Some(Floating::Set(tag, "uses the current commit of tag `latest`".into()))
+    Some(Floating::Set(tag, What::Commit))
 }
 
 /// Returns the floating reference of an OCIRepository. The precedence is: digest, range, tag. The default is `latest`.
@@ -178,12 +216,12 @@ fn oci<'a>(applied: &Applied<'a>) -> Option<Floating<'a>> {
         return None;
     }
     match (field_of("semver"), field_of("tag")) {
-        (Some(range), _) => is_unbounded(range).then(|| Floating::Set(range, accepts(range))),
+        (Some(range), _) => is_unbounded(range).then(|| Floating::Set(range, What::Range(range))),
         (None, Some(tag)) => {
             let floats = tag.text() == Some("latest");
-            floats.then(|| Floating::Set(tag, USES_LATEST.into()))
+            floats.then(|| Floating::Set(tag, What::Artifact))
         }
-        (None, None) => Some(Floating::Unset(missing_in_spec(repository, "ref"), USES_LATEST.into())),
+        (None, None) => Some(Floating::Unset(missing_in_spec(repository, "ref"), What::Artifact)),
     }
 }
 
@@ -197,10 +235,10 @@ fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option
         return None;
     }
     if let Some(version) = chart.get("version").filter(|version| version.text().is_some_and(|text| !text.is_empty())) {
-        is_unbounded(version).then(|| Floating::Set(version, accepts(version)))
+        is_unbounded(version).then(|| Floating::Set(version, What::Range(version)))
     } else {
         let place = chart.entry("chart").map_or_else(|| object.span().clone(), Entry::key_span);
-        Some(Floating::Unset(Label::new(place, "no `version` here"), "uses the newest version of its chart".into()))
+        Some(Floating::Unset(Label::new(place, "no `version` here"), What::Chart))
     }
 }
 

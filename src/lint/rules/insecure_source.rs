@@ -78,12 +78,18 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         _ => "use TLS",
     };
     let help = format!("{remedy}: otherwise an attacker on the network can change the fetched content");
-    let mut finding = Finding::error(RULE.id, place.span().clone(), message).help(help).about(object.reference());
-    finding = finding.fixed_by(match (object.node.get("spec"), insecure) {
+    let finding = Finding::error(RULE.id, place.span().clone(), message).help(help).about(object.reference());
+    let finding = finding.fixed_by(match (object.node.get("spec"), insecure) {
         (Some(spec), Some(_)) => fix::remove(spec, "insecure", Safety::Unsafe),
         _ => fix::replace_part(address.span(), url, url.get(..7).unwrap_or_default(), "https://", Safety::Unsafe),
     });
-    if is_local(host(url)) {
+    let server = host(url);
+    let summary = match insecure {
+        Some(_) => format!(" sources fetch from `{server}` without TLS"),
+        None => format!(" sources fetch from `{server}` over plain HTTP"),
+    };
+    let mut finding = finding.caused_by(format!("{remedy} {server}"), "", summary);
+    if is_local(server) {
         finding.severity = Severity::Warning;
     }
     found.push(finding);

@@ -69,6 +69,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let Some(kind) = kind.filter(|_| view.has_flux(CHART_REF_SINCE) != Some(false)) else { continue };
         let message = format!("{} has `type: oci`", object.reference());
         let help = "use an OCIRepository and `spec.chartRef` (since Flux 2.3): this type is in maintenance mode";
-        found.push(pedantic(RULE.id, kind.span().clone(), message).help(help).about(object.reference()));
+        let finding = pedantic(RULE.id, kind.span().clone(), message).help(help).about(object.reference());
+        found.push(finding.caused_by("oci", "", " HelmRepositories have `type: oci`"));
     }
 }

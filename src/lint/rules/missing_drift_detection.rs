@@ -89,6 +89,6 @@ fn check(view: &View<'_>, found: &mut Findings) {
         };
         let fix = fix.map(|fix| fix.moved(|span| applied.by.place(span)));
         let finding = pedantic(RULE.id, place, message).help(help).fixed_by(fix);
-        found.push(finding.about(release.reference()));
+        found.push(finding.about(release.reference()).caused_by("drift", "", " HelmReleases do not detect drift"));
     }
 }

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::kube::{ObjectId, groups};
@@ -74,14 +76,21 @@ declare! {
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let all: Vec<(Vec<Missing<'_>>, Findings)> = fleet.of_views(judge);
+    let each = all.iter().flat_map(|(missing, _)| missing).map(|(_, namespace, _, remedy)| (*remedy, *namespace));
+    let each: BTreeSet<(Remedy, &Name)> = each.collect();
+    let are_several = |remedy: &Remedy| each.iter().filter(|(one, _)| one == remedy).count() > 1;
+    let several: Vec<Remedy> = Remedy::ALL.into_iter().filter(are_several).collect();
     for (missing, of_view) in all {
         found.merge(of_view);
         // If another cluster receives a namespace, this cluster probably lacks the namespace by mistake.
         let elsewhere = |namespace: &str| {
             fleet.distinct().find_map(|view| Some((view, view.find("", "Namespace", "", namespace)?.by)))
         };
-        let providers: Vec<_> = missing.iter().map(|(_, namespace, _)| elsewhere(namespace)).collect();
-        for ((view, _, mut finding), provider) in missing.into_iter().zip(&providers) {
+        let providers: Vec<_> = missing.iter().map(|(_, namespace, ..)| elsewhere(namespace)).collect();
+        for ((view, _, mut finding, remedy), provider) in missing.into_iter().zip(&providers) {
+            if several.contains(&remedy) {
+                finding = remedy.of_several(finding);
+            }
             if let Some((other, by)) = provider {
                 let of_one = providers.iter().flatten().filter(|(_, one)| one.reference == by.reference).count();
                 if of_one > 1 && lacks(view, other, by) {
@@ -115,8 +124,48 @@ fn of_absent_applier(finding: Finding, view: &View<'_>, other: &View<'_>, by: &A
         .help_for_all(help)
 }
 
-/// A cluster, with a namespace that it does not receive, and the finding.
-type Missing<'a> = (&'a View<'a>, &'a Name, Finding);
+/// A cluster, with a namespace that it does not receive, the finding, and the remedy.
+type Missing<'a> = (&'a View<'a>, &'a Name, Finding, Remedy);
+
+/// The remedy for a missing namespace.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Remedy {
+    /// Add the Namespace of an object.
+    Add,
+    /// Add the Namespace into which Helm installs a chart, or let Helm create it.
+    AddForChart,
+    /// List the file of the Namespace.
+    List,
+}
+
+impl Remedy {
+    const ALL: [Self; 3] = [Self::Add, Self::AddForChart, Self::List];
+
+    /// Gives a finding the cause that a cluster lacks several namespaces with the same remedy.
+    fn of_several(self, finding: Finding) -> Finding {
+        let (key, after, help) = match self {
+            Self::Add => (
+                "add",
+                " objects",
+                "add the Namespaces to the objects that the cluster receives, or correct the names: without them, the \
+                 appliers of these objects fail",
+            ),
+            Self::AddForChart => (
+                "add for charts",
+                " HelmReleases, into which they install their charts",
+                "add the Namespaces to the objects that the cluster receives, set `install.createNamespace: true`, or \
+                 correct the names: without them, Helm does not install the charts",
+            ),
+            Self::List => (
+                "list",
+                " objects, although files of the repository define them",
+                "list the files of the Namespaces in a kustomization.yaml that the cluster reads: without them, the \
+                 appliers of these objects fail",
+            ),
+        };
+        finding.caused_by(key, "the cluster does not receive the namespaces of ", after).help_for_all(help)
+    }
+}
 
 /// The namespaces that a cluster does not receive, each with its finding.
 fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
@@ -132,9 +181,9 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
         }
         match view.namespace(namespace) {
             Presence::Missing => {
-                let mut finding = finding(view, namespace, &applied, usage);
+                let (mut finding, remedy) = finding(view, namespace, &applied, usage);
                 finding.clusters.push(view.receiver.to_string().into());
-                missing.push((view, namespace, finding));
+                missing.push((view, namespace, finding, remedy));
             }
             Presence::Unknown(source) => {
                 found.unchecked(format!("Namespace `{namespace}`, which {source} may create"));
@@ -172,7 +221,7 @@ fn is_of_platform(namespace: &str) -> bool {
     names.contains(&namespace) || prefixes.iter().any(|prefix| namespace.starts_with(prefix))
 }
 
-fn finding(view: &View<'_>, namespace: &str, applied: &Applied<'_>, usage: Use<'_>) -> Finding {
+fn finding(view: &View<'_>, namespace: &str, applied: &Applied<'_>, usage: Use<'_>) -> (Finding, Remedy) {
     let object = applied.object;
     let node = match usage {
         Use::Object => object.node.at_keys(&["metadata", "namespace"]),
@@ -211,8 +260,9 @@ fn finding(view: &View<'_>, namespace: &str, applied: &Applied<'_>, usage: Use<'
     let finding = finding.help(format!("{remedy}: without it, {one}"));
     let finding = finding.about(object.reference()).caused_by(namespace, before, summary);
     let finding = finding.help_for_all(format!("{remedy}: without it, {all}"));
-    match defined {
-        Some(span) => finding.related(span, "defined here"),
-        None => finding,
+    match (defined, usage) {
+        (Some(span), _) => (finding.related(span, "defined here"), Remedy::List),
+        (None, Use::Object) => (finding, Remedy::Add),
+        (None, Use::Target(_)) => (finding, Remedy::AddForChart),
     }
 }

@@ -93,5 +93,10 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         .get("spec")
         .and_then(|spec| fix::set(spec, "storageNamespace", name, &["targetNamespace"], Safety::Unsafe));
     let finding = pedantic(RULE.id, target.span().clone(), message).help(help).fixed_by(fix);
+    let summary = " HelmReleases install into another namespace than that of their history";
+    let finding = finding.caused_by("history", "", summary).help_for_all(
+        "set `spec.storageNamespace` to `spec.targetNamespace` before the first installation; do not change a live \
+         release, because helm-controller then uninstalls the release and installs it again",
+    );
     found.push(finding.about(release.reference()));
 }

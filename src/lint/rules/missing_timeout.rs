@@ -93,6 +93,10 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let finding = pedantic(RULE.id, missing_in_spec(object, "timeout"), message).help(help);
     let spec = object.node.get("spec").filter(|spec| spec.get("timeout").is_none());
     let fix = spec.and_then(|spec| fix::add(spec, &["interval", "retryInterval"], &["timeout: 5m"], Safety::Unsafe));
-    let finding = finding.fixed_by(fix);
+    let summary = match wait {
+        Some(_) => " Kustomizations have no `spec.timeout`, and set `wait: false`",
+        None => " Kustomizations have neither `spec.timeout` nor `spec.wait`",
+    };
+    let finding = finding.fixed_by(fix).caused_by(summary, "", summary);
     found.push(finding.related(object.span().clone(), "this Kustomization").about(object.reference()));
 }

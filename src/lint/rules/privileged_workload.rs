@@ -157,10 +157,13 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
                 words.push(fault);
             }
         }
-        let message = format!("{} has {}", object.reference(), words.join(", "));
+        let words = words.join(", ");
+        let message = format!("{} has {words}", object.reference());
+        // Workloads with the same permissions are often instances of one program.
         let mut finding = Finding::warning(RULE.id, first.node.span().clone(), message)
             .help(HELP)
             .about(object.reference())
+            .caused_by(words.as_str(), "", format!(" workloads have {words}"))
             .with_faults(faults.iter().map(Fault::part));
         if is_mild {
             finding.severity = Severity::Pedantic;
@@ -179,7 +182,10 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         open.reverse();
         let message = format!("{} {}", object.reference(), open.join(" and "));
         let place = roots.first().map_or_else(|| object.span(), |root| root.node.span());
-        let finding = pedantic(RULE.id, place.clone(), message).help(HELP).about(object.reference());
+        let finding = pedantic(RULE.id, place.clone(), message).help(HELP_FOR_ROOT).about(object.reference());
+        let open = open.join(" and ");
+        let summary = format!(" workloads have a container that {open}");
+        let finding = finding.caused_by(open, "", summary);
         found.push(finding.with_faults(roots.iter().map(Fault::part)));
     }
 }
@@ -203,8 +209,9 @@ impl<'a> Fault<'a> {
     }
 }
 
-const HELP: &str = "remove the permissions that the program does not need, and set `runAsNonRoot` and \
-                    `readOnlyRootFilesystem`; if the program needs a permission, add an exception with its reason";
+const HELP: &str = "remove the permissions that the program does not need; if the program needs a permission, add an \
+                    exception with its reason";
+const HELP_FOR_ROOT: &str = "set `runAsNonRoot` and `readOnlyRootFilesystem` if the program permits it";
 
 /// The capabilities that the baseline of the Pod Security Standards allows containers to add.
 ///

@@ -106,8 +106,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             if !fails {
                 finding.severity = Severity::Warning;
             }
-            let file = finding.at.span.file().path().to_owned();
-            found.push(finding.caused_by(file, "Flux loads ", " URLs of this kustomization at every build"));
+            found.push(finding.caused_by("URL", "Flux loads ", " URLs at every build"));
         }
     }
 }

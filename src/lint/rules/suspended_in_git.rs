@@ -88,12 +88,14 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         let spec = object.node.get("spec").filter(|spec| spec.get("suspend").is_some());
         let fix = spec.and_then(|spec| fix::remove(spec, "suspend", Safety::Unsafe));
         let finding = Finding::warning(RULE.id, place.span().clone(), message).help(help).about(reference);
-        found.push(finding.fixed_by(fix));
+        found.push(finding.fixed_by(fix).caused_by("suspended", "", " objects are suspended"));
     } else if let Some(place) = exclusion(applied) {
         let message = format!("{reference} is excluded from reconciliation by `{EXCLUDED}: disabled`");
         let help = "remove this setting: kustomize-controller does not apply changes to the object, and does not create \
                     it on a new cluster";
-        found.push(Finding::warning(RULE.id, place.span().clone(), message).help(help).about(reference));
+        let finding = Finding::warning(RULE.id, place.span().clone(), message).help(help).about(reference);
+        let summary = format!(" objects are excluded from reconciliation by `{EXCLUDED}: disabled`");
+        found.push(finding.caused_by("excluded", "", summary));
     }
 }
 

@@ -161,13 +161,12 @@ fn finding(binding: &Binding, bound: &BoundSubject, tenant: &Tenant, from: &Role
     }
     if let Some(place) = binding.role.place.written() {
         finding = finding.related(place.clone(), "this role");
-        // The bindings of all tenants that use a template have one position.
-        let key = format!("{}:{} {is_own}", place.file().path(), place.range().start);
-        let where_ = if is_own { " in their own namespaces" } else { "" };
-        let after =
-            format!(" bindings give accounts of tenants all permissions{where_}, through {}", binding.role_name());
-        finding = finding.caused_by(key, "", after);
     }
+    // The bindings of all tenants usually follow one template.
+    let key = format!("{} {} {is_own}", binding.role_name(), from.name);
+    let where_ = if is_own { " in their own namespaces" } else { "" };
+    let after = format!(" bindings give accounts of tenants all permissions{where_}, through {}", binding.role_name());
+    finding = finding.caused_by(key, "", after);
     if let Some(place) = from.place.written().filter(|_| is_aggregated) {
         finding = finding.related(place.clone(), "the bound role aggregates this role");
     }

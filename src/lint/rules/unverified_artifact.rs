@@ -72,5 +72,6 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let help = "sign the artifact, and set `spec.verify`: otherwise, every user who can push to the registry can change \
                 the objects on the cluster";
     let finding = pedantic(RULE.id, missing_in_spec(object, "verify"), message).help(help);
+    let finding = finding.caused_by("verify", "", " OCIRepositories do not verify their artifacts");
     found.push(finding.related(object.span().clone(), "this OCIRepository").about(object.reference()));
 }

@@ -142,6 +142,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
             };
             let finding = pedantic(RULE.id, values.object.span().clone(), message).help(help).about(object);
             let finding = finding.fixed_at(fix, |span| values.by.place(span));
+            let summary =
+                " ConfigMaps and Secrets of Kustomizations and HelmReleases have no label with which Flux watches them";
+            let finding = finding.caused_by("watch", "", summary);
             found.push(finding.related(item.span().clone(), "the reference is here"));
         }
     }

@@ -106,23 +106,28 @@ pub(super) fn too_early(
         finding.severity = Severity::Pedantic;
     }
     let before = "in a cold start, ";
-    let summary = format!(" appliers may apply objects before {what}, which {provider_name} applies");
+    // One dependency of each applier is the remedy for all namespaces of a provider.
+    let (all, exist) = if what.starts_with("namespace ") {
+        ("their namespaces".to_owned(), "the namespaces exist".to_owned())
+    } else {
+        (what.clone(), format!("{what} exists"))
+    };
+    let summary = format!(" appliers may apply objects before {all}, which {provider_name} applies");
     let consequence = if first.refused {
-        format!(
-            "until {what} exists, Flux applies nothing else of these appliers, and tries again after their intervals"
-        )
+        format!("until {exist}, Flux applies nothing else of these appliers, and tries again after their intervals")
     } else {
         format!("until {what} exists, the pods of the objects do not start, and the appliers are not ready")
     };
     let help = if is_after {
         format!(
-            "move {what} to a dependency of these appliers, because {provider_name} is applied after them: \
+            "move {all} to a dependency of these appliers, because {provider_name} is applied after them: \
              {consequence}"
         )
     } else {
         format!("add {provider_name} to `dependsOn` of each of these appliers: {consequence}")
     };
-    finding = finding.caused_by(format!("{what} {provider_name} {is_after}"), before, summary).help_for_all(help);
+    let key = format!("{all} {provider_name} {is_after}");
+    finding = finding.caused_by(key, before, summary).help_for_all(help);
     let mut parts: Vec<Part> = Vec::new();
     for need in needs {
         let object = Some(need.object.object.reference());

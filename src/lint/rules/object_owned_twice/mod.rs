@@ -7,6 +7,7 @@ use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, ApplierKind, is_kustomization};
 use crate::kube::{Object, Scope, groups, scope_of};
 use crate::lint::facts::difference::{Definition, Difference, difference};
+use crate::lint::facts::distinct::{WrittenPosition, written_position};
 use crate::lint::facts::ownership_settings::{OwnershipSettings, is_ignored, prunes};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, pedantic};
@@ -200,29 +201,29 @@ fn check(view: &View<'_>, found: &mut Findings) {
         nested.iter().flatten().filter(|nested| nested.is_of_inner_folder()).map(Nested::appliers).collect();
     // Kustomizations with overlapping directories own the same files, so the overlap is the fault.
     let mut overlaps: BTreeMap<usize, Vec<Nested<'_>>> = BTreeMap::new();
-    let mut judged: Vec<(Names, Finding)> = Vec::new();
+    let mut judged: Vec<(Names, WrittenPosition<'_>, Finding)> = Vec::new();
     for (owners, nested) in owned.into_values().zip(nested) {
         let nested = nested.filter(|nested| overlapping.contains(&nested.appliers()));
         match (nested, judge(owners)) {
             (Some(nested), Some(_)) => overlaps.entry(nested.outer.by.at).or_default().push(nested),
-            (None, Some(own)) => judged.push(own),
+            (None, Some((owners, object, finding))) => judged.push((owners, written_position(object), finding)),
             (_, None) => {}
         }
     }
     found.extend(overlaps.into_values().filter_map(|nested| overlap(RULE.id, &nested)));
-    // If the objects of one line have different owners, the line is the cause. Otherwise, the group of owners is the
-    // cause.
-    let mut owners_of: BTreeMap<(String, usize), BTreeSet<&Names>> = BTreeMap::new();
-    for (owners, finding) in &judged {
-        owners_of.entry(line(finding)).or_default().insert(owners);
+    // If the objects of one manifest have different owners, the manifest is the cause, such as that of a component.
+    // Otherwise, the group of owners is the cause.
+    let mut owners_of: BTreeMap<WrittenPosition<'_>, BTreeSet<&Names>> = BTreeMap::new();
+    for (owners, written, _) in &judged {
+        owners_of.entry(*written).or_default().insert(owners);
     }
-    let shared = owners_of.into_iter().filter(|(_, all)| all.len() > 1).map(|(line, _)| line);
-    let shared: BTreeSet<(String, usize)> = shared.collect();
-    for (owners, finding) in judged {
-        let line = line(&finding);
-        found.push(if shared.contains(&line) {
-            let key = format!("{}:{}", line.0, line.1);
-            finding.caused_by(key, "", " objects of this file are each applied by several Kustomizations")
+    let shared = owners_of.into_iter().filter(|(_, all)| all.len() > 1).map(|(written, _)| written);
+    let shared: BTreeSet<WrittenPosition<'_>> = shared.collect();
+    for (owners, written, finding) in judged {
+        found.push(if shared.contains(&written) {
+            let (_, file, at) = written;
+            let summary = format!(" objects of `{file}` are each applied by several Kustomizations");
+            finding.caused_by(format!("{file}:{at}"), "", summary)
         } else {
             let differ = if finding.severity == Severity::Error { WITH_DIFFERENCE } else { "" };
             let summary = format!(" objects are applied by {}{differ}", in_words(&owners));
@@ -234,18 +235,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
 /// The names of the owners of an object.
 type Names = Vec<String>;
 
-/// The path and the offset of a finding.
-fn line(finding: &Finding) -> (String, usize) {
-    let span = &finding.at.span;
-    (span.file().path().to_owned(), span.range().start)
-}
-
 fn id<'a>(applied: &Applied<'a>) -> Id<'a> {
     let object = applied.object;
     (object.group(), object.kind(), object.namespace().unwrap_or_default(), object.name())
 }
 
-fn judge(mut owners: Vec<Applied<'_>>) -> Option<(Names, Finding)> {
+fn judge(mut owners: Vec<Applied<'_>>) -> Option<(Names, &Object, Finding)> {
     owners.retain(|owner| {
         let is_ours = matches!(owner.by.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet);
         // Flux rejects a namespaced object without a namespace.
@@ -284,7 +279,8 @@ fn judge(mut owners: Vec<Applied<'_>>) -> Option<(Names, Finding)> {
     }
     let is_pruned = deleting.any(|(owner, _)| prunes(owner.by));
     let names = owners.iter().map(|owner| owner.by.reference.to_string()).collect();
-    Some((names, finding(&owners, is_pruned, difference)))
+    let last = owners.last()?.object;
+    Some((names, last, finding(&owners, is_pruned, difference)))
 }
 
 /// Returns whether an object belongs to the installation of Flux.
