@@ -65,45 +65,92 @@ fn item(report: &Report, finding: &Finding) -> String {
     text
 }
 
-/// Formats a text as code. A backtick in it must not end the code.
+/// Formats a text as code. The text must not end the code, so that the fence is longer than every run of backticks in it.
 pub(super) fn code(text: &str) -> String {
     let text = one_line(text);
-    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    if longest == 0 {
+        return format!("`{text}`");
+    }
+    let fence = "`".repeat(longest + 1);
+    format!("{fence} {text} {fence}")
 }
 
 /// Escapes a message, except its code in backticks. A text of a repository must not become a link, an image or HTML.
+///
+/// In Markdown, a run of backticks starts code only if a run of the same length follows. The code of a message is between
+/// single backticks, and each other backtick is escaped.
 pub(super) fn escape(text: &str) -> String {
     let text = one_line(text);
     let mut escaped = String::with_capacity(text.len());
-    for (at, part) in text.split('`').enumerate() {
-        if at > 0 {
-            escaped.push('`');
-        }
-        for c in part.chars() {
-            if at % 2 == 0 && matches!(c, '\\' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '!' | '~' | '&') {
-                escaped.push('\\');
-            }
-            escaped.push(c);
-            // GitHub notifies a user or a team that follows an `@`, escaped or not.
-            if at % 2 == 0 && c == '@' {
-                escaped.push('\u{200B}');
-            }
+    let mut rest = text.as_str();
+    while let Some((before, run, after)) = next_run(rest) {
+        push_escaped(before, &mut escaped);
+        let end = (run == 1).then(|| end_of_code(after)).flatten();
+        if let Some((code, behind)) = end.and_then(|end| Some((after.get(..end)?, after.get(end + 1..)?))) {
+            escaped.extend(["`", code, "`"]);
+            rest = behind;
+        } else {
+            escaped.extend(std::iter::repeat_n("\\`", run));
+            rest = after;
         }
     }
-    // An odd backtick would make the rest of the list code.
-    if text.matches('`').count() % 2 == 1 {
-        escaped.push('`');
-    }
+    push_escaped(rest, &mut escaped);
     escaped
+}
+
+/// The text before the next run of backticks, the length of the run, and the text after it.
+fn next_run(text: &str) -> Option<(&str, usize, &str)> {
+    let (before, _) = text.split_once('`')?;
+    let from = text.get(before.len()..)?;
+    let after = from.trim_start_matches('`');
+    Some((before, from.len() - after.len(), after))
+}
+
+/// The position of the next single backtick.
+fn end_of_code(text: &str) -> Option<usize> {
+    let mut rest = text;
+    while let Some((before, run, after)) = next_run(rest) {
+        if run == 1 {
+            return Some(text.len() - rest.len() + before.len());
+        }
+        rest = after;
+    }
+    None
+}
+
+fn push_escaped(text: &str, escaped: &mut String) {
+    for c in text.chars() {
+        if matches!(c, '\\' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '!' | '~' | '&') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+        // GitHub notifies a user or a team that follows an `@`, escaped or not.
+        if c == '@' {
+            escaped.push('\u{200B}');
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::escape;
+    use super::{code, escape};
 
     #[test]
     fn markup_in_a_message_is_text() {
         assert_eq!(escape("a [link](x) of `a_b` <img>"), r"a \[link\](x) of `a_b` \<img\>");
-        assert_eq!(escape("one ` tick @all"), "one ` tick @all`");
+        assert_eq!(escape("one ` tick @all"), "one \\` tick @\u{200B}all");
+        assert_eq!(escape("`a` <b> `c`"), r"`a` \<b\> `c`");
+        // A run of three backticks has no end, so that the text after it is not code.
+        assert_eq!(escape("Pod ```[l](x) <b>` is"), r"Pod \`\`\`\[l\](x) \<b\>\` is");
+        assert_eq!(escape("Pod `a``[l](x)``` is"), r"Pod \`a\`\`\[l\](x)\`\`\` is");
+        assert_eq!(escape("Pod `a``b` is"), "Pod `a``b` is");
+    }
+
+    #[test]
+    fn code_does_not_end_in_its_text() {
+        assert_eq!(code("a"), "`a`");
+        assert_eq!(code("a`b"), "`` a`b ``");
+        assert_eq!(code("a`` [l](x) ``` b"), "```` a`` [l](x) ``` b ````");
     }
 }
