@@ -55,6 +55,13 @@ enum Format {
     Json,
 }
 
+/// The maximum number of roles and impersonations that are listed for a cluster. A namespace may have thousands of
+/// accounts, and each of them has all roles of the group of its accounts.
+const MAX_GRANTS_OF_CLUSTER: usize = 20_000;
+
+/// The maximum number of roles and impersonations that are listed for all clusters.
+const MAX_GRANTS: usize = 200_000;
+
 /// A cluster with its tenants and its rights.
 struct ClusterRights<'a> {
     receiver: &'a Receiver<'a>,
@@ -82,7 +89,9 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Some((namespace, account)) => (namespace, Some(account)),
         None => (args.who.as_str(), None),
     };
-    let found: Vec<AccessReport<'_>> = clusters.iter().filter_map(|cluster| cluster.access(name, account)).collect();
+    let mut room = MAX_GRANTS;
+    let access = |cluster| ClusterRights::access(cluster, name, account, &mut room);
+    let found: Vec<AccessReport<'_>> = clusters.iter().filter_map(access).collect();
     if found.is_empty() {
         return Err(unknown_account(&args.who, name, account, &clusters));
     }
@@ -97,14 +106,24 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 }
 
 impl ClusterRights<'_> {
-    fn access(&self, name: &str, account: Option<&str>) -> Option<AccessReport<'_>> {
+    /// The rights of accounts. Lists no further accounts after `room` roles and impersonations.
+    fn access(&self, name: &str, account: Option<&str>, room: &mut usize) -> Option<AccessReport<'_>> {
         let (tenant, namespaces) = self.namespaces(name)?;
-        let mut accounts = Vec::new();
+        let (mut accounts, mut listed, mut unlisted) = (Vec::new(), 0, 0);
         for known in namespaces.iter().flat_map(|namespace| self.rbac.accounts(namespace)) {
-            if account.is_none_or(|account| *known.name == *account) {
-                accounts.push(self.rbac.access(&known));
+            if account.is_some_and(|account| *known.name != *account) {
+                continue;
             }
+            if listed > MAX_GRANTS_OF_CLUSTER.min(*room) {
+                unlisted += 1;
+                continue;
+            }
+            let access = self.rbac.access(&known);
+            let grants = access.impersonations.iter().map(|one| 1 + one.grants.len());
+            listed += access.granted.len() + grants.sum::<usize>();
+            accounts.push(access);
         }
+        *room = room.saturating_sub(listed);
         if accounts.is_empty() {
             return None;
         }
@@ -117,10 +136,16 @@ impl ClusterRights<'_> {
             Tenant { users, ..tenant.clone() }.escapes(&self.rbac)
         });
         let escapes = escapes.collect();
+        let mut unseen = self.rbac.unknown_grants(&namespaces);
+        if unlisted > 0 {
+            unseen.push(format!(
+                "{unlisted} further accounts are not listed, since there are too many roles: name an account"
+            ));
+        }
         Some(AccessReport {
             clusters: vec![self.receiver.to_string().into()],
             tenant,
-            unseen: self.rbac.unknown_grants(&namespaces),
+            unseen,
             namespaces: namespaces.into_iter().collect(),
             accounts,
             escapes,
