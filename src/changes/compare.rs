@@ -58,6 +58,7 @@ pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Changes {
         objects: found.changes,
         rights: rights.changes,
         uncompared_rights: rights.uncompared,
+        unread: Vec::new(),
         unbuilt: unbuilt.found,
     };
     for (change, remarks) in changes.objects.iter_mut().zip(found.remarks) {

@@ -18,6 +18,8 @@ pub struct Changes {
     pub rights: Vec<RightsChange>,
     /// The clusters with too many rights to compare.
     pub uncompared_rights: Vec<Name>,
+    /// The paths of the files that a state did not read.
+    pub unread: Vec<String>,
     /// The appliers whose objects cannot be compared, since a state has no build.
     pub unbuilt: Vec<Unbuilt>,
 }

@@ -96,7 +96,10 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         streams.message("neither state has a file");
     }
     streams.set_activity("building the objects of clusters");
-    let changes = changes(&before, &after, &args.options, streams)?;
+    let mut changes = changes(&before, &after, &args.options, streams)?;
+    let unread: BTreeSet<&str> =
+        [&before, &after].into_iter().flat_map(|side| side.tree.unreadable()).map(|(path, _)| path).collect();
+    changes.unread = unread.into_iter().map(str::to_owned).collect();
     let format = match args.format {
         Format::Text => ChangesFormat::Text,
         Format::Json => ChangesFormat::Json,
@@ -108,6 +111,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     streams.write_as(lines, |out| write(&changes, format, roots, out))?;
     refuse_unbuilt(&changes, roots)?;
     refuse_uncompared_rights(&changes)?;
+    refuse_unread(&before.tree)?;
+    refuse_unread(&after.tree)?;
     let is_changed = !changes.objects.is_empty()
         || !changes.rights.is_empty()
         || !changes.new_clusters.is_empty()
@@ -151,6 +156,16 @@ fn refuse_uncompared_rights(changes: &Changes) -> Result<(), Error> {
         message,
         "look for bindings with thousands of subjects, and for roles with thousands of rules",
     ))
+}
+
+/// Returns an error if a YAML file of a state cannot be read.
+fn refuse_unread(tree: &Tree) -> Result<(), Error> {
+    let mut unread = tree.unreadable();
+    let Some((path, why)) = unread.next() else { return Ok(()) };
+    let more = unread.count();
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    let message = format!("cannot read `{}`: {why}{more}", one_line(path));
+    Err(Error::with_help(message, "make each unreadable file readable; all other files were compared"))
 }
 
 /// Returns the two states that the arguments select.

@@ -215,6 +215,14 @@ impl Tree {
         self.entries.iter().map(|(path, entry)| (&**path, entry))
     }
 
+    /// The paths of the files that the operating system or a limit does not let the tree read, with the reasons.
+    pub fn unreadable(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.entries().filter_map(|(path, entry)| match entry {
+            Entry::Opaque(LoadError::Unreadable(why)) => Some((path, why.as_str())),
+            Entry::Opaque(_) | Entry::Text(_) | Entry::Deferred => None,
+        })
+    }
+
     /// The files with text, sorted by path.
     pub fn files(&self) -> impl Iterator<Item = &File> {
         Read::note_all();

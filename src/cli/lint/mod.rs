@@ -28,7 +28,7 @@ use crate::kustomize::is_yaml;
 use crate::lint::{self, RULES};
 use crate::report::Report;
 use crate::report::mask::SecretValues;
-use crate::text::{Entry, LoadError, Tree};
+use crate::text::Tree;
 
 /// Lints a Flux repository and the objects that its clusters receive.
 ///
@@ -290,11 +290,9 @@ fn warn_partial_repository(report: &Report, dir: &Path, folder: &Path, streams: 
 
 /// Returns an error if a file cannot be read, since the result is then incomplete.
 fn refuse_unreadable(tree: &Tree, report: &Report) -> Result<(), Error> {
-    let mut unreadable = tree.entries().filter_map(|(path, entry)| match entry {
-        Entry::Opaque(LoadError::Unreadable(why)) => Some(format!("`{}`: {why}", report.display_tree_path(path))),
-        Entry::Opaque(_) | Entry::Text(_) | Entry::Deferred => None,
-    });
-    let Some(first) = unreadable.next() else { return Ok(()) };
+    let mut unreadable = tree.unreadable();
+    let Some((path, why)) = unreadable.next() else { return Ok(()) };
+    let first = format!("`{}`: {why}", report.display_tree_path(path));
     let more = unreadable.count();
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     Err(Error::with_help(

@@ -20,6 +20,13 @@ const VERSION: u32 = 1;
 /// The maximum number of characters of a value.
 const MAX_VALUE: usize = 200;
 
+/// The maximum size of the listed changes in bytes. A small repository may change many objects, and a page in HTML is
+/// three times as large.
+const MAX_LISTED: usize = 8 << 20;
+
+/// The maximum size of the listed fields of one change in bytes.
+const MAX_FIELDS: usize = 1 << 20;
+
 /// The prefixes of displayed paths in each state.
 #[derive(Debug, Clone, Copy)]
 pub struct Roots<'a> {
@@ -53,6 +60,12 @@ pub(super) struct Document {
     pub rights: Vec<AccountChange>,
     /// The appliers whose objects are not compared.
     pub not_compared: Vec<NotCompared>,
+    /// The clusters whose rights of service accounts are not compared, since they are too many.
+    pub uncompared_rights: Vec<String>,
+    /// The files that cannot be read in one of the states.
+    pub unread_files: Vec<String>,
+    /// The number of changes that are not listed, since the output would be too large.
+    pub not_listed: usize,
 }
 
 /// The numbers of changes.
@@ -170,15 +183,47 @@ impl Document {
             } += 1;
             summary.dangerous += usize::from(!change.dangers.is_empty());
         }
+        // The changes of objects and of rights do not displace each other.
+        let (mut room, mut room_of_rights, mut room_of_appliers) = (MAX_LISTED, MAX_LISTED / 2, MAX_LISTED / 2);
+        let rights: Vec<AccountChange> =
+            listed(&changes.rights, AccountChange::new, AccountChange::size, &mut room_of_rights);
+        let new = |change: &Change| ObjectChange::new(change, roots, &mut masks);
+        let objects: Vec<ObjectChange> = listed(&changes.objects, new, ObjectChange::size, &mut room);
+        let new = |unbuilt: &Unbuilt| NotCompared::new(unbuilt, roots);
+        let not_compared: Vec<NotCompared> = listed(&changes.unbuilt, new, NotCompared::size, &mut room_of_appliers);
+        let all = changes.objects.len() + changes.rights.len() + changes.unbuilt.len();
         Self {
             version: VERSION,
             summary,
             new_clusters: texts(&changes.new_clusters),
             former_clusters: texts(&changes.former_clusters),
-            objects: changes.objects.iter().map(|change| ObjectChange::new(change, roots, &mut masks)).collect(),
-            rights: changes.rights.iter().map(AccountChange::new).collect(),
-            not_compared: changes.unbuilt.iter().map(|unbuilt| NotCompared::new(unbuilt, roots)).collect(),
+            not_listed: all - objects.len() - rights.len() - not_compared.len(),
+            objects,
+            rights,
+            not_compared,
+            uncompared_rights: texts(&changes.uncompared_rights),
+            unread_files: changes.unread.iter().map(|path| one_line(path)).collect(),
         }
+    }
+
+    /// The faults of the comparison as a whole, as messages.
+    pub(super) fn gaps(&self) -> Vec<String> {
+        let rights = (!self.uncompared_rights.is_empty()).then(|| {
+            let is_named = self.uncompared_rights.iter().all(|cluster| !cluster.is_empty());
+            let on = if is_named { on_clusters(&self.uncompared_rights) } else { String::new() };
+            format!("the rights of service accounts{on} are not compared, since they are too many")
+        });
+        let files = self.unread_files.first().map(|first| {
+            let more = match self.unread_files.len() - 1 {
+                0 => String::new(),
+                more => format!(" (and {more} more)"),
+            };
+            format!("`{first}`{more} cannot be read in one of the states, and is not compared")
+        });
+        let unlisted = (self.not_listed > 0).then(|| {
+            format!("{} further changes are not listed, since the output would be too large", self.not_listed)
+        });
+        rights.into_iter().chain(files).chain(unlisted).collect()
     }
 
     /// The changes that do not follow from another one, each with those that follow from it: the dangerous ones, and the
@@ -245,6 +290,12 @@ impl ObjectChange {
                 line,
             }
         };
+        let mut room = MAX_FIELDS;
+        let fields = listed(&change.fields, row, FieldRow::size, &mut room);
+        let mut notes: Vec<String> = change.notes.iter().map(|note| one_line(note)).collect();
+        if fields.len() < change.fields.len() {
+            notes.push(format!("{} further fields change", change.fields.len() - fields.len()));
+        }
         let (path, line) = place(&change.at, roots.of(change.after.is_some()));
         Self {
             object: change.object.clone(),
@@ -254,12 +305,58 @@ impl ObjectChange {
             path,
             line,
             dangers: change.dangers.iter().map(|danger| one_line(&danger.to_string())).collect(),
-            notes: change.notes.iter().map(|note| one_line(note)).collect(),
+            notes,
             follows: change.follows.clone(),
-            fields: change.fields.iter().map(row).collect(),
+            fields,
             clusters: texts(&change.clusters),
         }
     }
+
+    fn size(&self) -> usize {
+        let texts = self.dangers.iter().chain(&self.notes).chain(&self.clusters);
+        let objects = [Some(&self.object), Some(&self.applier), self.former_applier.as_ref(), self.follows.as_ref()];
+        let objects = objects.into_iter().flatten().map(size_of_object).sum::<usize>();
+        size_of_texts(texts) + objects + self.path.len() + self.fields.iter().map(FieldRow::size).sum::<usize>()
+    }
+}
+
+impl FieldRow {
+    fn size(&self) -> usize {
+        let values = [&self.before, &self.after].into_iter().flatten();
+        size_of_texts(values.chain([&self.field, &self.path]))
+    }
+}
+
+fn size_of_object(object: &ObjectRef) -> usize {
+    object.kind.len() + object.namespace.as_deref().map_or(0, str::len) + object.name.len() + TEXT
+}
+
+/// The size of some texts in bytes, with a constant for each.
+fn size_of_texts<'a>(texts: impl IntoIterator<Item = &'a String>) -> usize {
+    texts.into_iter().map(|text| text.len() + TEXT).sum()
+}
+
+/// The size of the notation around a text in bytes.
+const TEXT: usize = 16;
+
+/// The first items, up to a size.
+fn listed<'a, T, U>(
+    all: &'a [T],
+    mut new: impl FnMut(&'a T) -> U,
+    size: impl Fn(&U) -> usize,
+    room: &mut usize,
+) -> Vec<U> {
+    let mut listed = Vec::new();
+    for one in all {
+        let one = new(one);
+        let Some(left) = room.checked_sub(size(&one)) else {
+            *room = 0;
+            break;
+        };
+        *room = left;
+        listed.push(one);
+    }
+    listed
 }
 
 impl AccountChange {
@@ -272,6 +369,10 @@ impl AccountChange {
             clusters: texts(&change.clusters),
         }
     }
+
+    fn size(&self) -> usize {
+        size_of_texts([&self.account].into_iter().chain(&self.gained).chain(&self.lost).chain(&self.clusters))
+    }
 }
 
 impl NotCompared {
@@ -283,6 +384,10 @@ impl NotCompared {
             reason: reason(unbuilt, roots),
             clusters: texts(&unbuilt.clusters),
         }
+    }
+
+    fn size(&self) -> usize {
+        size_of_object(&self.applier) + size_of_texts(self.clusters.iter().chain([&self.reason]))
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
     let rights: Vec<_> = document.rights.iter().map(|change| (change, danger_of(change))).collect();
     let context = minijinja::context! {
         dangerous => Serde(dangerous), others => Serde(others), rights => Serde(rights), document => Serde(document),
-        summary => document.summary_line(), omitted,
+        gaps => document.gaps(), summary => document.summary_line(), omitted,
     };
     let page = environment.render_str(PAGE, context).map_err(io::Error::other)?;
     out.write_all(page.as_bytes())

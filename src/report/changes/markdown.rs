@@ -13,6 +13,7 @@ const MAX_LINES: usize = 20;
 
 pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let mut sections: Vec<String> = Vec::new();
+    sections.extend(document.gaps().iter().map(|gap| format!("- ❌ {}\n", escape(gap))));
     for (clusters, what) in [(&document.former_clusters, "removed"), (&document.new_clusters, "new")] {
         sections.extend(clusters.iter().map(|name| format!("- cluster {} is {what}\n", code(name))));
     }

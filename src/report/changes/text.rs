@@ -39,6 +39,9 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
             applier.reason
         )?;
     }
+    for gap in document.gaps() {
+        writeln!(out, "{DANGER}not complete{DANGER:#}: {gap}\n")?;
+    }
     writeln!(out, "{}", document.summary_line())
 }
 
