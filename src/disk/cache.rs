@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest as _, Sha256};
 
 use super::error::reason;
-use super::place::{bounds_of, is_git};
+use super::place::{bounds_of, is_git, refuse_leaving_output};
 use super::root::Root;
 
 /// The end of the name of an entry.
@@ -51,6 +51,7 @@ impl CacheDirectory {
     /// Opens a directory, or creates a directory that only its owner can read. `linted` is the linted directory.
     pub fn open(path: &Path, linted: &Path) -> Result<Self, CacheFault> {
         let unusable = |error: std::io::Error| CacheFault::Unusable(reason(&error));
+        refuse_leaving_output(path).map_err(|error| CacheFault::Unusable(error.to_string()))?;
         let target = target_of(path).map_err(unusable)?;
         if let Ok(linted) = fs::canonicalize(linted) {
             let bounds = bounds_of(&linted);

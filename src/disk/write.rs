@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use arcstr::ArcStr;
@@ -88,11 +88,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
     let refused = DiskError::refused("write", path);
     // A device or a pipe, such as `/dev/stderr`, cannot be replaced.
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return fs::OpenOptions::new()
-            .write(true)
-            .open(path)
-            .and_then(|mut file| file.write_all(bytes))
-            .map_err(&refused);
+        return open_special(path).and_then(|mut file| file.write_all(bytes)).map_err(&refused);
     }
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -109,6 +105,24 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
     }
     staged.persist(&target).map_err(|error| refused(error.error))?;
     Ok(())
+}
+
+/// Opens a device or a pipe. A pipe without a reader is an error, since its opening would wait for a reader.
+fn open_special(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+        let file = options.custom_flags(flags).open(path)?;
+        // The writes wait for the reader.
+        fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+        Ok(file)
+    }
+    #[cfg(not(unix))]
+    options.open(path)
 }
 
 /// Writes files to a directory that the user names, which is created if it does not exist.

@@ -399,6 +399,13 @@ fn a_cache_is_private_and_outside_of_the_repository() {
     assert_eq!(entries.len(), 1);
     let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
     assert_eq!((mode(&folder), mode(&entries[0])), (0o700, 0o600));
+    // The author of the repository must not choose the directory.
+    let elsewhere = fixture.folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    symlink(&elsewhere, root.join("away")).unwrap();
+    let (code, _, err) = fixture.run(&["lint", "--cache", "away"]);
+    assert!(code == cold.0 && err.contains("leads out of its repository"), "{err}");
+    assert!(super::support::entries(&elsewhere).is_empty());
 }
 
 #[test]
