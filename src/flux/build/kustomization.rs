@@ -58,7 +58,10 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
     findings.extend(chart_findings(std::mem::take(&mut build.charts)));
     for finding in &mut findings {
         finding.object.get_or_insert_with(|| spec.reference.clone());
-        if finding.rule == FAILED_BUILD && finding.message.starts_with(NOT_AN_OBJECT) {
+        // The limit of all builds is reported for the applier. Other appliers of the directory would report it again.
+        if let Some(exceeded) = finding.message.strip_prefix(ALL_BUILDS).filter(|_| finding.rule == FAILED_BUILD) {
+            *finding = too_many(spec, exceeded.trim_start());
+        } else if finding.rule == FAILED_BUILD && finding.message.starts_with(NOT_AN_OBJECT) {
             let summary = format!(" documents in the directory of {} are not valid objects", spec.reference);
             *finding = finding.clone().caused_by(format!("{} {NOT_AN_OBJECT}", spec.reference), "", summary);
         }
@@ -128,6 +131,9 @@ fn source_of(kustomization: &Object) -> String {
     }
 }
 
+/// The approximate memory for the origin of a label or annotation, in bytes.
+const BYTES_OF_STEP: usize = 256;
+
 /// Substitutes variables in a build and sets `commonMetadata`.
 pub(crate) fn finish(
     spec: &ApplierSpec,
@@ -141,7 +147,14 @@ pub(crate) fn finish(
         shared.totals().add_objects(output.objects.len());
         let mut objects = output.objects.iter().cloned().collect::<Vec<Object>>();
         for object in &mut objects {
-            set_common_metadata(object, &spec.object);
+            let weight = object.node.weight();
+            let steps = set_common_metadata(object, &spec.object);
+            shared.totals().add_steps(steps);
+            shared.totals().add_bytes(object.node.weight().saturating_sub(weight) + BYTES_OF_STEP * steps);
+            if let Some(exceeded) = shared.totals().exceeded() {
+                output = output.found(vec![too_many(spec, &exceeded)]);
+                break;
+            }
         }
         output.inventory = Arc::new(Inventory::new(&objects));
         output.objects = objects.into();

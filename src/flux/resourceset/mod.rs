@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use crate::base::finding::{Finding, ObjectRef};
 use crate::kube::{Object, groups};
 use crate::kustomize::FAILED_BUILD;
-use crate::text::Span;
+use crate::text::{Index, Span};
 use crate::yaml::{ChangedBy, DUPLICATE_KEY, Entry, Name, Node, Style, Value as Yaml, parse};
 use inputs::{InputSet, Missing, RECONCILE, inputs};
 use place::{Ground, Places, file};
@@ -64,10 +64,10 @@ pub fn expand(set: &Object, providers: &[Object]) -> Expansion {
     };
     let mut expander = Expander { set, budget: Budget::new() };
     let expansion = match expander.spec(sets.as_deref()) {
-        Ok(mut objects) => {
-            common_metadata(set, &mut objects);
-            Expansion { objects, ..Expansion::default() }
-        }
+        Ok(mut objects) => match common_metadata(set, &mut objects, &mut expander.budget) {
+            Ok(()) => Expansion { objects, ..Expansion::default() },
+            Err((at, fault)) => refused(set, &at, &fault.message, None),
+        },
         Err(Stop::Ours(reason)) => Expansion { not_expanded: Some(reason), ..Expansion::default() },
         Err(Stop::Fault { at, message, input }) => refused(set, &at, &message, input.as_ref()),
     };
@@ -293,19 +293,25 @@ fn annotation<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
     object.text_at(&["metadata", "annotations", name])
 }
 
-/// Adds the common labels and annotations of the set to every object.
-fn common_metadata(set: &Object, objects: &mut [Object]) {
+/// The memory for a common label or annotation of an object, in bytes. Objects share its text.
+const BYTES_OF_COMMON: usize = 64;
+
+/// Adds the common labels and annotations of the set to every object. Returns the place of those that exceed the budget.
+fn common_metadata(set: &Object, objects: &mut [Object], budget: &mut Budget) -> Result<(), (Span, Fault)> {
     for field in ["labels", "annotations"] {
         let Some(common) = set.node.at_keys(&["spec", "commonMetadata", field]) else { continue };
         if common.entries().is_empty() {
             continue;
         }
+        let size = objects.len().saturating_mul(common.entries().len()).saturating_mul(BYTES_OF_COMMON);
+        budget.bytes(size).map_err(|fault| (common.span().clone(), fault))?;
         for object in &mut *objects {
             let Some(metadata) = object.node.entry("metadata") else { continue };
             let Some(node) = with_common(&metadata.node, field, common) else { continue };
             object.node = object.node.with(metadata.with_node(node));
         }
     }
+    Ok(())
 }
 
 fn with_common(metadata: &Node, field: &str, common: &Node) -> Option<Node> {
@@ -313,22 +319,27 @@ fn with_common(metadata: &Node, field: &str, common: &Node) -> Option<Node> {
         return None;
     }
     let old = metadata.get(field).filter(|node| node.is_map());
-    let mut node = old.cloned().unwrap_or_else(|| Node::at(Yaml::Map([].into()), common.span().clone()));
+    let old = old.cloned().unwrap_or_else(|| Node::at(Yaml::Map([].into()), common.span().clone()));
+    let mut entries: Vec<Entry> = old.entries().to_vec();
+    let mut known: Index<Name, usize> = Index::default();
+    for (at, one) in entries.iter().enumerate() {
+        known.entry_or(one.key.clone(), || at);
+    }
     for entry in common.entries() {
         let style = match entry.node.value {
             Yaml::Scalar(_, Style::Unknown) => Style::Unknown,
             _ => Style::Double,
         };
         let value = Yaml::Scalar(entry.node.shared_text().unwrap_or_else(|| "".into()), style);
-        node = match node.entry(&entry.key) {
-            Some(old) => {
-                let by = ChangedBy::Applier(entry.node.span().clone());
-                let changed = old.with_node(old.node.changed(value, by));
-                node.with(changed)
-            }
-            None => node.with(entry.with_node(Node { value, origin: entry.node.origin.clone() })),
-        };
+        if let Some(old) = known.get(&entry.key).and_then(|at| entries.get_mut(*at)) {
+            let by = ChangedBy::Applier(entry.node.span().clone());
+            *old = old.with_node(old.node.changed(value, by));
+        } else {
+            known.insert(entry.key.clone(), entries.len());
+            entries.push(entry.with_node(Node { value, origin: entry.node.origin.clone() }));
+        }
     }
+    let node = Node { value: Yaml::Map(entries.into()), origin: old.origin.clone() };
     let entry = match metadata.entry(field) {
         Some(entry) => entry.with_node(node),
         None => Entry::new(field, common.span(), node),

@@ -47,7 +47,7 @@ impl Budget {
         Ok(())
     }
 
-    pub(super) fn bytes(&mut self, count: usize) -> Result<(), Fault> {
+    pub(in crate::flux::resourceset) fn bytes(&mut self, count: usize) -> Result<(), Fault> {
         self.bytes =
             self.bytes.checked_sub(count).ok_or_else(|| Fault::bound(0, "the output of the templates is too large"))?;
         Ok(())
