@@ -45,7 +45,7 @@ pub(crate) fn always(kustomization: &Object) -> bool {
 pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> LoadedVariables {
     let mut loaded = LoadedVariables::default();
     let mut variables = Variables { open: cluster.injects_variables(), ..Variables::default() };
-    let mut invalid = Vec::new();
+    let mut invalid = InvalidNames::default();
     let namespace = kustomization.namespace().unwrap_or_default();
     let post_build = kustomization.node.at_keys(&["spec", "postBuild"]);
     let sources = post_build.and_then(|node| node.get("substituteFrom")).map_or(&[][..], Node::items);
@@ -57,10 +57,10 @@ pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded
         let place = found.as_ref().map(|found| found.object.span().clone());
         variables.sources.push(VariableSource { kind: kind.into(), name: name.into(), place });
         match (kind, found) {
-            ("ConfigMap", Some(found)) => invalid.extend(take(&mut variables, &found.object, "data", known)),
+            ("ConfigMap", Some(found)) => take(&mut variables, &found.object, "data", known, &mut invalid),
             ("Secret", Some(found)) => {
-                invalid.extend(take(&mut variables, &found.object, "data", |_| None));
-                invalid.extend(take(&mut variables, &found.object, "stringData", |_| None));
+                take(&mut variables, &found.object, "data", |_| None, &mut invalid);
+                take(&mut variables, &found.object, "stringData", |_| None, &mut invalid);
             }
             // Most repositories contain no Secrets, so the keys of a missing Secret are unknown.
             ("Secret", None) => {
@@ -78,23 +78,29 @@ pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded
     }
     if let Some(inline) = post_build.and_then(|node| node.get("substitute")) {
         for entry in inline.entries() {
-            invalid.extend(invalid_name(entry, kustomization));
+            invalid.check(entry, kustomization);
             variables.values.insert(entry.key.clone(), variable(entry, None, known));
         }
     }
-    loaded.findings.extend(invalid);
+    loaded.findings = invalid.findings();
     loaded.variables = Arc::new(variables);
     loaded
 }
 
-/// Adds the variables of a field of an object, and returns findings of invalid names.
-fn take(variables: &mut Variables, object: &Object, field: &str, value: fn(&Node) -> Option<ArcStr>) -> Vec<Finding> {
+/// Adds the variables of a field of an object, and the findings of invalid names.
+fn take(
+    variables: &mut Variables,
+    object: &Object,
+    field: &str,
+    value: fn(&Node) -> Option<ArcStr>,
+    invalid: &mut InvalidNames,
+) {
     let reference = object.reference();
     let entries = object.node.get(field).map_or(&[][..], Node::entries);
     for entry in entries {
         variables.values.insert(entry.key.clone(), variable(entry, Some(&reference), value));
+        invalid.check(entry, object);
     }
-    entries.iter().filter_map(|entry| invalid_name(entry, object)).collect()
 }
 
 fn variable(entry: &Entry, from: Option<&ObjectRef>, value: fn(&Node) -> Option<ArcStr>) -> Variable {
@@ -108,12 +114,37 @@ fn known(node: &Node) -> Option<ArcStr> {
     (*style != Style::Unknown).then(one_line)
 }
 
-/// The finding of an invalid name. If one name is invalid, Flux fails all substitutions of the Kustomization.
-fn invalid_name(entry: &Entry, object: &Object) -> Option<Finding> {
-    if is_name(&entry.key) {
-        return None;
+const HELP: &str = "use letters, digits and `_`, and do not start with a digit";
+
+/// The maximum number of findings of a Kustomization. Many Kustomizations may read the same ConfigMap.
+const MAX_INVALID: usize = 20;
+
+/// The invalid names of variables. If one name is invalid, Flux fails all substitutions of the Kustomization.
+#[derive(Default)]
+struct InvalidNames {
+    findings: Vec<Finding>,
+    /// The number of names without a finding.
+    further: usize,
+}
+
+impl InvalidNames {
+    fn check(&mut self, entry: &Entry, object: &Object) {
+        if is_name(&entry.key) {
+            return;
+        }
+        if self.findings.len() == MAX_INVALID {
+            self.further += 1;
+            return;
+        }
+        let message = format!("`{}` is not a valid variable name, so Flux fails to substitute any variable", entry.key);
+        let finding = Finding::error(INVALID_VARIABLE_NAME, entry.key_span(), message).help(HELP);
+        self.findings.push(finding.about(object.reference()));
     }
-    let message = format!("`{}` is not a valid variable name, so Flux fails to substitute any variable", entry.key);
-    let help = "use letters, digits and `_`, and do not start with a digit";
-    Some(Finding::error(INVALID_VARIABLE_NAME, entry.key_span(), message).help(help).about(object.reference()))
+
+    fn findings(mut self) -> Vec<Finding> {
+        if let (Some(last), 1..) = (self.findings.last_mut(), self.further) {
+            last.help = Some(format!("{HELP}; {} further names are not valid", self.further));
+        }
+        self.findings
+    }
 }
