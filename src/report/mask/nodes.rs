@@ -6,7 +6,7 @@ use arcstr::ArcStr;
 
 use super::quick_check::may_hold_secrets;
 use super::scan;
-use crate::lint::private_values;
+use crate::lint::{assigned_values, private_values};
 use crate::text::{File, Span};
 use crate::yaml::{Document, Entry, Node, Parsed, Style, Value};
 
@@ -42,6 +42,10 @@ fn in_documents(file: &File, documents: &[Document], depth: usize) -> Vec<Range<
     let is_text = |document: &Document| depth > 0 && matches!(document.node.value, Value::Scalar(..));
     if documents.iter().any(is_text) {
         walk.ranges.extend(defaults(file.text()));
+    }
+    // The texts in the file are parts of it.
+    if depth == 0 {
+        walk.ranges.extend(assigned_values(file.text()));
     }
     for document in documents {
         if !is_text(document) {

@@ -217,3 +217,28 @@ fn a_secret_that_is_syntax_does_not_destroy_a_report() {
         }
     }
 }
+
+/// Values of arguments and assignments, in texts of other formats, have no keys of their own.
+#[test]
+fn values_of_arguments_are_masked() {
+    let repository = Repository::new();
+    let pod = |value: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: p, namespace: default}}\nspec:\n  containers:\n  - name: c\n    \
+             image: x:1\n    args: [\"--password={value}1\", --api-key, {value}2]\n    command:\n    - --db-password\n    \
+             - {value}3\n    - export TOKEN={value}4; run --secret-key {value}5\n---\n{}  app.ini: |\n    user = bob\n    \
+             password = {value}6\n    x\n",
+            config_map("m", "").trim_end().to_owned() + "\n"
+        )
+    };
+    repository.write("clusters/a/pod.yaml", &pod("Canary"));
+    super::hidden::git(&repository, &["init", "-q"]);
+    super::hidden::git(&repository, &["add", "-A"]);
+    super::hidden::git(&repository, &["commit", "-q", "-m", "a"]);
+    repository.write("clusters/a/pod.yaml", &pod("Canary-X"));
+    for command in [&["diff"][..], &["diff", "--format", "html"], &["build"], &["trace", "Pod/default/p"]] {
+        let answer = repository.run(command);
+        assert!(answer.out.contains("password"), "{}", answer.text());
+        assert!(!answer.text().contains("Canary"), "{}", answer.text());
+    }
+}
