@@ -3,15 +3,13 @@
 use std::sync::{Arc, PoisonError};
 
 use super::fleet::{Fleet, ProductionSources};
+use super::reconciled_branches::known;
 use super::view::View;
 use crate::address::{Address, short_reference};
-use crate::flux::{Applied, Applier};
+use crate::flux::Applied;
 use crate::kube::{Object, groups};
 use crate::text::Span;
-use crate::yaml::{Node, Style, Value};
-
-/// The branch of a GitRepository that does not set a branch.
-const DEFAULT_BRANCH: &str = "master";
+use crate::yaml::Node;
 
 /// An ImageUpdateAutomation, with the settings that the manifests determine.
 pub(super) struct Automation<'a> {
@@ -81,85 +79,13 @@ pub(super) fn production_sources<'a>(
     if let Some(sources) = known().get(&key) {
         return sources.clone();
     }
-    // The views list a hub before the remote clusters to which the hub applies objects.
-    let mut home = None;
-    let mut hits = Vec::new();
-    for view in fleet.views {
-        if view.receiver.target.is_none() {
-            home = Some(view);
-        }
-        let Some(home) = home.filter(|_| view.context.is_production) else { continue };
-        hits.extend(reconciles(view, home, automation, push).map(|source| (view.receiver.to_string().into(), source)));
-    }
-    let hits = Arc::new(hits);
+    let hits = Arc::new(fleet.reconciled_branches().sources(&key.0, &key.1, &automation.folder));
     known().insert(key, hits.clone());
     hits
-}
-
-/// Returns the source from which a cluster reconciles the pushed changes of an automation.
-///
-/// `home` contains the sources of the cluster. `home` is the cluster itself, or the hub that applies objects to the
-/// cluster.
-fn reconciles<'a>(view: &View<'a>, home: &View<'a>, automation: &Automation<'_>, push: &Push) -> Option<&'a Object> {
-    home.of_kind(groups::SOURCE, "GitRepository").find_map(|applied| {
-        let source = applied.object;
-        let is_reconciled = fetches(source, automation, push) && is_applied(view, source, automation);
-        is_reconciled.then_some(source)
-    })
-}
-
-fn fetches(source: &Object, automation: &Automation<'_>, push: &Push) -> bool {
-    let Some(url) = source.node.at_keys(&["spec", "url"]).and_then(known) else { return false };
-    let reference = |field: &str| source.node.at_keys(&["spec", "ref", field]);
-    if Address::new(url) != automation.address
-        || ["commit", "tag", "semver"].iter().any(|field| reference(field).is_some())
-    {
-        return false;
-    }
-    let branch = match reference("name").or_else(|| reference("branch")) {
-        Some(node) => known(node).map(short_reference),
-        None => Some(DEFAULT_BRANCH),
-    };
-    branch == Some(&*push.branch)
-}
-
-/// Returns whether the cluster receives objects from the directory that the automation changes.
-fn is_applied(view: &View<'_>, source: &Object, automation: &Automation<'_>) -> bool {
-    let is_source = |applier: &Applier| {
-        applier.source.as_ref().is_some_and(|reference| {
-            &*reference.kind == "GitRepository"
-                && *reference.name == *source.name()
-                && reference.namespace.as_deref() == source.namespace()
-        })
-    };
-    let of_view = |by: &Applier| by.target == view.receiver.target && is_source(by);
-    view.receiver.cluster.applied_sets.iter().filter(|brought| of_view(&brought.by)).any(|brought| {
-        let written = |object: &Object| object.node.get("kind").unwrap_or(&object.node).origin.written().clone();
-        overlaps(&brought.by.folder, &automation.folder)
-            || brought.objects.iter().any(|object| overlaps(written(object).file().path(), &automation.folder))
-    })
-}
-
-/// Returns whether two paths are equal, or one of them contains the other.
-fn overlaps(one: &str, other: &str) -> bool {
-    let is_in = |inner: &str, outer: &str| {
-        outer.is_empty() || inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    is_in(one, other) || is_in(other, one)
 }
 
 /// Removes empty and `.` segments from a path.
 fn tidy(path: &str) -> String {
     let segments = path.split('/').filter(|segment| !matches!(*segment, "" | "."));
     segments.collect::<Vec<_>>().join("/")
-}
-
-/// The text of a scalar whose value is known and not empty.
-fn known(node: &Node) -> Option<&str> {
-    match &node.value {
-        Value::Scalar(text, style) if *style != Style::Unknown && !text.is_empty() && !text.contains("${") => {
-            Some(text)
-        }
-        _ => None,
-    }
 }

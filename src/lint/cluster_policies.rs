@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arcstr::ArcStr;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, ObjectRef};
 use crate::cel::Budget;
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::{Object, Scope};
@@ -87,8 +87,9 @@ impl<'a> ClusterPolicies<'a> {
             return;
         }
         let cluster: ArcStr = name.into();
+        let here: BTreeSet<ObjectRef> = objects.iter().map(|object| object.reference()).collect();
         for (at, (finding, clusters)) in self.invalid.iter_mut().enumerate() {
-            let is_here = objects.iter().any(|object| Some(object.reference()) == finding.object);
+            let is_here = finding.object.as_ref().is_some_and(|object| here.contains(object));
             if is_here && reported.insert((at, name.to_owned()), 0).is_none() {
                 clusters.push(cluster.clone());
             }

@@ -8,6 +8,7 @@ use super::api_uses::RepositoryUses;
 use super::cluster_policies::ClusterPolicies;
 use super::facts::reached::ReachedFiles;
 use super::findings::Findings;
+use super::reconciled_branches::ReconciledBranches;
 use super::view::View;
 use crate::flux::{Governance, Repo};
 use crate::kube::Object;
@@ -29,13 +30,27 @@ pub struct Fleet<'a> {
     /// The policies of the configuration.
     sources: &'a [Source],
     reached: OnceLock<ReachedFiles<'a>>,
+    branches: OnceLock<ReconciledBranches<'a>>,
     /// The sources by repository, branch and directory. Most clusters have the same automations.
     pub(super) production_sources: Mutex<Index<(String, String, String), ProductionSources<'a>>>,
 }
 
 impl<'a> Fleet<'a> {
     pub(crate) fn new(views: &'a [View<'a>], repo: &'a Repo, governance: Governance, sources: &'a [Source]) -> Self {
-        Self { views, repo, governance, sources, reached: OnceLock::new(), production_sources: Mutex::default() }
+        Self {
+            views,
+            repo,
+            governance,
+            sources,
+            reached: OnceLock::new(),
+            branches: OnceLock::new(),
+            production_sources: Mutex::default(),
+        }
+    }
+
+    /// The branches that production clusters reconcile.
+    pub(super) fn reconciled_branches(&self) -> &ReconciledBranches<'a> {
+        self.branches.get_or_init(|| ReconciledBranches::of(self.views))
     }
 
     /// Reads the admission policies of the clusters.

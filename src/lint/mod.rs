@@ -9,6 +9,7 @@ mod view;
 mod presence;
 mod api_uses;
 mod cluster_policies;
+mod reconciled_branches;
 mod fleet;
 mod apis;
 mod automation;

@@ -74,7 +74,7 @@ pub(crate) struct UnknownSources<'a> {
     producers: Vec<Producer<'a>>,
     /// The positions of the charts of releases, by the namespace into which Flux installs the release.
     charts: BTreeMap<Name, Vec<usize>>,
-    /// The positions of the producers whose objects may be in any namespace.
+    /// The positions of the producers whose objects may be in any namespace, in ascending order.
     anywhere: Vec<usize>,
     /// The namespaces that releases create.
     created: BTreeSet<&'a str>,
@@ -196,11 +196,13 @@ impl<'a> UnknownSources<'a> {
 
     /// The producers that may create an object; a cluster-scoped object has the empty namespace.
     pub(crate) fn of(&self, id: ObjectId<'_>) -> impl Iterator<Item = &Producer<'a>> {
-        let in_namespace = self.charts.get(id.namespace).into_iter().flatten().copied();
-        let elsewhere = self.anywhere.iter().copied();
+        // The positions are in ascending order.
+        let charts = self.charts.get(id.namespace).map_or(&[][..], Vec::as_slice);
+        let is_anywhere = |at: &usize| self.anywhere.binary_search(at).is_ok();
+        let in_namespace = charts.iter().copied().filter(move |at| !is_anywhere(at));
         let others = 0..if id.namespace.is_empty() { self.producers.len() } else { 0 };
-        let mut seen = BTreeSet::new();
-        let all = elsewhere.chain(in_namespace).chain(others).filter(move |at| seen.insert(*at));
+        let others = others.filter(move |at| !is_anywhere(at) && charts.binary_search(at).is_err());
+        let all = self.anywhere.iter().copied().chain(in_namespace).chain(others);
         all.filter_map(|at| self.producers.get(at)).filter(move |one| one.contents.creates(id) != Creates::Never)
     }
 

@@ -1,3 +1,5 @@
+use std::cell::LazyCell;
+
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, State};
 use crate::kube::groups;
@@ -6,8 +8,8 @@ use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::rbac::{Account, Answer, BoundSubject, acts_as};
-use crate::text::Span;
-use crate::yaml::Node;
+use crate::text::{Index, Span};
+use crate::yaml::{Name, Node};
 
 declare! {
     /// No binding grants rights to the service account that Flux impersonates.
@@ -122,6 +124,7 @@ declare! {
 const KINDS: [(&str, &str); 2] = [(groups::KUSTOMIZE, "Kustomization"), (groups::HELM, "HelmRelease")];
 
 fn check(view: &View<'_>, found: &mut Findings) {
+    let misnamed = LazyCell::new(|| Misnamed::of(view));
     if !view.is_whole() || view.receiver.target.is_some() {
         return;
     }
@@ -136,7 +139,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             continue;
         }
         match view.rbac().can_create_in(&account, &account.namespace) {
-            Answer::Denied => found.push(finding(view, &applied, &account, &defined)),
+            Answer::Denied => found.push(finding(&applied, &account, &defined, misnamed.near(&account))),
             Answer::Unknown(why) => found.unchecked(format!("the permissions of ServiceAccount `{account}`: {why}")),
             Answer::Allowed(_) => {}
         }
@@ -149,14 +152,18 @@ fn is_judged_by_objects(view: &View<'_>, applied: &Applied<'_>, account: &Accoun
     set.applied().next().is_none() || view.tenants().of_account(account).is_some()
 }
 
-fn finding(view: &View<'_>, applied: &Applied<'_>, account: &Account, defined: &Applied<'_>) -> Finding {
+fn finding(
+    applied: &Applied<'_>,
+    account: &Account,
+    defined: &Applied<'_>,
+    near: Option<&(Span, Account)>,
+) -> Finding {
     let object = applied.object;
     let message =
         format!("{} applies its objects as ServiceAccount `{account}`, which has no rights", object.reference());
     let node = object.node.at_keys(&["spec", "serviceAccountName"]).map_or(object.span(), Node::span);
     let at = Label::new(applied.by.place(node), "no binding names this account");
-    let near = near_subject(view, account);
-    let help = match &near {
+    let help = match near {
         Some(_) => "correct the subject of the binding: without rights, the API server rejects every object",
         None => {
             "bind the account to a role in the namespace of the objects: without rights, the API server rejects every \
@@ -166,25 +173,49 @@ fn finding(view: &View<'_>, applied: &Applied<'_>, account: &Account, defined: &
     let mut finding = Finding::error(RULE.id, at, message).help(help).about(object.reference());
     finding = finding.related(defined.by.place(defined.object.span()), "the account");
     if let Some((place, other)) = near {
-        finding = finding.related(place, format!("this binding names ServiceAccount `{other}`, which does not exist"));
+        finding = finding.related(place.clone(), format!("this binding names ServiceAccount `{other}`, which does not exist"));
     }
     // A template often creates an account of the same name in each namespace.
     let summary = format!(" objects apply their contents as a ServiceAccount `{}` without rights", account.name);
     finding.caused_by(account.name.to_string(), "", summary)
 }
 
-/// The subject of a binding that is probably meant to be an account: an account that does not exist, with the same
-/// name, or in a binding of the same namespace.
-fn near_subject(view: &View<'_>, account: &Account) -> Option<(Span, Account)> {
-    let bindings = view.rbac().bindings().filter(|binding| binding.is_written());
-    let subjects = bindings.flat_map(|binding| binding.subjects.iter().map(move |bound| (binding, bound)));
-    let mut near = subjects.filter_map(|(binding, BoundSubject { subject, place })| {
-        let other = subject.account()?;
-        let is_near = other.name == account.name
-            || (other.namespace == account.namespace
-                && (binding.namespace == account.namespace || binding.namespace.is_empty()));
-        let is_missing = || view.presence("", "ServiceAccount", &other.namespace, &other.name).is_missing();
-        (is_near && is_missing()).then(|| Some((place.written()?.clone(), other))).flatten()
-    });
-    near.next()
+/// The subjects of bindings that are accounts that do not exist, in the order of the bindings.
+struct Misnamed {
+    subjects: Vec<(Span, Account)>,
+    /// The first subject with each name.
+    by_name: Index<Name, usize>,
+    /// The first subject of each namespace in a binding that grants rights in this namespace.
+    by_namespace: Index<Name, usize>,
+}
+
+impl Misnamed {
+    fn of(view: &View<'_>) -> Self {
+        let mut all = Self { subjects: Vec::new(), by_name: Index::default(), by_namespace: Index::default() };
+        for binding in view.rbac().bindings().filter(|binding| binding.is_written()) {
+            for BoundSubject { subject, place } in &binding.subjects {
+                let (Some(account), Some(place)) = (subject.account(), place.written()) else { continue };
+                let presence = || view.presence("", "ServiceAccount", &account.namespace, &account.name);
+                let is_beside = binding.namespace == account.namespace || binding.namespace.is_empty();
+                let is_new = !all.by_name.contains(&account.name)
+                    || (is_beside && !all.by_namespace.contains(&account.namespace));
+                if !is_new || !presence().is_missing() {
+                    continue;
+                }
+                let at = all.subjects.len();
+                all.by_name.entry_or(account.name.clone(), || at);
+                if is_beside {
+                    all.by_namespace.entry_or(account.namespace.clone(), || at);
+                }
+                all.subjects.push((place.clone(), account));
+            }
+        }
+        all
+    }
+
+    /// The subject that is probably meant to be an account: with the same name, or in a binding of the same namespace.
+    fn near(&self, account: &Account) -> Option<&(Span, Account)> {
+        let first = [self.by_name.get(&account.name), self.by_namespace.get(&account.namespace)];
+        self.subjects.get(*first.into_iter().flatten().min()?)
+    }
 }

@@ -1,11 +1,15 @@
+use std::cell::LazyCell;
+
 use crate::base::finding::{Finding, Label, Safety, Severity, did_you_mean};
-use crate::kube::{ObjectId, groups};
+use crate::flux::Applied;
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::unknown_sources::UnknownSource;
 use crate::lint::findings::Findings;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::rbac::Binding;
+use crate::text::Index;
 use crate::yaml::fix;
 
 declare! {
@@ -133,6 +137,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
         return;
     }
     let rbac = view.rbac();
+    let roles = LazyCell::new(|| Roles::of(view));
+    let mut suggestions = 0;
     for binding in rbac.bindings().filter(|binding| rbac.role(binding).is_none()) {
         let name = &*binding.role.name;
         if name.contains("${") || PLATFORMS.iter().any(|prefix| name.starts_with(prefix)) {
@@ -143,13 +149,14 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let id = ObjectId { group: groups::RBAC, kind, namespace, name };
         match view.presence(groups::RBAC, kind, namespace, name) {
             Presence::Unknown(UnknownSource::Chart(_)) if !view.unknown_sources().is_likely(id) => {
-                found.extend(finding(view, binding, namespace, kind).map(|finding| of_chart(finding, binding)));
+                let finding = finding(&roles, binding, namespace, kind, &mut suggestions);
+                found.extend(finding.map(|finding| of_chart(finding, binding)));
             }
             Presence::Unknown(source) => {
                 found.unchecked(format!("{}, which {source} may create", binding.role_name()));
             }
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => {}
-            Presence::Missing => found.extend(finding(view, binding, namespace, kind)),
+            Presence::Missing => found.extend(finding(&roles, binding, namespace, kind, &mut suggestions)),
         }
     }
 }
@@ -167,23 +174,51 @@ fn of_chart(finding: Finding, binding: &Binding) -> Finding {
     Finding { severity: Severity::Pedantic, message, help: Some(help.into()), ..finding }
 }
 
-fn finding(view: &View<'_>, binding: &Binding, namespace: &str, kind: &str) -> Option<Finding> {
+/// The maximum number of suggestions for a cluster. Each compares a name with those of all roles.
+const MAX_SUGGESTIONS: usize = 50;
+
+/// The roles that a cluster receives.
+struct Roles<'a> {
+    /// The roles by kind and namespace.
+    by_namespace: Index<(&'a str, &'a str), Vec<&'a str>>,
+    /// The first role by kind and name.
+    by_name: Index<(&'a str, &'a str), &'a Object>,
+}
+
+impl<'a> Roles<'a> {
+    fn of(view: &View<'a>) -> Self {
+        let mut roles = Self { by_namespace: Index::default(), by_name: Index::default() };
+        for kind in ["Role", "ClusterRole"] {
+            for Applied { object, .. } in view.of_kind(groups::RBAC, kind) {
+                let namespace = object.namespace().filter(|_| kind == "Role").unwrap_or_default();
+                roles.by_namespace.entry((kind, namespace)).push(object.name());
+                roles.by_name.entry_or((kind, object.name()), || object);
+            }
+        }
+        roles
+    }
+}
+
+fn finding(
+    roles: &Roles<'_>,
+    binding: &Binding,
+    namespace: &str,
+    kind: &str,
+    suggestions: &mut usize,
+) -> Option<Finding> {
     let at = Label::new(binding.role.place.written()?.clone(), "not found");
     let message = format!("{} references {}, which does not exist", binding.reference(), binding.role_name());
-    let mut others = view.of_kind(groups::RBAC, kind);
-    let elsewhere = others.find(|other| other.object.name() == &*binding.role.name);
-    let roles = view.of_kind(groups::RBAC, kind);
-    let near: Vec<String> = roles
-        .filter(|role| namespace.is_empty() || role.namespace() == Some(namespace))
-        .map(|role| role.object.name().to_owned())
-        .collect();
-    let near_name = did_you_mean(&binding.role.name, near.iter().map(String::as_str)).filter(|_| elsewhere.is_none());
-    let fix = near_name.and_then(|meant| fix::retype(&at.span, &binding.role.name, meant, Safety::Unsafe));
-    let help = match (elsewhere, did_you_mean(&binding.role.name, near.iter().map(String::as_str))) {
+    let elsewhere = roles.by_name.get(&(kind, &*binding.role.name));
+    *suggestions += usize::from(elsewhere.is_none());
+    let is_suggested = elsewhere.is_none() && *suggestions <= MAX_SUGGESTIONS;
+    let near = roles.by_namespace.get(&(kind, namespace)).filter(|_| is_suggested);
+    let meant = did_you_mean(&binding.role.name, near.into_iter().flatten().copied());
+    let fix = meant.and_then(|meant| fix::retype(&at.span, &binding.role.name, meant, Safety::Unsafe));
+    let help = match (elsewhere, meant) {
         (Some(other), _) => format!(
             "add the Role to namespace `{namespace}`: a Role must be in the namespace of its binding, and {} is in \
              another namespace",
-            other.object.reference()
+            other.reference()
         ),
         (None, Some(meant)) => format!("did you mean `{meant}`?"),
         (None, None) => format!("add the {kind} to the objects that the cluster receives, or correct the name"),

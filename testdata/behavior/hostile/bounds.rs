@@ -6,7 +6,7 @@ use super::hidden::git;
 use super::{Answer, Repository, applier, config_map, many};
 
 /// Runs a command and fails if it takes long. The bounds allow some seconds of a build without optimization.
-fn bounded(repository: &Repository, arguments: &[&str]) -> Answer {
+pub(super) fn bounded(repository: &Repository, arguments: &[&str]) -> Answer {
     let start = Instant::now();
     let answer = repository.run(arguments);
     assert!(start.elapsed() < Duration::from_mins(2), "`{}` takes {:?}", answer.command, start.elapsed());
@@ -15,7 +15,7 @@ fn bounded(repository: &Repository, arguments: &[&str]) -> Answer {
 }
 
 /// Fails unless `lint` reports an error with these words.
-fn assert_refused(repository: &Repository, words: &str) {
+pub(super) fn assert_refused(repository: &Repository, words: &str) {
     let answer = bounded(repository, &["lint", "--format", "concise"]);
     assert!(answer.code == 1 && answer.out.contains(words), "expected `{words}`:\n{}", answer.text());
 }
@@ -46,7 +46,7 @@ fn values_of_all_files() {
     assert_refused(&repository, "have more than 12000000 values; this file is not read");
 }
 
-fn resource_set(template: &str) -> Repository {
+pub(super) fn resource_set(template: &str) -> Repository {
     let repository = Repository::new();
     let lines = format!("    {}\n", template.trim_end().replace('\n', "\n    "));
     repository.write(
@@ -486,6 +486,10 @@ fn the_permissions_of_a_wide_role_are_limited() {
     let answer = repository.run(&["diff"]);
     assert_eq!(answer.code, 2, "{}", answer.text());
     assert!(answer.err.contains("the rights of service accounts on cluster a are not compared"), "{}", answer.text());
+    for format in ["text", "markdown", "html"] {
+        let answer = repository.run(&["diff", "--format", format]);
+        assert!(answer.out.contains("are not compared, since they are too many"), "{format}: {}", answer.out);
+    }
 }
 
 /// Links to a directory multiply its files, in a revision as in a directory.

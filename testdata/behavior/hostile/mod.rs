@@ -12,6 +12,7 @@ mod disk;
 mod hidden;
 mod injected_faults;
 mod outputs;
+mod products;
 mod secrets;
 mod system_calls;
 
