@@ -44,6 +44,8 @@ pub(super) struct RootCandidate {
     pub(super) keeps_source: bool,
     /// Whether the bootstrap has several Kustomizations, so that the synced path does not identify the cluster.
     pub(super) has_parts: bool,
+    /// Whether the bootstrap may sync another directory of the cluster.
+    pub(super) has_alternatives: bool,
 }
 
 impl RootCandidate {
@@ -60,6 +62,7 @@ impl RootCandidate {
             name: None,
             keeps_source: false,
             has_parts: false,
+            has_alternatives: false,
         }
     }
 

@@ -81,7 +81,7 @@ fn children<'a>(parent: &str, units: &Units<'a>) -> BTreeMap<String, Vec<&'a Wri
     children
 }
 
-/// Returns whether two of these directories define the same Kustomization, so that they belong to different clusters.
+/// Returns whether two of these directories define the same Kustomization, so that one cluster does not apply both.
 fn are_alike(children: &BTreeMap<String, Vec<&WrittenSync>>) -> bool {
     let mut seen: Index<(Option<&str>, &str), &str> = Index::default();
     children.iter().any(|(child, syncs)| {
@@ -145,7 +145,15 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
     let name = if is_taken { cluster.rsplit('/').next().unwrap_or(cluster) } else { &source.name };
     let objects = sync_of(&source, name, &text(&format!("./{path}"), &place), &place);
     let found = RootCandidate::new(CandidateKind::Folder, &file, objects, &path);
-    RootCandidate { home: folder.to_string(), prefix: Some(prefix), ..found }
+    let inside = units.iter().filter(|(unit, _)| is_inside(unit, folder));
+    let inside = inside.map(|(unit, syncs)| ((*unit).to_string(), syncs.clone())).collect();
+    RootCandidate {
+        home: folder.to_string(),
+        prefix: Some(prefix),
+        // A cluster applies a Kustomization once, so it applies only one of the directories that define it.
+        has_alternatives: are_alike(&inside),
+        ..found
+    }
 }
 
 /// The sources that the files of a directory define.
