@@ -205,7 +205,8 @@ impl Tenancy {
     }
 
     /// Infers the namespaces of tenants: namespaces with Flux objects whose service account has a RoleBinding there,
-    /// and labelled namespaces. Service accounts of `ClusterRoleBinding`s belong to the platform.
+    /// and labelled namespaces. Service accounts of `ClusterRoleBinding`s belong to the platform, unless a label or a
+    /// Kustomization assigns their namespace to a tenant.
     ///
     /// A label alone does not prove a tenant, since the namespace of a platform's releases often has the label of the
     /// responsible team. The label is sufficient together with a lockdown, a service account that may manage the
@@ -240,8 +241,13 @@ impl Tenancy {
                 candidate.accounts.insert(account.to_string());
             }
         }
+        let is_supposed = |candidate: &TenantCandidate| candidate.label.is_none() && !candidate.is_handed_over;
         let is_bound = |namespace: &str, candidate: &TenantCandidate| {
-            candidate.holds_flux && candidate.accounts.iter().any(|account| self.is_bound(namespace, account))
+            let is_of_platform =
+                |account: &str| is_supposed(candidate) && self.is_bound_everywhere(namespace, account);
+            let mut accounts = candidate.accounts.iter();
+            candidate.holds_flux
+                && accounts.any(|account| self.is_bound(namespace, account) && !is_of_platform(account))
         };
         let tenants = found.into_iter().filter(|(namespace, candidate)| {
             let platform = candidate.accounts.iter().any(|account| self.is_bound_everywhere(namespace, account));
@@ -250,7 +256,6 @@ impl Tenancy {
             is_bound(namespace, candidate) || (candidate.holds_flux && is_labelled)
         });
         let tenants: BTreeMap<String, TenantCandidate> = tenants.collect();
-        let is_supposed = |candidate: &TenantCandidate| candidate.label.is_none() && !candidate.is_handed_over;
         let supposed = tenants.iter().filter(|(_, candidate)| is_supposed(candidate));
         let supposed = supposed.map(|(namespace, _)| namespace.clone()).collect();
         (tenants.into_iter().map(|(namespace, candidate)| (namespace, candidate.label)).collect(), supposed)

@@ -16,8 +16,9 @@ declare! {
     ///
     /// The configuration declares a tenant, or the rule detects it. A tenant namespace contains Flux objects, is not
     /// the namespace of Flux, and has the label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding in the
-    /// namespace. An account with only a ClusterRoleBinding belongs to the platform. It belongs to a tenant if the
-    /// configuration declares its namespace or the account (`tenancy.tenants.NAME.accounts`).
+    /// namespace. An account with only a ClusterRoleBinding belongs to the platform, and so does an account with both
+    /// bindings if its namespace has neither the label nor a Kustomization of another repository. The account belongs to
+    /// a tenant if the configuration declares its namespace or the account (`tenancy.tenants.NAME.accounts`).
     ///
     /// ## How to fix it
     ///
