@@ -109,9 +109,12 @@ impl<'a> Coverage<'a> {
         prefixes(folder).any(|target| self.includers.reaches(target, folder) && is_applied(target))
     }
 
-    /// Returns whether a Kustomization outside of a directory applies a part of the directory.
+    /// Returns whether a Kustomization outside of a directory applies the directory or a part of it.
     pub(super) fn enters(&self, folder: &str) -> bool {
-        let is_outside = |at: &usize| !self.syncs[*at].units.iter().any(|unit| is_inside(unit, folder));
+        let is_outside = |at: &usize| {
+            let is_inner = self.syncs[*at].units.iter().any(|unit| is_inside(unit, folder));
+            !is_inner && !self.is_of_other(*at, folder)
+        };
         let below = self.by_target.range(folder.to_string()..).take_while(|(target, _)| target.starts_with(folder));
         below.filter(|(target, _)| is_inside(target, folder)).any(|(_, by)| by.iter().any(is_outside))
     }
