@@ -6,28 +6,31 @@ use crate::base::finding::ObjectRef;
 use crate::flux::{AppliedSet, Applier, ApplierKind};
 use crate::kube::Object;
 use crate::lint::view::View;
-use crate::text::Index;
+use crate::text::{Index, folder_of};
 
 /// The parent of each applier, by positions in [`crate::flux::Cluster::appliers`].
 ///
 /// If users first apply an applier by hand, its parent is the applier that applies it afterwards.
 pub(crate) struct ApplierTree {
     parents: Vec<Option<usize>>,
+    /// Whether `flux bootstrap` applies each applier before its parent applies it, too.
+    is_of_bootstrap: Vec<bool>,
 }
 
 impl ApplierTree {
     /// The tree of a running cluster.
     ///
-    /// `flux bootstrap` applies only the root. The root's Kustomization often builds the whole directory of the root,
-    /// and then applies the other objects in it.
+    /// The root's Kustomization often builds the whole directory of the root, and then applies all objects in it.
     pub(crate) fn when_running(view: &View<'_>) -> Self {
-        Self::with(view, |_| true)
+        Self { is_of_bootstrap: Vec::new(), ..Self::with(view, |_| true) }
     }
 
     /// The tree of a cluster in a cold start.
     ///
     /// Users who write a root without Flux's tools apply all objects beside the root by hand. Flux does not apply these
-    /// objects.
+    /// objects. `flux bootstrap` applies the kustomization in the directory of `gotk-sync.yaml`, not only the root.
+    ///
+    /// Source: `ReconcileSyncConfig` in `pkg/bootstrap/bootstrap_plain_git.go` of flux2.
     pub(crate) fn at_cold_start(view: &View<'_>) -> Self {
         Self::with(view, |by_hand| by_hand.iter().any(|applier| is_created_by_tool(applier)))
     }
@@ -40,7 +43,7 @@ impl ApplierTree {
         let (mut by_hand, mut names) = (Index::<&ObjectRef, ()>::default(), Index::<&str, ()>::default());
         let all: Vec<&Arc<Applier>> = cluster.appliers.iter().filter(|applier| is_by_hand(applier)).collect();
         let all = if adopts(&all) { all } else { Vec::new() };
-        for applier in all {
+        for applier in &all {
             by_hand.insert(&applier.reference, ());
             names.insert(&applier.reference.name, ());
         }
@@ -58,7 +61,29 @@ impl ApplierTree {
             let adopter = adopters.get(&applier.reference).copied().filter(|at| *at != applier.at);
             if is_by_hand(applier) { adopter.or(applier.parent) } else { applier.parent }
         };
-        Self { parents: cluster.appliers.iter().map(parent).collect() }
+        let is_of_bootstrap =
+            |applier: &Arc<Applier>| is_by_hand(applier) && all.iter().any(|sync| is_beside(sync, applier));
+        Self {
+            parents: cluster.appliers.iter().map(parent).collect(),
+            is_of_bootstrap: cluster.appliers.iter().map(is_of_bootstrap).collect(),
+        }
+    }
+
+    /// Returns whether `flux bootstrap` applies an applier before its parent applies it, too.
+    pub(crate) fn is_of_bootstrap(&self, at: usize) -> bool {
+        self.is_of_bootstrap.get(at) == Some(&true)
+    }
+
+    /// Returns whether an applier exists only after an ancestor, or the applier itself, is applied.
+    pub(crate) fn starts_after(&self, at: usize, ancestor: usize) -> bool {
+        let mut is_early = false;
+        for above in self.lineage(at) {
+            if above == ancestor {
+                return !is_early;
+            }
+            is_early |= self.is_of_bootstrap(above);
+        }
+        false
     }
 
     /// The applier that applies the object of an applier.
@@ -85,7 +110,21 @@ impl ApplierTree {
 
 /// Returns whether a root is a FluxInstance or the sync that `flux bootstrap` creates.
 fn is_created_by_tool(applier: &Applier) -> bool {
-    let written = applier.object.as_ref().map(|object| object.node.origin.written().file().path());
-    let is_sync = written.is_some_and(|path| path.rsplit('/').next() == Some("gotk-sync.yaml"));
-    applier.kind == ApplierKind::FluxInstance || is_sync
+    applier.kind == ApplierKind::FluxInstance || file_of(applier).is_some_and(is_sync_file)
+}
+
+/// Returns whether an applier is written beside the sync that `flux bootstrap` creates.
+fn is_beside(sync: &Applier, applier: &Applier) -> bool {
+    let (Some(sync), Some(file)) = (file_of(sync).filter(|path| is_sync_file(path)), file_of(applier)) else {
+        return false;
+    };
+    sync != file && folder_of(sync) == folder_of(file)
+}
+
+fn is_sync_file(path: &str) -> bool {
+    path.rsplit('/').next() == Some("gotk-sync.yaml")
+}
+
+fn file_of(applier: &Applier) -> Option<&str> {
+    applier.object.as_ref().map(|object| object.node.origin.written().file().path())
 }

@@ -114,7 +114,7 @@ impl<'a> ApplyOrder<'a> {
         let graph = Graph::new(EVENTS * appliers.len() + releases.len());
         let mut order = Self { appliers, releases, graph, before: RefCell::default() };
         for applier in appliers {
-            order.add_applier(applier, tree.parent(applier.at), &ready_events, view);
+            order.add_applier(applier, tree, &ready_events, view);
         }
         for (at, by) in release_appliers.into_iter().enumerate() {
             let (event, object) = (EVENTS * appliers.len() + at, order.releases[at]);
@@ -130,16 +130,18 @@ impl<'a> ApplyOrder<'a> {
     fn add_applier(
         &mut self,
         applier: &'a Applier,
-        parent: Option<usize>,
+        tree: &ApplierTree,
         ready_events: &Index<ObjectId<'a>, usize>,
         view: &View<'a>,
     ) {
         let at = applier.at;
         self.graph.add_edge(ready(at), applied(at), Reason::Applied);
         self.graph.add_edge(applied(at), started(at), Reason::Applied);
-        if let Some(parent) = parent {
+        if let Some(parent) = tree.parent(at) {
             let reason = if applier.object.is_some() { Reason::AppliedByParent } else { Reason::Applied };
-            self.graph.add_edge(started(at), applied(parent), reason);
+            if !tree.is_of_bootstrap(at) {
+                self.graph.add_edge(started(at), applied(parent), reason);
+            }
             if let Some(position) = self.appliers.get(parent).and_then(|parent| wait_position(parent)) {
                 self.graph.add_edge(ready(parent), ready(at), Reason::HealthCheck(position));
             }

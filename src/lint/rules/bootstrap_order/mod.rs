@@ -246,7 +246,7 @@ fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding>
     let mut findings: BTreeMap<(usize, usize), (Finding, usize)> = BTreeMap::new();
     for ChartUse { user, charts } in uses {
         // Flux applies a child only after the API server serves the kinds of all objects of the parent.
-        let is_below = |chart: &&Applied<'_>| tree.lineage(chart.by.at).any(|at| at == user.by.at);
+        let is_below = |chart: &&Applied<'_>| tree.starts_after(chart.by.at, user.by.at);
         let Some(chart) = charts.iter().find(is_below) else { continue };
         if !charts.iter().all(|chart| is_below(&chart)) || makes_roots(user.by) {
             continue;
