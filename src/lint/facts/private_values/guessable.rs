@@ -41,7 +41,7 @@ const PROGRAMS: [&str; 22] = [
 ];
 
 /// The words of values in examples: `test-token`, `my_secret_key`, `adminPassword`.
-const VOCABULARY: [&str; 27] = [
+const VOCABULARY: [&str; 28] = [
     "access",
     "admin",
     "api",
@@ -63,6 +63,7 @@ const VOCABULARY: [&str; 27] = [
     "root",
     "sample",
     "secret",
+    "secure",
     "some",
     "super",
     "test",
@@ -76,8 +77,13 @@ const COUNTED: [&str; 4] = ["1", "123", "1234", "12345"];
 
 /// Returns whether a value is a password that attackers try first.
 ///
-/// Examples contain such values, and users may keep them.
+/// Examples contain such values, and users may keep them. Some have signs instead of letters: `p@ssw0rd`.
 pub(super) fn is_guessable(text: &str) -> bool {
+    let letters = text.replace('@', "a").replace('$', "s").replace('0', "o");
+    is_well_known(text) || is_well_known(&letters)
+}
+
+fn is_well_known(text: &str) -> bool {
     let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     let known = [
         "adminadmin",
