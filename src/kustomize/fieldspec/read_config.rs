@@ -142,10 +142,14 @@ fn type_error(entry: &Entry, expected: &str) -> Finding {
 }
 
 fn unknown_field(entry: &Entry, names: &[&str]) -> Finding {
+    let place = entry.key_span();
     let message = format!("unknown field `{}` in a transformer configuration", entry.key);
     let help = match did_you_mean(&entry.key, names.iter().copied()) {
+        _ if &*entry.key == "apiVersion" => "set `group` and `version` instead; kustomize rejects the file".to_string(),
         Some(meant) => format!("did you mean `{meant}`? kustomize rejects the file"),
         None => "remove it; kustomize rejects the file".to_string(),
     };
-    Finding::error(FAILED_BUILD, entry.key_span(), message).help(help)
+    let cause = format!("{} in {}", entry.key, place.file().path());
+    let all = format!(" places of this transformer configuration have the unknown field `{}`", entry.key);
+    Finding::error(FAILED_BUILD, place, message).help(help).caused_by(cause, "", all)
 }
