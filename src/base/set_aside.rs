@@ -5,7 +5,7 @@
 /// For example, a cluster may have the name `test`.
 const ASIDE: &[&str] = &[
     "disabled", "doc", "docs", "e2e", "example", "examples", "fixture", "fixtures", "sample", "samples", "test",
-    "testdata", "tests",
+    "testdata", "testing", "tests",
 ];
 
 /// The words in the names of directories with former files, which clusters do not apply either.
