@@ -243,8 +243,7 @@ impl Tenancy {
         }
         let is_supposed = |candidate: &TenantCandidate| candidate.label.is_none() && !candidate.is_handed_over;
         let is_bound = |namespace: &str, candidate: &TenantCandidate| {
-            let is_of_platform =
-                |account: &str| is_supposed(candidate) && self.is_bound_everywhere(namespace, account);
+            let is_of_platform = |account: &str| is_supposed(candidate) && self.is_bound_everywhere(namespace, account);
             let mut accounts = candidate.accounts.iter();
             candidate.holds_flux
                 && accounts.any(|account| self.is_bound(namespace, account) && !is_of_platform(account))

@@ -12,7 +12,9 @@ declare! {
     /// The severity is error for a ClusterRoleBinding, and for a RoleBinding outside the tenant's own namespaces. A
     /// user who can write to the tenant's repository then controls the Secrets of other tenants, the policies, and
     /// Flux. The severity is warning for a RoleBinding in the tenant's own namespace, since the tenant can change its
-    /// own quota, network policies and limits.
+    /// own quota, network policies and limits. The rule ignores such a RoleBinding if neither a label nor a Kustomization
+    /// of another repository assigns the namespace to a tenant, since only the platform writes the objects of the
+    /// namespace.
     ///
     /// The configuration declares a tenant, or the rule detects it. A tenant namespace contains Flux objects, is not
     /// the namespace of Flux, and has the label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding in the
@@ -129,7 +131,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
     if tenants.is_empty() {
         return;
     }
+    let is_supposed = |namespace: &str| view.tenancy().supposed.contains(namespace);
     for (binding, bound, tenant) in tenants.bindings(view.rbac()) {
+        if tenant.namespaces.contains(&binding.namespace) && is_supposed(&binding.namespace) {
+            continue;
+        }
         if let Some((_, from)) = view.rbac().rules(binding).find(|(rule, _)| rule.is_everything()) {
             found.extend(finding(binding, bound, tenant, from));
         }
