@@ -258,6 +258,24 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Returns whether another program of the repository may create an input before Flux starts.
+    pub(super) fn is_input_before_flux(&self, Input { target, thing, .. }: &Input<'_>) -> bool {
+        self.may_exist_before_flux(thing.object)
+            || self.before_flux.programs.creator(target.kind, target.name).is_some_and(|_| target.group.is_empty())
+    }
+
+    /// The object of an applier to which the cluster owes an object: the object itself, or the object from which a
+    /// controller creates it.
+    pub(super) fn maker(&self, id: ObjectId<'_>) -> Option<Applied<'a>> {
+        self.get(id).or_else(|| {
+            let is_config = id.group.is_empty() && matches!(id.kind, "ConfigMap" | "Secret");
+            let known = |kind: &str, namespace: &str, name: &str| self.config_object(kind, namespace, name);
+            let found = || self.producers().find(id.kind, id.namespace, id.name, &known);
+            let by = is_config.then(found)??.by?;
+            self.find(by.group(), &by.kind, by.namespace.as_deref().unwrap_or_default(), &by.name)
+        })
+    }
+
     /// The objects that Kustomizations, releases and other Flux objects read from on the cluster.
     pub(super) fn inputs(&self) -> &[Input<'a>] {
         self.inputs.get_or_init(|| {
@@ -272,7 +290,7 @@ impl<'a> View<'a> {
             let others = BUILT_FROM_SOURCES.into_iter().filter(|kind| *kind != (groups::KUSTOMIZE, "Kustomization"));
             let others = others.flat_map(|(group, kind)| self.of_kind(group, kind));
             let others = others.map(|applied| Reader { object: applied.object, by: applied.by, is_itself: false });
-            inputs(kustomizations.chain(others), |id| self.get(id))
+            inputs(kustomizations.chain(others), |id| self.maker(id))
         })
     }
 

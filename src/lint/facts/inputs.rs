@@ -28,11 +28,22 @@ pub(crate) struct Input<'a> {
     pub(crate) is_itself: bool,
     /// The reference.
     pub(crate) node: &'a Node,
-    /// The object that is read, with its applier.
+    /// The object that is read.
+    pub(crate) target: ObjectId<'a>,
+    /// The object that is read, or the object from which a controller creates it, with its applier.
     pub(crate) thing: Applied<'a>,
 }
 
-/// The inputs of some objects, without optional inputs. `find` looks up an object of the cluster.
+impl Input<'_> {
+    /// Returns whether a controller creates the object that is read.
+    pub(crate) fn is_produced(&self) -> bool {
+        (self.thing.object.group(), self.thing.object.kind()) != (self.target.group, self.target.kind)
+    }
+}
+
+/// The inputs of some objects, without optional inputs.
+///
+/// `find` looks up an object of the cluster, or the object from which a controller creates it.
 pub(crate) fn inputs<'a>(
     readers: impl Iterator<Item = Reader<'a>>,
     find: impl Fn(ObjectId<'a>) -> Option<Applied<'a>>,
@@ -43,7 +54,7 @@ pub(crate) fn inputs<'a>(
         let values = values_of(user).filter(|values| !values.optional).map(|values| (values.node, values.target));
         for (node, target) in source.into_iter().chain(values) {
             if let Some(thing) = find(target) {
-                found.push(Input { user, by, is_itself, node, thing });
+                found.push(Input { user, by, is_itself, node, target, thing });
             }
         }
     }

@@ -64,7 +64,8 @@ impl<'a> LateUses<'a> {
     /// The uses on a cluster.
     pub(crate) fn of(view: &View<'a>) -> Self {
         let mut search = Search { view, order: OnceCell::new(), pairs: BTreeMap::new() };
-        for Input { user, by, is_itself, thing, node } in view.inputs() {
+        for input in view.inputs().iter().filter(|input| !view.is_input_before_flux(input)) {
+            let Input { user, by, is_itself, node, thing, .. } = input;
             search.add(by, *thing, node, || *is_itself || waits_for(by, user));
         }
         search.add_custom_resources();

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::needs::{ITS_DEFINITION, Need, never};
 use crate::base::finding::{Finding, Label, Part, Severity};
 use crate::flux::Applier;
-use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
 use crate::lint::facts::own_position::own_position;
 use crate::lint::order::apply_order::{ApplyOrder, CycleStep, EventCycle, Reason};
@@ -18,25 +17,24 @@ const MAX_LISTED: usize = 5;
 
 /// Returns the finding for an applier that applies its own inputs: its source or its variables.
 pub(super) fn own_inputs(rule: &'static str, inputs: &[&Input<'_>], severity: Severity) -> Option<Finding> {
-    let is_secret = |input: &Input<'_>| input.thing.object.kind() == "Secret";
+    let is_secret = |input: &Input<'_>| input.target.kind == "Secret";
     let first = inputs.iter().find(|input| !is_secret(input)).or(inputs.first())?;
     // Users often create Secrets by hand.
     let severity = if is_secret(first) { Severity::Warning } else { severity };
-    let (by, wanted) = (first.by, first.thing.object.reference());
-    let others: Vec<&&Input<'_>> = inputs
-        .iter()
-        .filter(|input| memory_address(input.thing.object) != memory_address(first.thing.object))
-        .collect();
+    let (by, wanted) = (first.by, first.target);
+    let others: Vec<&&Input<'_>> = inputs.iter().filter(|input| input.target != wanted).collect();
     let more = match others.len() {
         0 => String::new(),
         1 => " and one more object".to_owned(),
         more => format!(" and {more} more objects"),
     };
-    let message = format!(
-        "in a cold start, {} {}: it needs {wanted}{more}, which it applies itself",
-        by.reference,
-        never(severity)
-    );
+    let applied = if first.is_produced() {
+        format!("which {} creates, and it applies this {} itself", first.thing.object.reference(), first.thing.object.kind())
+    } else {
+        "which it applies itself".to_owned()
+    };
+    let message =
+        format!("in a cold start, {} {}: it needs {wanted}{more}, {applied}", by.reference, never(severity));
     let help = if is_secret(first) {
         "move the object to another Kustomization, or to the parent of this Kustomization: unless the object exists \
          before Flux starts, Flux does not apply this Kustomization"
@@ -49,7 +47,7 @@ pub(super) fn own_inputs(rule: &'static str, inputs: &[&Input<'_>], severity: Se
     finding.severity = severity;
     let parts: Vec<(Span, String)> = std::iter::once(first)
         .chain(others.iter().copied())
-        .map(|input| (own_position(by, input.node.span()), input.thing.object.reference().to_string()))
+        .map(|input| (own_position(by, input.node.span()), input.target.to_string()))
         .collect();
     for input in std::iter::once(first).chain(others) {
         finding = finding.related(input.thing.by.place(input.thing.object.span()), "applied here");

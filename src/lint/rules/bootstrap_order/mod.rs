@@ -34,7 +34,8 @@ declare! {
     /// - A Kustomization contains custom resources, and one of its own children applies their CRD. While the API server
     ///   rejects an object of a Kustomization, Flux applies only its CRDs, Namespaces and ClusterRoles.
     /// - A Kustomization contains custom resources and the release of the chart that installs their CRDs.
-    /// - A Kustomization applies its own source, or the ConfigMap with its own variables.
+    /// - A Kustomization applies its own source, or the ConfigMap with its own variables, or the ExternalSecret from which
+    ///   an operator creates the Secret with its own variables.
     ///
     /// The severity is error if the wait certainly never ends. It is warning if the wait ends without a change. It is
     /// also warning if something unknown may end the wait: the objects of a chart or of a source without a local copy,
@@ -314,23 +315,23 @@ fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, s
     let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
     let mut own: BTreeMap<(usize, bool), Vec<&Input<'_>>> = BTreeMap::new();
     for input in view.inputs() {
-        let Input { user, by, is_itself, node, thing } = input;
+        let Input { user, by, is_itself, node, target, thing } = input;
         let provider = thing.by.at;
         let is_above = || tree.is_ancestor(provider, by.at);
         // If several appliers apply an input, it exists as soon as one of them is applied.
         if is_above() || twice.contains(&memory_address(thing.object)) || thing.by.is_suspended() {
             continue;
         }
-        let what = || format!("{} needs {}", user.reference(), thing.object.reference());
+        let what = || format!("{} needs {target}", user.reference());
         // Users often create Secrets by hand, such as the key of SOPS.
-        let certainty = if thing.object.kind() == "Secret" { Certainty::Likely } else { Certainty::Certain };
+        let certainty = if target.kind == "Secret" { Certainty::Likely } else { Certainty::Certain };
         if !*is_itself {
-            if provider != by.at && waits_for(by, user) && !view.may_exist_before_flux(thing.object) {
+            if provider != by.at && waits_for(by, user) && !view.is_input_before_flux(input) {
                 order.add_need(ready(by.at), applied(provider), (by.place(node.span()), what()), certainty);
             }
         } else if by.parent_applier.as_ref().is_none_or(|parent| makes_roots(parent)) {
             // The user who applies a root by hand also applies the inputs of the root.
-        } else if view.may_exist_before_flux(thing.object) {
+        } else if view.is_input_before_flux(input) {
             // Another program may create the input first.
         } else if provider == by.at {
             own.entry((by.at, is_flux(thing.object))).or_default().push(input);

@@ -2,9 +2,8 @@
 
 use crate::base::finding::Severity;
 use crate::flux::{Applied, AppliedSet, ApplyMode};
-use crate::kube::{Object, groups};
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::order::applier_tree::ApplierTree;
-use crate::lint::presence::on_cluster::Presence;
 use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
@@ -74,7 +73,8 @@ pub(super) fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
             add(*at, providers.map_or(&[][..], Vec::as_slice), &exists, &node, &|| format!("namespace `{namespace}`"));
         }
         for (namespace, name, node, at) in &needs.secrets {
-            let provider = provider_of_secret(view, namespace, name);
+            let id = ObjectId { group: "", kind: "Secret", namespace, name };
+            let provider = view.maker(id).map(|maker| maker.by.at);
             let Some(object) = brought.at(*at).filter(|_| provider.is_some_and(|provider| !is_above(&provider))) else {
                 continue;
             };
@@ -83,20 +83,6 @@ pub(super) fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
         }
     }
     found
-}
-
-/// The applier of a Secret, or of the object that creates the Secret.
-fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<usize> {
-    match view.presence("", "Secret", namespace, name) {
-        Presence::Received(applied) => Some(applied.by.at),
-        Presence::Produced(produced) => {
-            let by = produced.by?;
-            let group = by.api_version.split_once('/').map_or("", |(group, _)| group);
-            let maker = view.find(group, &by.kind, by.namespace.as_deref().unwrap_or_default(), &by.name)?;
-            Some(maker.by.at)
-        }
-        Presence::BuiltIn | Presence::Unknown(_) | Presence::Missing => None,
-    }
 }
 
 /// The verb for an object that never becomes ready, as text for a message.
