@@ -1,9 +1,7 @@
 //! The prerequisites of the objects of a list, and the prerequisites that these objects provide for others.
 
-use std::collections::BTreeSet;
-
 use super::identity_hash::kind_hash;
-use super::pods::{containers, pod};
+use super::pods::{pod, references};
 use crate::flux::Objects;
 use crate::kube::Object;
 use crate::text::Index;
@@ -44,8 +42,8 @@ impl Needs {
                 }
                 _ => {}
             }
-            if let Some(pod) = pod(object) {
-                needs.add_pod(object, pod, at);
+            if pod(object).is_some() {
+                needs.add_pod(object, at);
             }
         }
         needs
@@ -56,36 +54,11 @@ impl Needs {
         object.kind() == "CustomResourceDefinition" || pod(object).is_some()
     }
 
-    fn add_pod(&mut self, object: &Object, pod: &Node, at: usize) {
+    fn add_pod(&mut self, object: &Object, at: usize) {
         let own = object.node.at_keys(&["metadata", "namespace"]).and_then(Node::shared_text);
         let namespace = own.filter(|own| !own.is_empty()).unwrap_or_else(|| "default".into());
-        let mut seen: BTreeSet<Name> = BTreeSet::new();
-        let mut take = |reference: Option<&Node>, key: &str| {
-            let Some(reference) = reference else { return };
-            let is_optional = reference.get("optional").and_then(Node::text) == Some("true");
-            let Some(name) = reference.get(key).filter(|_| !is_optional) else { return };
-            let Some(text) = name.shared_text().filter(|text| !text.is_empty()) else { return };
-            if seen.insert(text.clone()) {
-                self.secrets.push((namespace.clone(), text, name.clone(), at));
-            }
-        };
-        for volume in items(pod, "volumes") {
-            take(volume.get("secret"), "secretName");
-            for source in volume.get("projected").map_or(&[][..], |projected| items(projected, "sources")) {
-                take(source.get("secret"), "name");
-            }
-        }
-        for container in containers(object) {
-            for variable in items(container, "env") {
-                take(variable.at_keys(&["valueFrom", "secretKeyRef"]), "name");
-            }
-            for source in items(container, "envFrom") {
-                take(source.get("secretRef"), "name");
-            }
-        }
+        let secrets = references(object).into_iter().filter(|reference| reference.kind == "Secret");
+        let names = secrets.filter_map(|secret| Some((secret.name.shared_text()?, secret.name.clone())));
+        self.secrets.extend(names.map(|(name, node)| (namespace.clone(), name, node, at)));
     }
-}
-
-fn items<'a>(node: &'a Node, key: &str) -> &'a [Node] {
-    node.get(key).map_or(&[][..], Node::items)
 }

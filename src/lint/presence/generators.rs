@@ -1,7 +1,8 @@
 //! Policies, operators, templates and writers that may create an object.
 
 use crate::flux::{Applied, has_word};
-use crate::kube::{ObjectId, groups};
+use crate::kube::{Object, ObjectId, groups};
+use crate::lint::facts::pods::containers;
 use crate::lint::view::View;
 use crate::yaml::Node;
 
@@ -74,6 +75,45 @@ impl<'a> View<'a> {
         })
     }
 
+    /// Returns a custom resource, a workload or another object of the namespace of an object, if its controller or its
+    /// program may create the object.
+    ///
+    /// Controllers derive the names of their objects from the name or the fields of the custom resource. A program that
+    /// writes an object has its name in its arguments or its environment.
+    pub(crate) fn maker_in_namespace(&self, wanted: ObjectId<'_>) -> Option<Applied<'a>> {
+        self.objects().find(|found| {
+            let object = found.object;
+            let namespace = found.namespace().unwrap_or_default();
+            if !namespace.is_empty() && namespace != wanted.namespace {
+                return false;
+            }
+            let is_prefix = || wanted.name.starts_with(object.name());
+            if containers(object).any(|container| is_given_to(container, wanted.name)) {
+                return true;
+            }
+            match (object.group(), object.kind()) {
+                ("apps", "StatefulSet") => {
+                    let templates = object.node.at_keys(&["spec", "volumeClaimTemplates"]);
+                    let names = templates.map_or(&[][..], Node::items).iter();
+                    let mut names = names.filter_map(|template| template.at_keys(&["metadata", "name"])?.text());
+                    let of = |name: &str| wanted.name.starts_with(&format!("{name}-{}-", object.name()));
+                    wanted.kind == "PersistentVolumeClaim" && names.any(of)
+                }
+                ("networking.k8s.io", "Ingress") | ("gateway.networking.k8s.io", "Gateway") => {
+                    is_certified(object) && mentions(&object.node, wanted.name)
+                }
+                ("", "Service") => {
+                    let annotations = object.node.at_keys(&["metadata", "annotations"]);
+                    annotations.is_some_and(|annotations| mentions(annotations, wanted.name))
+                }
+                (group, _) => {
+                    let spec = || object.node.get("spec").is_some_and(|spec| mentions(spec, wanted.name));
+                    is_of_operator(group) && ((!namespace.is_empty() && is_prefix()) || spec())
+                }
+            }
+        })
+    }
+
     /// Returns a policy or operator that may create objects of a kind in namespaces, or set a label of namespaces.
     ///
     /// `word` is the kind or the name of the label.
@@ -83,6 +123,46 @@ impl<'a> View<'a> {
             policies.filter(|policy| policy.object.node.get("spec").is_some_and(|spec| generates(spec, word)));
         generating.next().or_else(|| OPERATORS.iter().find_map(|(group, kind)| self.of_kind(group, kind).next()))
     }
+}
+
+/// The groups of operators that create no objects for their custom resources, beyond the objects that
+/// [`View::producers`] knows.
+const PASSIVE: [&str; 13] = [
+    "acme.cert-manager.io",
+    "bitnami.com",
+    "cert-manager.io",
+    "cilium.io",
+    "crd.projectcalico.org",
+    "external-secrets.io",
+    "keda.sh",
+    "kyverno.io",
+    "longhorn.io",
+    "metallb.io",
+    "monitoring.coreos.com",
+    "projectcalico.org",
+    "traefik.io",
+];
+
+/// Returns whether an operator may create objects for the custom resources of a group.
+fn is_of_operator(group: &str) -> bool {
+    let is_built_in = group.ends_with(".k8s.io") && !group.ends_with(".x-k8s.io");
+    group.contains('.') && !is_built_in && !groups::is_toolkit(group) && !PASSIVE.contains(&group)
+}
+
+/// Returns whether cert-manager creates the Secret with the certificate of an Ingress or Gateway.
+fn is_certified(object: &Object) -> bool {
+    let annotations = object.node.at_keys(&["metadata", "annotations"]).map_or(&[][..], Node::entries);
+    annotations.iter().any(|entry| entry.key.starts_with("cert-manager.io/") || &*entry.key == "kubernetes.io/tls-acme")
+}
+
+/// Returns whether the arguments or the environment of a container contain a name. A part of a path does not count.
+fn is_given_to(container: &Node, name: &str) -> bool {
+    let lists = ["command", "args"].into_iter().filter_map(|field| container.get(field)).flat_map(Node::items);
+    let variables = container.get("env").map_or(&[][..], Node::items).iter().filter_map(|one| one.get("value"));
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
+    let texts = lists.chain(variables).filter_map(Node::text);
+    let mut words = texts.flat_map(|text| text.split(move |c| !is_part(c)));
+    words.any(|word| word == name)
 }
 
 /// Returns whether the parts of a policy's `spec` that generate or mutate objects contain a word.

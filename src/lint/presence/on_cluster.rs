@@ -117,14 +117,14 @@ fn may_be_named(own: ObjectId<'_>, wanted: ObjectId<'_>) -> bool {
     is_alike && fits(own.name, wanted.name) && fits(own.namespace, wanted.namespace)
 }
 
-/// Returns whether Kubernetes creates an object.
+/// Returns whether Kubernetes creates an object, or whether `OpenShift` or Istio creates it in every namespace.
 fn is_built_in(group: &str, kind: &str, namespace: &str, name: &str) -> bool {
     match (group, kind) {
         ("", "Namespace") => matches!(name, "default" | "kube-system" | "kube-public" | "kube-node-lease"),
         // Kube-controller-manager creates the service account `default` in every namespace, and its own service
         // accounts.
         ("", "ServiceAccount") => name == "default" || namespace == "kube-system",
-        ("", "ConfigMap") => name == "kube-root-ca.crt",
+        ("", "ConfigMap") => matches!(name, "kube-root-ca.crt" | "openshift-service-ca.crt" | "istio-ca-root-cert"),
         _ => false,
     }
 }

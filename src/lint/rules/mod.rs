@@ -22,6 +22,7 @@ rules! {
     mod dangling_image_policy;
     mod dangling_image_repository;
     mod dangling_notification;
+    mod dangling_reference;
     mod dangling_role_reference;
     mod dangling_source;
     mod dangling_values;

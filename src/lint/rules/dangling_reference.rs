@@ -1,0 +1,223 @@
+use crate::base::finding::{Finding, Severity};
+use crate::flux::{Applied, ApplyMode};
+use crate::kube::{Object, ObjectId};
+use crate::lint::facts::pods;
+use crate::lint::findings::Findings;
+use crate::lint::presence::dangling::References;
+use crate::lint::presence::missing::MissingSearch;
+use crate::lint::presence::own_inputs::secrets_of_sources;
+use crate::lint::refs::reference::Reference;
+use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
+use crate::yaml::Node;
+
+declare! {
+    /// A workload, an Ingress or an autoscaler references an object that the cluster does not receive.
+    ///
+    /// ## Why
+    ///
+    /// The API server accepts the reference, so Flux applies the object. But a pod does not start without its
+    /// ConfigMaps, Secrets, claims and service account, an Ingress without its Service answers with an error, and an
+    /// autoscaler without its target does nothing. A Kustomization that waits for such a workload never becomes ready.
+    ///
+    /// The severity is pedantic for a Secret, because users often create Secrets by hand, unless another name is
+    /// similar or the repository contains the Secret in a directory that the cluster does not apply.
+    ///
+    /// The rule ignores optional references, workloads without pods, objects that Kubernetes creates, and the Secrets of
+    /// sources. It also ignores an object that one of these may create:
+    ///
+    /// - a chart in that namespace, or a source without a local copy
+    /// - an operator, if the object is named after a custom resource of the namespace, or a custom resource contains its
+    ///   name
+    /// - a container of that namespace with the name in its arguments or environment, or another program of the
+    ///   repository
+    /// - a policy, or a role that allows an account to write the object by name
+    ///
+    /// ## How to fix it
+    ///
+    /// Correct the name, or add the object to that namespace. If another tool creates a ConfigMap or Secret, declare it
+    /// below `external` in `.fleetwright.yaml`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: web-settings
+    ///   namespace: default
+    /// data:
+    ///   color: blue
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: web
+    ///   namespace: default
+    /// spec:
+    ///   selector:
+    ///     matchLabels:
+    ///       app: web
+    ///   template:
+    ///     metadata:
+    ///       labels:
+    ///         app: web
+    ///     spec:
+    ///       containers:
+    ///         - name: web
+    ///           image: ghcr.io/example/web:1.0.0
+    ///           envFrom:
+    ///             - configMapRef:
+    ///                 name: web-setting
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: web-settings
+    ///   namespace: default
+    /// data:
+    ///   color: blue
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: web
+    ///   namespace: default
+    /// spec:
+    ///   selector:
+    ///     matchLabels:
+    ///       app: web
+    ///   template:
+    ///     metadata:
+    ///       labels:
+    ///         app: web
+    ///     spec:
+    ///       containers:
+    ///         - name: web
+    ///           image: ghcr.io/example/web:1.0.0
+    ///           envFrom:
+    ///             - configMapRef:
+    ///                 name: web-settings
+    /// ```
+    ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
+    /// ## Source
+    ///
+    /// [Kubernetes: ConfigMaps](https://kubernetes.io/docs/concepts/configuration/configmap/),
+    /// [Ingress](https://kubernetes.io/docs/concepts/services-networking/ingress/)
+    "dangling-reference", Warning,
+    "a workload, an Ingress or an autoscaler references an object that the cluster does not receive",
+    Check::Cluster(check), fixes: [Unsafe],
+}
+
+/// The kinds with pods.
+const WORKLOADS: [(&str, &str); 8] = [
+    ("", "Pod"),
+    ("", "ReplicationController"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("apps", "DaemonSet"),
+    ("apps", "ReplicaSet"),
+    ("batch", "Job"),
+    ("batch", "CronJob"),
+];
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    if !view.is_whole() {
+        return;
+    }
+    // Users or `flux bootstrap` create these Secrets before Flux runs.
+    let of_sources = secrets_of_sources(view);
+    let (mut needs, mut routes, mut targets) = (References::default(), References::default(), References::default());
+    for applied in of_kinds(view, &WORKLOADS).filter(|applied| has_pods(applied.object)) {
+        let Some(namespace) = applied.namespace() else { continue };
+        let own = pods::references(applied.object).into_iter();
+        let own = own.filter_map(|own| reference(own.name, "", own.kind, namespace));
+        needs.add(applied, own.filter(|own| !of_sources.contains(&own.target)));
+    }
+    for applied in of_kinds(view, &[("networking.k8s.io", "Ingress")]) {
+        routes.add(applied, backends(&applied));
+    }
+    for applied in of_kinds(view, &[("autoscaling", "HorizontalPodAutoscaler")]) {
+        targets.add(applied, scaled(&applied));
+    }
+    let mut search = MissingSearch::on(view);
+    let help = "add the object to that namespace, or correct the name: the pods do not start without it; if another \
+                tool creates a ConfigMap or Secret, declare it below `external` in `.fleetwright.yaml`";
+    report(view, &mut search, needs, ("needs", help), found);
+    let help = "add the Service to that namespace, or correct the name";
+    report(view, &mut search, routes, ("routes to", help), found);
+    let help = "add the workload to that namespace, or correct the name";
+    report(view, &mut search, targets, ("scales", help), found);
+}
+
+/// Reports the references to missing objects, with a verb for the use of the object and the help.
+fn report<'a>(
+    view: &View<'a>,
+    search: &mut MissingSearch<'_, 'a>,
+    references: References<'a>,
+    (verb, otherwise): (&str, &str),
+    found: &mut Findings,
+) {
+    for dangling in references.dangling(search, found) {
+        let target = dangling.target;
+        if let Some(maker) = view.maker_in_namespace(target) {
+            found.unchecked(format!("{target}, which the controller of {} may create", maker.object.reference()));
+            continue;
+        }
+        let is_explained = dangling.missing.is_mistake() || dangling.missing.is_elsewhere();
+        let is_by_hand = target.kind == "Secret" && !is_explained;
+        let severity = if is_by_hand { Severity::Pedantic } else { Severity::Warning };
+        let finding = dangling.finding(RULE.id, verb, otherwise);
+        // One tool, or one person, creates all objects of a kind that no manifest defines.
+        let finding = if is_explained {
+            finding
+        } else {
+            finding.caused_by(target.kind, "", format!(" objects of kind {} are referenced, but missing", target.kind))
+        };
+        found.push(Finding { severity, ..finding });
+    }
+}
+
+/// The objects of some kinds that Flux applies.
+fn of_kinds<'a>(view: &View<'a>, kinds: &[(&str, &str)]) -> impl Iterator<Item = Applied<'a>> {
+    let all: Vec<Applied<'a>> = kinds.iter().flat_map(|(group, kind)| view.of_kind(group, kind)).collect();
+    all.into_iter().filter(|applied| applied.apply_mode() != ApplyMode::Ignored)
+}
+
+/// Returns whether a workload has pods at present.
+fn has_pods(object: &Object) -> bool {
+    let text = |field: &str| object.text_at(&["spec", field]);
+    text("replicas") != Some("0") && text("suspend") != Some("true")
+}
+
+/// The Services of the backends of an Ingress.
+fn backends<'a>(ingress: &Applied<'a>) -> Vec<Reference<'a>> {
+    let object: &'a Object = ingress.object;
+    let (Some(namespace), Some(spec)) = (ingress.namespace(), object.node.get("spec")) else { return Vec::new() };
+    let rules = spec.get("rules").map_or(&[][..], Node::items).iter();
+    let paths = rules.flat_map(|rule| rule.at_keys(&["http", "paths"]).map_or(&[][..], Node::items));
+    let all = paths.filter_map(|path| path.get("backend")).chain(spec.get("defaultBackend"));
+    all.filter_map(|backend| reference(backend.at_keys(&["service", "name"])?, "", "Service", namespace)).collect()
+}
+
+/// The target of an autoscaler.
+fn scaled<'a>(autoscaler: &Applied<'a>) -> Option<Reference<'a>> {
+    let object: &'a Object = autoscaler.object;
+    let target = object.node.at_keys(&["spec", "scaleTargetRef"])?;
+    let text = |field: &str| target.get(field).and_then(Node::text);
+    let group = text("apiVersion").and_then(|version| version.split_once('/')).map_or("", |(group, _)| group);
+    reference(target.get("name")?, group, text("kind")?, autoscaler.namespace()?)
+}
+
+fn reference<'a>(name: &'a Node, group: &'a str, kind: &'a str, namespace: &'a str) -> Option<Reference<'a>> {
+    let id = ObjectId { group, kind, namespace, name: name.text().filter(|name| !name.is_empty())? };
+    Some(Reference { node: name, target: id })
+}
