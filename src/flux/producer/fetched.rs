@@ -211,6 +211,7 @@ pub(super) fn annotations_of_made(object: &Object) -> Option<&Node> {
         },
         ("bitnami.com", "SealedSecret") => object.node.at_keys(&["spec", "template", "metadata", "annotations"]),
         ("cert-manager.io", "Certificate") => object.node.at_keys(&["spec", "secretTemplate", "annotations"]),
+        ("secrets.hashicorp.com", _) => object.node.at_keys(&["spec", "destination", "annotations"]),
         _ => None,
     }
 }
