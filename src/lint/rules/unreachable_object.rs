@@ -188,7 +188,10 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             objects.into_iter().partition(|object| is_beside && is_patch(object));
         found.extend(unused_patches(&patches));
         let Some(finding) = finding(folder, &objects, shared_top) else { continue };
-        let cause = missing.iter().find(|(meant, _)| is_meant(folder, meant));
+        // A path below a directory without reached files has one directory too many.
+        let is_unused = !folder.is_empty() && reached.nearest(folder) != Some(*folder);
+        let mut failed = missing.iter();
+        let cause = failed.find(|(path, _)| is_meant(folder, path) || (is_unused && is_inside(path, folder)));
         found.push(match cause {
             Some((_, cause)) => finding.following(MISSING_PATH, (*cause).clone()),
             None => finding,
