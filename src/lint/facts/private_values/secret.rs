@@ -86,6 +86,9 @@ fn in_entry(entry: &Entry, text: Option<&str>, known: &Known<'_>) -> Vec<Private
     if is_encrypted_file(value) || shape::is_public(value) {
         return Vec::new();
     }
+    if shape::is_password_hash(value) {
+        return private(Evidence::Shape(shape::PASSWORD_HASH));
+    }
     if is_instruction(value) && shape::find(value).is_none() {
         return Vec::new();
     }

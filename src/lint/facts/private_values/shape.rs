@@ -41,6 +41,15 @@ const KEYS: [&str; 3] = ["key", "api_key", "apikey"];
 /// The description of an address with one of these keys.
 pub(crate) const ADDRESS_WITH_KEY: &str = "a URL with a key";
 
+/// The description of a hash from which an attacker can search for the password.
+pub(crate) const PASSWORD_HASH: &str = "a password hash";
+
+/// The starts of password hashes, as `crypt` and web servers read them.
+const HASHES: [&str; 15] = [
+    "$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2", "$pbkdf2", "$scrypt$", "{SHA}",
+    "{SSHA}", "{PBKDF2}",
+];
+
 /// The first part of a text that is private under any name.
 pub(super) fn find(text: &str) -> Option<Shape> {
     let (mut has_key, mut has_address, mut tokens) = (false, false, Vec::new());
@@ -250,6 +259,8 @@ pub(crate) fn is_placeholder(text: &str) -> bool {
         // A comment in a block scalar is the whole value.
         || (text.starts_with('#') && !text.contains('\n'))
         || lower.contains("replaceme")
+        // The example of a token, such as `ghp_xxxxxxxx`.
+        || lower.contains("xxxxxxxx")
         || is_constant(text)
         || is_reference(text)
 }
@@ -305,6 +316,16 @@ fn is_reference(text: &str) -> bool {
     text.starts_with(['/', '$', '%', '@', '~'])
         || text.starts_with("./")
         || stores.iter().any(|store| text.starts_with(store))
+}
+
+/// Returns whether each line of a value is a password hash, with or without the user, as in a file of `htpasswd`.
+pub(super) fn is_password_hash(text: &str) -> bool {
+    let is_hash = |line: &str| {
+        let starts = |text: &str| HASHES.iter().any(|start| text.starts_with(start)) && text.len() >= 20;
+        starts(line) || line.split_once(':').is_some_and(|(_, hash)| starts(hash))
+    };
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines().next().is_some() && lines().all(is_hash) && !contains_placeholder(text)
 }
 
 /// Returns whether a value is a number, a duration, a size or a switch.
