@@ -285,9 +285,9 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
 fn severity(undefined: &UndefinedVariable, strictness: Strictness) -> Severity {
     match strictness {
         Strictness::Strict if undefined.fails => Severity::Error,
-        // A comment without a word has no effect.
+        // A comment or a description without a word has no effect.
         Strictness::Lenient | Strictness::SwitchedOff
-            if undefined.uses.iter().all(|(_, place)| is_in_comment(place)) =>
+            if undefined.is_description || undefined.uses.iter().all(|(_, place)| is_in_comment(place)) =>
         {
             Severity::Pedantic
         }

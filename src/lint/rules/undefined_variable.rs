@@ -10,9 +10,10 @@ declare! {
     /// host lacks its domain or a path lacks its directory.
     ///
     /// The severity is error in Flux 2.9 or newer, or with the feature gate `StrictPostBuildSubstitutions`. Otherwise,
-    /// or if the version is unknown, it is warning. A variable in a comment line of a script or another text is
-    /// pedantic if Flux certainly inserts an empty string. The rule ignores `$VAR` and `$${VAR}`, objects without
-    /// substitution, and variables that an unknown object may define, such as a Secret that another tool creates.
+    /// or if the version is unknown, it is warning. A variable in a comment line of a script or another text, or in a
+    /// description of a CustomResourceDefinition, is pedantic if Flux certainly inserts an empty string. The rule
+    /// ignores `$VAR` and `$${VAR}`, objects without substitution, and variables that an unknown object may define, such
+    /// as a Secret that another tool creates.
     ///
     /// ## How to fix it
     ///

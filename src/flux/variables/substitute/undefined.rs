@@ -28,6 +28,8 @@ pub(crate) struct UndefinedVariable {
     pub(crate) generator: Option<Span>,
     /// Whether Flux fails in strict mode: the variable is certainly undefined, and has no default.
     pub(crate) fails: bool,
+    /// Whether the text only describes a field, in the schema of a CustomResourceDefinition.
+    pub(crate) is_description: bool,
 }
 
 /// The owner of a `${…}`.
@@ -170,7 +172,9 @@ impl<'a> Search<'a> {
 
     fn push(&mut self, owner: VariableOwner, uses: Vec<(Name, Span)>, fails: bool) {
         let (object, generator) = (self.object.reference(), generator(self.object));
-        self.found.push(UndefinedVariable { owner, uses, object, generator, fails });
+        let is_description =
+            self.object.kind() == "CustomResourceDefinition" && self.path.last() == Some(&"description");
+        self.found.push(UndefinedVariable { owner, uses, object, generator, fails, is_description });
     }
 
     /// Returns whether a name is unlike the names of the defined variables. A similar name is probably a typo. A
