@@ -2,7 +2,6 @@
 
 use crate::flux::object::synthetic_node::{map, text};
 use crate::kube::Object;
-use crate::kube::groups;
 use crate::text::Span;
 use crate::yaml::Node;
 
@@ -11,7 +10,8 @@ pub(super) fn sync_of(release: &Object) -> Option<&Node> {
     release.node.at_keys(&["spec", "values", "instance", "sync"]).filter(|sync| sync.get("path").is_some())
 }
 
-/// The FluxInstance that the chart creates from the values of a release.
+/// The FluxInstance that the chart creates from the values of a release. Its namespace is missing if no file states the
+/// namespace of the release.
 pub(super) fn instance_of(release: &Object) -> Option<Object> {
     let spec = release.node.at_keys(&["spec", "values", "instance"])?;
     let namespace = release.node.at_keys(&["spec", "targetNamespace"]);
@@ -19,11 +19,12 @@ pub(super) fn instance_of(release: &Object) -> Option<Object> {
     Some(instance(spec, namespace.cloned()))
 }
 
-/// The FluxInstance that the chart creates from the value `instance`.
+/// The FluxInstance that the chart creates from the value `instance`. Its namespace is missing if it is unknown.
 pub(crate) fn instance(spec: &Node, namespace: Option<Node>) -> Object {
     let place = spec.span();
-    let namespace = namespace.unwrap_or_else(|| text(groups::FLUX_NAMESPACE, place));
-    let metadata = map(vec![("name", text("flux", place)), ("namespace", namespace)], place);
+    let mut metadata = vec![("name", text("flux", place))];
+    metadata.extend(namespace.map(|namespace| ("namespace", namespace)));
+    let metadata = map(metadata, place);
     let version = text("fluxcd.controlplane.io/v1", place);
     let kind = text("FluxInstance", place);
     let spec = with_version(spec, place);

@@ -18,6 +18,8 @@ pub(super) enum CandidateKind {
     Values,
     /// A Kustomization that applies its own directory.
     SelfApplied,
+    /// A Kustomization beside its source, in a directory that no object applies.
+    ByHand,
     ToCome,
     /// A directory of Kustomizations that no object applies.
     Folder,

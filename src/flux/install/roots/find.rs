@@ -2,20 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::applied_by_hand::applied_by_hand;
 use super::candidate::{CandidateKind, RootCandidate};
 use super::cluster_folders::cluster_folders;
 use super::coverage::{Coverage, source_of};
 use super::declared::declare;
 use super::former::mark_former;
 use super::names::{ONLY, names};
+use super::namespaces::set_namespaces;
 use super::of_charts::remove_of_charts;
-use super::overlaps::{Overlap, is_moved, remove_left_over, remove_overlaps, remove_unused};
+use super::overlaps::{Overlap, is_moved, remove_copies, remove_left_over, remove_overlaps, remove_unused};
 use super::repository::{most_common, repository};
 use super::root::{Root, synced_source};
 use super::self_applied::self_applied;
 use super::variable_path::expand;
 use super::written::written;
-use crate::base::set_aside::is_set_aside;
+use crate::base::set_aside::{is_former, is_set_aside};
 use crate::config::DeclaredRoot;
 use crate::flux::install::includers::Includers;
 use crate::flux::install::installation::{COMPONENTS_FILE, SYNC_FILE};
@@ -44,10 +46,12 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let includers = Includers::new(tree, kustomizations);
     let mut candidates = expand(builder, written(builder, &includers));
     let mut coverage = Coverage::new(files, &includers);
+    set_namespaces(tree, &coverage, &mut candidates);
     remove_unprepared(&coverage, &mut candidates);
     remove_samples(&mut candidates);
     remove_left_over(tree, &mut candidates);
-    let moved: Vec<String> = candidates.iter().filter(|one| is_moved(tree, one)).map(|one| one.home.clone()).collect();
+    let mut copied = remove_copies(tree, &mut candidates);
+    copied.extend(candidates.iter().filter(|one| is_moved(tree, one)).map(|one| one.home.clone()));
     remove_unused(tree, &mut candidates);
     let of_charts = remove_of_charts(builder, &mut candidates);
     declare(tree, declared, &mut candidates);
@@ -63,10 +67,13 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let is_alone = candidates.is_empty();
     let mut folders = cluster_folders(builder, &includers, &coverage, is_alone);
     // A directory that contains another candidate is not a root, even if the synced path of that candidate is missing.
-    let others = candidates.iter().map(|one| &one.home).chain(overlaps.iter().map(|one| &one.folder)).chain(&moved);
+    let others = candidates.iter().map(|one| &one.home).chain(overlaps.iter().map(|one| &one.folder)).chain(&copied);
     let has_other = |folder: &RootCandidate| others.clone().any(|other| is_inside(other, &folder.home));
     folders.retain(|folder| !has_other(folder));
     candidates.extend(folders);
+    if candidates.is_empty() && overlaps.is_empty() && copied.is_empty() {
+        candidates.extend(applied_by_hand(builder, &includers, &coverage));
+    }
     let mut roots = settle(tree, candidates);
     mark_former(&mut roots, tree, &coverage);
     Roots { found: roots, overlaps, prepared }
@@ -161,7 +168,8 @@ fn lacks_components(tree: &Tree, one: &RootCandidate) -> bool {
 
 /// Resolves the synced directories of candidates, keeps one candidate for each directory, and names the roots.
 fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
-    candidates.sort_by(|a, b| (a.kind, a.file.path()).cmp(&(b.kind, b.file.path())));
+    // A directory of former files may contain a copy of a root.
+    candidates.sort_by_cached_key(|one| (is_former(&one.home), one.kind, one.file.path().to_owned()));
     let mut found: BTreeMap<(Option<String>, String), RootCandidate> = BTreeMap::new();
     for candidate in candidates {
         let (path, prefix) = (clamp(&candidate.path), candidate.prefix(tree));

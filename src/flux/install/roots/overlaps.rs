@@ -9,6 +9,7 @@ use crate::base::finding::{Finding, Severity};
 use crate::base::set_aside::{is_former, is_set_aside, is_template};
 use crate::flux::install::includers::Includers;
 use crate::flux::object::kinds::is_source;
+use crate::flux::object::kustomization_path::clamp;
 use crate::text::{Span, Tree, folder_of, is_inside};
 
 /// The id of the rule for overlapping roots.
@@ -30,6 +31,10 @@ pub(super) fn remove_unused(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
     candidates.retain(|one| one.kind == CandidateKind::Declared || !(is_unfilled(tree, one) || is_moved(tree, one)));
     if candidates.iter().any(|one| one.synced(tree).is_some()) {
         candidates.retain(|one| !is_renamed(tree, one));
+        let operated = candidates.iter().filter(|one| one.is_of_operator());
+        let operated: Vec<(String, String)> =
+            operated.filter_map(|one| Some((repository(&one.objects)?, one.synced(tree)?))).collect();
+        candidates.retain(|one| !is_moved_away(tree, one, &operated));
     }
     // The directory of a cluster may have any name.
     let is_cluster =
@@ -69,6 +74,22 @@ fn is_renamed(tree: &Tree, one: &RootCandidate) -> bool {
     one.is_bootstrap() && one.synced(tree).is_none() && is_former(outer)
 }
 
+/// Returns whether a bootstrap with a missing path was moved out of the directory that contains its path, and Flux
+/// Operator now syncs a part of that directory from the same repository.
+///
+/// `flux bootstrap` writes the file into the synced directory, so the end of the path shows where the file was.
+fn is_moved_away(tree: &Tree, one: &RootCandidate, operated: &[(String, String)]) -> bool {
+    if !one.is_bootstrap() || one.synced(tree).is_some() {
+        return false;
+    }
+    let (path, own) = (clamp(&one.path), repository(&one.objects));
+    let home = one.home.strip_suffix("/flux-system").unwrap_or(&one.home);
+    path.match_indices('/').map(|(at, _)| path.split_at(at)).any(|(outer, end)| {
+        let is_replaced = |(of, synced): &(String, String)| own.as_ref() == Some(of) && is_inside(synced, outer);
+        home.ends_with(end) && operated.iter().any(is_replaced)
+    })
+}
+
 /// Removes each `gotk-sync.yaml` that is left over from a former layout of the repository.
 ///
 /// Such a file is in the directory that another `gotk-sync.yaml` syncs from the same repository, but its path implies a
@@ -96,6 +117,29 @@ pub(super) fn remove_left_over(tree: &Tree, candidates: &mut Vec<RootCandidate>)
         let outer = folders_around(&one.home).filter_map(|folder| by_folder.get(folder));
         !outer.flatten().any(is_left_over)
     });
+}
+
+/// Removes the roots in copies of the repository, such as the directory of a support bundle. Returns the directories of
+/// the removed roots.
+///
+/// A copy contains a root that syncs the same path of the same repository, but the root of that repository is outside of
+/// the copy.
+pub(super) fn remove_copies(tree: &Tree, candidates: &mut Vec<RootCandidate>) -> Vec<String> {
+    let sync_of = |one: &RootCandidate| Some((repository(&one.objects)?, clamp(&one.path)));
+    let mut prefixes: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for one in candidates.iter() {
+        if let (Some(sync), Some(prefix)) = (sync_of(one), one.prefix(tree)) {
+            prefixes.entry(sync).or_default().insert(prefix);
+        }
+    }
+    let is_copy = |one: &RootCandidate| {
+        let (Some(sync), Some(prefix)) = (sync_of(one), one.prefix(tree)) else { return false };
+        let Some(known) = prefixes.get(&sync).filter(|_| !sync.1.is_empty() && !prefix.is_empty()) else {
+            return false;
+        };
+        folders_around(folder_of(&prefix)).any(|outer| known.contains(outer))
+    };
+    candidates.extract_if(.., |one| is_copy(one)).map(|one| one.home).collect()
 }
 
 /// A directory and the directories that contain it, up to the root of the repository.

@@ -66,14 +66,14 @@ fn copy(top: &str, objects: Vec<Object>, candidates: &[RootCandidate]) -> Option
 /// Returns whether a Kustomization waits for a Kustomization that is not beside it.
 ///
 /// The other Kustomization is the root of the cluster, or below the root.
-fn waits_for_others(object: &Object, beside: &[Object]) -> bool {
+pub(super) fn waits_for_others(object: &Object, beside: &[Object]) -> bool {
     let others = object.node.at_keys(&["spec", "dependsOn"]).map_or(&[][..], Node::items);
     let is_beside = |name: &str| beside.iter().any(|one| is_kustomization(one) && one.name() == name);
     others.iter().filter_map(|other| other.get("name")?.text()).any(|name| !is_beside(name))
 }
 
 /// The path of a Kustomization; `None` for the whole source and for unknown paths.
-fn path_of(object: &Object) -> Option<String> {
+pub(super) fn path_of(object: &Object) -> Option<String> {
     let path = object.text_at(&["spec", "path"])?;
     Some(clamp(path)).filter(|folder| !folder.is_empty() && !path.contains('$'))
 }

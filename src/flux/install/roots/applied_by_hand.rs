@@ -1,0 +1,63 @@
+//! A source and its Kustomizations in a directory that no object applies.
+//!
+//! A user or a script applies this directory once, after `flux install`. It is the root of a repository without other
+//! roots if the Kustomizations apply directories of the tree.
+
+use std::collections::BTreeSet;
+
+use super::candidate::{CandidateKind, RootCandidate};
+use super::coverage::Coverage;
+use super::root::is_of;
+use super::self_applied::{path_of, waits_for_others};
+use crate::base::set_aside::is_set_aside;
+use crate::flux::classify::objects;
+use crate::flux::install::includers::Includers;
+use crate::flux::object::kinds::{is_kustomization, is_source};
+use crate::kube::Object;
+use crate::kustomize::Builder;
+use crate::text::folder_of;
+
+/// The candidate for the only directory of this form; `None` if there are several, since they may be parts of one
+/// cluster.
+pub(super) fn applied_by_hand(
+    builder: &Builder,
+    includers: &Includers,
+    coverage: &Coverage<'_>,
+) -> Option<RootCandidate> {
+    let units: BTreeSet<&str> = coverage.syncs.iter().flat_map(|sync| &sync.units).map(String::as_str).collect();
+    let is_free =
+        |unit: &&str| !coverage.covers(unit) && !includers.is_component(unit) && !is_set_aside(unit, |_| false);
+    let mut found = units.into_iter().filter(is_free).filter_map(|unit| candidate(builder, includers, unit));
+    found.next().filter(|_| found.next().is_none())
+}
+
+fn candidate(builder: &Builder, includers: &Includers, unit: &str) -> Option<RootCandidate> {
+    let tree = builder.files().tree();
+    let (all, findings) = if includers.is_buildable(unit) {
+        let build = builder.build(unit);
+        (build.objects, build.findings)
+    } else {
+        (objects_in(builder, unit), Vec::new())
+    };
+    let of_source = |source: &Object| -> Vec<Object> {
+        all.iter().filter(|object| is_kustomization(object) && is_of(object, source)).cloned().collect()
+    };
+    let is_own = |object: &Object| path_of(object).is_some_and(|path| tree.has_folder(&path));
+    // The source is this repository if all paths exist.
+    let mut parts = all.iter().filter(|object| is_source(object)).map(of_source);
+    let parts = parts.find(|parts| !parts.is_empty() && parts.iter().all(is_own))?;
+    let sync = parts.iter().find(|object| !waits_for_others(object, &all))?.clone();
+    let has_parts = parts.len() > 1;
+    let mut objects: Vec<Object> = all.into_iter().filter(|object| object.reference() != sync.reference()).collect();
+    let (file, path) = (sync.node.origin.written().file().clone(), path_of(&sync)?);
+    objects.push(sync);
+    let found = RootCandidate::new(CandidateKind::ByHand, &file, objects, &path);
+    Some(RootCandidate { home: unit.to_string(), findings, prefix: Some(String::new()), has_parts, ..found })
+}
+
+/// The objects in the files of a directory.
+fn objects_in(builder: &Builder, folder: &str) -> Vec<Object> {
+    let files = builder.files().tree().under(folder).filter(|path| folder_of(path) == folder);
+    let parsed = files.filter_map(|path| builder.files().get(path));
+    parsed.flat_map(|parsed| objects(&parsed).collect::<Vec<_>>()).collect()
+}
