@@ -90,7 +90,7 @@ fn bindings_of_unknown_roles() {
 #[test]
 fn accounts_without_rights() {
     let repository = Repository::new();
-    let objects = many(5_000, |at| {
+    let objects = many(1_000, |at| {
         let subject = format!("{{kind: ServiceAccount, name: other{at}, namespace: n{at}}}");
         let rest = format!("  serviceAccountName: a{at}\n");
         let applier =
