@@ -136,3 +136,23 @@ fn a_render_whose_write_fails_leaves_whole_files_and_names_the_path() {
         });
     });
 }
+
+/// A file that the directory lists, but that no longer exists or cannot be read when its turn comes.
+#[test]
+fn a_file_that_vanishes_before_it_is_read_is_named() {
+    if !has_strace() {
+        return;
+    }
+    let repository = Repository::with_apps("resources: [x.yaml]\n");
+    repository.write("apps/x.yaml", &super::config_map("x", "{}"));
+    for error in ["ENOENT", "EACCES", "EIO"] {
+        let mut traced = std::process::Command::new("strace");
+        // `strace` compares this path with the argument of the call, which is relative to the open directory.
+        traced.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=openat2", "-P", "apps/x.yaml"]);
+        traced.args(["-e", &format!("inject=openat2:error={error}"), super::BINARY, "lint"]);
+        let output = traced.current_dir(repository.root()).stdin(Stdio::null()).output().unwrap();
+        let answer = answer(&["lint"], &output);
+        assert_eq!(answer.code, 2, "{error}: {answer:?}");
+        assert!(answer.err.contains("cannot read `apps/x.yaml`"), "{error}: {answer:?}");
+    }
+}
