@@ -210,6 +210,14 @@ fn is_about(finding: &Finding, name: &str, answer: &Answer) -> bool {
             return true;
         }
     }
+    // The place of another object of a grouped finding names the object.
+    let is_in_message = |text: &str| {
+        let object = text.split_once(" `").map(|(kind, name)| format!("{kind}/{}", name.trim_end_matches('`')));
+        object.is_some_and(|object| state.message.contains(&object))
+    };
+    if finding.all_related().any(|label| is_in_message(&label.message)) {
+        return true;
+    }
     let folder = state.path.trim_start_matches("./").trim_end_matches('/');
     let places = finding.all_related().chain([&finding.at]);
     !folder.is_empty()
