@@ -124,7 +124,8 @@ fn all_builds_together_are_bounded() {
     let repo = bounded(&three(), Bounds { builds: limits, ..Bounds::default() });
     assert_eq!(
         lines(&repo.problems),
-        "clusters/a/k1.yaml:6:9 error[failed-build] all builds together have more than 18 objects\n\
+        "clusters/a/k1.yaml:3:18 error[failed-build] Kustomization `flux-system/k1` is not built completely: all builds \
+         together have more than 18 objects\n\
          clusters/a/k2.yaml:3:18 error[failed-build] Kustomization `flux-system/k2` is not built completely: all builds \
          together have more than 18 objects\n"
     );
