@@ -159,11 +159,17 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         }
         let words = words.join(", ");
         let message = format!("{} has {words}", object.reference());
-        // Workloads with the same permissions are often instances of one program.
+        // Workloads with the same permissions are often instances of one program. The owner of a cluster of one node often
+        // keeps all data in directories of the node.
+        let of_all = if faults.iter().all(|fault| fault.node.text().is_some_and(is_of_data)) {
+            "data in directories of a node"
+        } else {
+            words.as_str()
+        };
         let mut finding = Finding::warning(RULE.id, first.node.span().clone(), message)
             .help(HELP)
             .about(object.reference())
-            .caused_by(words.as_str(), "", format!(" workloads have {words}"))
+            .caused_by(of_all, "", format!(" workloads have {of_all}"))
             .with_faults(faults.iter().map(Fault::part));
         if is_mild {
             finding.severity = Severity::Pedantic;
@@ -231,6 +237,12 @@ const BASELINE: [&str; 13] = [
     "SETUID",
     "SYS_CHROOT",
 ];
+
+/// Returns whether a host path is below a directory in which nodes have no programs and no sockets.
+fn is_of_data(path: &str) -> bool {
+    let first = path.strip_prefix('/').and_then(|path| path.split('/').next());
+    first.is_some_and(|name| matches!(name, "data" | "export" | "home" | "media" | "mnt" | "srv" | "storage"))
+}
 
 /// Returns whether the baseline forbids a capability. Container runtimes also accept the prefix `CAP_`.
 fn is_beyond_baseline(capability: &str) -> bool {
