@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use arcstr::ArcStr;
@@ -74,7 +75,9 @@ pub(crate) struct UnknownSources<'a> {
     producers: Vec<Producer<'a>>,
     /// The positions of the charts of releases, by the namespace into which Flux installs the release.
     charts: BTreeMap<Name, Vec<usize>>,
-    /// The positions of the producers whose objects may be in any namespace, in ascending order.
+    /// The positions of the charts of releases, by the names of the release and of the chart.
+    named: BTreeMap<&'a str, Vec<usize>>,
+    /// The sorted positions of the producers whose objects may be in any namespace: all but charts, and some charts.
     anywhere: Vec<usize>,
     /// The namespaces that releases create.
     created: BTreeSet<&'a str>,
@@ -140,6 +143,9 @@ impl<'a> UnknownSources<'a> {
         }
         let contents = UnknownProducer::of_release(release, namespace, source_of(release), owner);
         self.charts.entry(namespace.into()).or_default().push(self.producers.len());
+        for name in names_of(release) {
+            self.named.entry(name).or_default().push(self.producers.len());
+        }
         if contents.namespace().is_none() {
             self.anywhere.push(self.producers.len());
         }
@@ -246,20 +252,34 @@ impl<'a> UnknownSources<'a> {
         name: &str,
         is_denied: impl Fn(&Producer<'_>) -> bool,
     ) -> Option<UnknownSource> {
-        let is_similar = |chart: &str| !chart.is_empty() && (name.starts_with(chart) || chart.starts_with(name));
-        let is_named_so = |release: &Object| {
-            // Flux cannot apply a release to a namespace that does not exist.
-            if release.namespace() == Some(name) {
-                return false;
-            }
-            let chart = release.text_at(&["spec", "chart", "spec", "chart"]).and_then(|chart| chart.rsplit('/').next());
-            let names = [Some(release.name()), chart, release.text_at(&["spec", "chartRef", "name"])];
-            names.into_iter().flatten().any(is_similar)
-        };
         let id = ObjectId { group: "", kind: "Namespace", namespace: "", name };
-        let may_create = |producer: &&Producer<'_>| !producer.is_chart() || producer.object.is_some_and(is_named_so);
-        self.of(id).filter(may_create).find(|producer| !is_denied(producer)).map(|producer| producer.source.clone())
+        let others = self.anywhere.iter().filter(|at| self.producers.get(**at).is_some_and(|one| !one.is_chart()));
+        let all = others.chain(self.similar(name));
+        // The order is that of `of`.
+        let sorted: BTreeSet<(bool, usize)> = all.map(|at| (self.anywhere.binary_search(at).is_err(), *at)).collect();
+        // Flux cannot apply a release to a namespace that does not exist.
+        let is_in_it =
+            |one: &Producer<'_>| one.is_chart() && one.object.is_some_and(|release| release.namespace() == Some(name));
+        let producers = sorted.into_iter().filter_map(|(_, at)| self.producers.get(at));
+        let mut producers = producers.filter(|one| one.contents.creates(id) != Creates::Never && !is_in_it(one));
+        producers.find(|one| !is_denied(one)).map(|one| one.source.clone())
     }
+
+    /// The positions of the charts with a name that starts with another name, or that is a start of it.
+    fn similar(&self, name: &str) -> impl Iterator<Item = &usize> {
+        let starts = name.char_indices().filter_map(move |(at, last)| name.get(..at + last.len_utf8()));
+        let shorter = starts.filter_map(move |start| self.named.get(start));
+        let above = (Bound::Excluded(name), Bound::Unbounded);
+        let longer = self.named.range::<str, _>(above).take_while(move |(own, _)| own.starts_with(name));
+        shorter.chain(longer.map(|(_, at)| at)).flatten()
+    }
+}
+
+/// The names of a release and of its chart, which namespaces for the chart often have.
+fn names_of(release: &Object) -> impl Iterator<Item = &str> {
+    let chart = release.text_at(&["spec", "chart", "spec", "chart"]).and_then(|chart| chart.rsplit('/').next());
+    let names = [Some(release.name()), chart, release.text_at(&["spec", "chartRef", "name"])];
+    names.into_iter().flatten().filter(|name| !name.is_empty())
 }
 
 impl Producer<'_> {
