@@ -81,6 +81,11 @@ impl<'a> Builder<'a> {
         self.nodes > MAX_NODES || self.findings.len() > MAX_FINDINGS
     }
 
+    /// Returns whether the open collections are as deep as they may be.
+    pub(super) fn is_deep(&self) -> bool {
+        self.stack.len() >= MAX_DEPTH
+    }
+
     /// Reports that the rest of the file is not read.
     pub(super) fn reject_rest(&mut self, at: usize) {
         let (count, noun) = if self.nodes > MAX_NODES { (MAX_NODES, "values") } else { (MAX_FINDINGS, "faults") };

@@ -105,6 +105,8 @@ enum Obstacle {
     Alias(usize),
     /// The file has too many nodes; reading stops at this offset.
     Full(usize),
+    /// A collection at this offset is below too many others. The event parser counts flow and block collections apart.
+    Deep(usize),
     /// An error at this offset.
     Error(usize, ScanError),
 }
@@ -130,6 +132,14 @@ fn parse_from(
             builder.reject_rest(at);
             documents.extend(builder.abandon().map(|node| Document { node, complete: false }));
             return None;
+        }
+        Obstacle::Deep(at) => {
+            builder.is_cut = true;
+            let context = builder.error_context();
+            let finding = syntax_error::explain(builder.file, at, &ErrorKind::RecursionLimitExceeded, &context);
+            builder.findings.push(finding);
+            documents.extend(builder.abandon().map(|node| Document { node, complete: false }));
+            return Some(Stop { document, at, resume: None });
         }
         Obstacle::Error(at, error) => (at, error),
     };
@@ -189,6 +199,9 @@ fn parse_events(
                 documents.extend(builder.finish().map(|node| Document { node, complete: true }));
             }
             Event::Scalar(value, style, anchor, tag) => builder.scalar(&value, style, anchor, tag.as_deref(), range),
+            Event::SequenceStart(..) | Event::MappingStart(..) if builder.is_deep() => {
+                return Some((document, Obstacle::Deep(range.start)));
+            }
             Event::SequenceStart(style, anchor, _) => builder.open_seq(style == StructureStyle::Flow, anchor, range),
             Event::MappingStart(style, anchor, _) => builder.open_map(style == StructureStyle::Flow, anchor, range),
             Event::SequenceEnd | Event::MappingEnd => builder.close(&range),
