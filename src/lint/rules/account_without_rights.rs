@@ -152,12 +152,7 @@ fn is_judged_by_objects(view: &View<'_>, applied: &Applied<'_>, account: &Accoun
     set.applied().next().is_none() || view.tenants().of_account(account).is_some()
 }
 
-fn finding(
-    applied: &Applied<'_>,
-    account: &Account,
-    defined: &Applied<'_>,
-    near: Option<&(Span, Account)>,
-) -> Finding {
+fn finding(applied: &Applied<'_>, account: &Account, defined: &Applied<'_>, near: Option<&(Span, Account)>) -> Finding {
     let object = applied.object;
     let message =
         format!("{} applies its objects as ServiceAccount `{account}`, which has no rights", object.reference());
@@ -173,7 +168,8 @@ fn finding(
     let mut finding = Finding::error(RULE.id, at, message).help(help).about(object.reference());
     finding = finding.related(defined.by.place(defined.object.span()), "the account");
     if let Some((place, other)) = near {
-        finding = finding.related(place.clone(), format!("this binding names ServiceAccount `{other}`, which does not exist"));
+        finding = finding
+            .related(place.clone(), format!("this binding names ServiceAccount `{other}`, which does not exist"));
     }
     // A template often creates an account of the same name in each namespace.
     let summary = format!(" objects apply their contents as a ServiceAccount `{}` without rights", account.name);

@@ -29,12 +29,15 @@ pub(super) fn own_inputs(rule: &'static str, inputs: &[&Input<'_>], severity: Se
         more => format!(" and {more} more objects"),
     };
     let applied = if first.is_produced() {
-        format!("which {} creates, and it applies this {} itself", first.thing.object.reference(), first.thing.object.kind())
+        format!(
+            "which {} creates, and it applies this {} itself",
+            first.thing.object.reference(),
+            first.thing.object.kind()
+        )
     } else {
         "which it applies itself".to_owned()
     };
-    let message =
-        format!("in a cold start, {} {}: it needs {wanted}{more}, {applied}", by.reference, never(severity));
+    let message = format!("in a cold start, {} {}: it needs {wanted}{more}, {applied}", by.reference, never(severity));
     let help = if is_secret(first) {
         "move the object to another Kustomization, or to the parent of this Kustomization: unless the object exists \
          before Flux starts, Flux does not apply this Kustomization"
