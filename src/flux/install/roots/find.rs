@@ -188,7 +188,9 @@ fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
         Root {
             path_exists,
             is_declared: candidate.kind == CandidateKind::Declared,
-            is_assumed: candidate.has_alternatives || (has_bootstrap && candidate.kind == CandidateKind::Folder),
+            is_assumed: candidate.has_alternatives
+                || candidate.kind == CandidateKind::ByHand
+                || (has_bootstrap && candidate.kind == CandidateKind::Folder),
             keeps_source: candidate.keeps_source,
             is_own: path_exists || candidate.kind == CandidateKind::Declared,
             name: candidate.name.unwrap_or_else(|| name.into()),

@@ -29,8 +29,8 @@ pub(crate) struct Root {
     /// Whether the configuration declares the root. Another platform creates its objects, whose other fields are unknown.
     pub(crate) is_declared: bool,
     /// Whether it is not certain that a cluster applies the directory: only the directory of the cluster exists, unlike
-    /// the bootstrap of another cluster, the directory contains others that the bootstrap may sync, or the root already
-    /// syncs the repository that replaces the tree.
+    /// the bootstrap of another cluster, the directory contains others that the bootstrap may sync, a user or a script
+    /// applies the directory by hand, or the root already syncs the repository that replaces the tree.
     pub(crate) is_assumed: bool,
     /// Whether the root keeps its source although a patch of the cluster's directory replaces it.
     pub(crate) keeps_source: bool,
