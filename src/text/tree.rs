@@ -167,6 +167,12 @@ impl Tree {
         self.links.contains(path) || matches!(self.entries.get(path), Some(Entry::Opaque(LoadError::Linked)))
     }
 
+    /// The paths that exist only through links, sorted.
+    pub fn links(&self) -> impl Iterator<Item = &str> {
+        Read::note_all();
+        self.links.iter().map(|path| &**path)
+    }
+
     /// Removes a path.
     pub fn remove(&mut self, path: &str) {
         Arc::make_mut(&mut self.entries).remove(path);

@@ -8,7 +8,7 @@ use arcstr::ArcStr;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::alike::Classes;
-use super::baseline::{BaselineOutcome, BaselineUse};
+use super::baseline::{Baseline, BaselineOutcome, BaselineUse};
 use super::objects::check_objects;
 use super::options::{ABOUT_EXCEPTIONS, Options};
 use super::settings::apply_levels;
@@ -67,16 +67,71 @@ pub fn run(tree: &Tree, options: &Options) -> Outcome {
 
 /// Checks a repository.
 pub fn judge(repo: &Repo, options: &Options) -> Outcome {
-    judge_with(repo, options, || (), |_, ()| options.baseline.clone())
+    judge_with(repo, options, |_| options.baseline.clone())
 }
 
-/// Checks a repository. `prepare` runs beside the rules, and `baseline` returns the baseline for the findings.
-pub(super) fn judge_with<T: Send>(
+/// Checks a repository. `baseline` returns the baseline for the findings.
+pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&[Finding]) -> BaselineUse) -> Outcome {
+    let (found, counts) = find(repo, options, Counts::of);
+    let Found { mut findings, accepted, unwanted, unchecked } = found;
+    let baseline = baseline(&findings).apply(&mut findings, |entry| options.judges(entry));
+    // Grouping follows the exceptions, since an exception may match only one of the places.
+    let findings = if options.is_ungrouped { findings } else { group(findings) };
+    Outcome {
+        findings,
+        // The summary counts reported findings, which are grouped too.
+        excepted: group(accepted).len(),
+        baseline,
+        unwanted,
+        unchecked,
+        objects: counts.objects,
+        unreached: counts.unreached,
+        not_built: counts.not_built,
+        skipped: repo.skipped.clone(),
+        not_done: repo.not_done.clone(),
+    }
+}
+
+/// Records the findings of a repository.
+pub(super) fn record(repo: &Repo, options: &Options) -> Baseline {
+    let (Found { mut findings, .. }, ()) = find(repo, options, |_, _| ());
+    let baseline = BaselineUse::Record(Baseline::default());
+    baseline.apply(&mut findings, |entry| options.judges(entry)).recorded.unwrap_or_default()
+}
+
+/// The findings of all rules, before the comparison with a baseline.
+struct Found {
+    /// The reported findings, sorted.
+    findings: Vec<Finding>,
+    /// The findings that exceptions accept.
+    accepted: Vec<Finding>,
+    /// The number of findings in the paths that the configuration skips.
+    unwanted: usize,
+    /// The number of facts that rules could not check, by reason.
+    unchecked: BTreeMap<String, usize>,
+}
+
+/// The numbers of objects and appliers in a report.
+struct Counts {
+    objects: usize,
+    unreached: usize,
+    not_built: BTreeMap<NotBuiltReason, usize>,
+}
+
+impl Counts {
+    fn of(fleet: &Fleet<'_>, receivers: &[&Receiver<'_>]) -> Self {
+        // Rules read the reached files too, and need them last if another thread collects them now.
+        let unreached = fleet.reached().count_unreached(fleet.repo);
+        Self { objects: count_objects(receivers), unreached, not_built: not_built(receivers) }
+    }
+}
+
+/// Checks a repository. `beside` runs beside the rules.
+fn find<T: Send>(
     repo: &Repo,
     options: &Options,
-    prepare: impl FnOnce() -> T + Send,
-    baseline: impl FnOnce(&[Finding], T) -> BaselineUse,
-) -> Outcome {
+    beside: impl FnOnce(&Fleet<'_>, &[&Receiver<'_>]) -> T + Send,
+) -> (Found, T) {
     let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::all).collect();
     let is_selected =
         |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
@@ -89,13 +144,7 @@ pub(super) fn judge_with<T: Send>(
     let fleet = Fleet::new(&views, repo, options.governance, &options.policies);
     let of_clusters = || (check_clusters(&views, &classes, &rules), check_fleet(&fleet, &rules));
     let check = || rayon::join(|| check_objects(&views, &rules, options), of_clusters);
-    // Rules read the reached files too, and need them last if another thread collects them now.
-    let count = || {
-        fleet.reached();
-        (count_objects(&receivers), not_built(&receivers))
-    };
-    let beside = || rayon::join(prepare, count);
-    let ((mut found, (clusters, all)), (prepared, (objects, not_built))) = rayon::join(check, beside);
+    let ((mut found, (clusters, all)), beside) = rayon::join(check, || beside(&fleet, &receivers));
     found.merge(clusters);
     found.merge(all);
     found.extend(problems(repo, &receivers, options));
@@ -114,22 +163,7 @@ pub(super) fn judge_with<T: Send>(
     findings.extend(faults);
     sort(&mut findings);
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
-    let baseline = baseline(&findings, prepared).apply(&mut findings, |entry| options.judges(entry));
-    // Grouping follows the exceptions, since an exception may match only one of the places.
-    let findings = if options.is_ungrouped { findings } else { group(findings) };
-    Outcome {
-        findings,
-        // The summary counts reported findings, which are grouped too.
-        excepted: group(accepted).len(),
-        baseline,
-        unwanted,
-        unchecked,
-        objects,
-        unreached: fleet.reached().count_unreached(repo),
-        not_built,
-        skipped: repo.skipped.clone(),
-        not_done: repo.not_done.clone(),
-    }
+    (Found { findings, accepted, unwanted, unchecked }, beside)
 }
 
 /// Calls a function with the selected clusters.

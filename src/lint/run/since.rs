@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::baseline::{Baseline, BaselineUse};
+use super::baseline::BaselineUse;
 use super::options::Options;
-use super::repository::{Outcome, judge, judge_with};
+use super::repository::{Outcome, judge_with, record};
 use crate::base::finding::Finding;
 use crate::base::fingerprint::Renames;
 use crate::flux::Repo;
@@ -12,11 +12,10 @@ use crate::text::{File, Tree};
 
 /// Checks a repository with the files of `present`, and reports only the findings that an earlier state does not have.
 ///
-/// Both states are checked with the same options. The earlier state is loaded beside the checks of the later one. It is
-/// checked only by the rules that have findings in the later one.
+/// Both states are checked with the same options. The earlier state is loaded only if the later one has findings, and is
+/// checked only by the rules that have them.
 pub fn judge_since(repo: &Repo, options: &Options, present: &Tree, earlier: &Tree) -> Outcome {
-    let load = || Repo::load_beside(earlier, &options.settings, repo);
-    judge_with(repo, options, load, |findings, former| {
+    judge_with(repo, options, |findings| {
         if findings.is_empty() {
             return BaselineUse::None;
         }
@@ -28,11 +27,11 @@ pub fn judge_since(repo: &Repo, options: &Options, present: &Tree, earlier: &Tre
         options.forget_comments();
         options.read_comments(earlier);
         options.only = rules.into_iter().map(str::to_owned).collect();
-        options.baseline = BaselineUse::Record(Baseline::default());
-        let recorded = judge(&former, &options).baseline.recorded;
+        let former = Repo::load_beside(earlier, &options.settings, repo);
+        let recorded = record(&former, &options);
         // The process ends soon, so freeing a million nodes would only cost time.
         std::mem::forget(former);
-        BaselineUse::Compare(recorded.unwrap_or_default(), renames(present, earlier))
+        BaselineUse::Compare(recorded, renames(present, earlier))
     })
 }
 
