@@ -38,7 +38,7 @@ pub fn judge_since(repo: &Repo, options: &Options, present: &Tree, earlier: &Tre
 /// The files that only the present state has, with the path of a file with the same text that only the earlier state has.
 fn renames(present: &Tree, earlier: &Tree) -> Renames {
     let only_in = |state: &Tree, other: &Tree| -> Vec<File> {
-        state.files().filter(|file| !other.has_file(file.path())).cloned().collect()
+        state.files().filter(|file| other.entry(file.path()).is_none()).cloned().collect()
     };
     let (gone, new) = (only_in(earlier, present), only_in(present, earlier));
     let mut by_text: BTreeMap<&str, Vec<&File>> = BTreeMap::new();
