@@ -68,8 +68,8 @@ pub fn is_test_data(path: &str) -> bool {
 }
 
 fn has_word(name: &str, list: &[&str]) -> bool {
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
-    words.into_iter().any(|word| list.contains(&word.as_str()))
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| list.iter().any(|known| known.eq_ignore_ascii_case(word)))
 }
 
 #[cfg(test)]

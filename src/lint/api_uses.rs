@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use crate::api::release::{Api, api};
+use crate::api::release::{Api, api, may_name_ending_api};
 use crate::base::finding::ObjectRef;
 use crate::flux::Objects;
 use crate::kube::{Object, groups};
@@ -96,7 +96,7 @@ fn collect(node: &Node, role: Role, depth: usize, found: &mut Vec<ApiUse>) {
 fn collect_fields(node: &Node, role: Role, depth: usize, found: &mut Vec<ApiUse>) {
     let target = node.get("target").filter(|target| target.is_map());
     let patch = node.get("patch").filter(|patch| patch.text().is_some());
-    if let Some(patch) = patch {
+    if let Some(patch) = patch.filter(|patch| patch.text().is_some_and(may_name_ending_api)) {
         for document in Embedded::new(patch).parse().documents {
             // With a target, kustomize ignores the version of a patch: `ApplySmPatch` sets the version of the object.
             match target {

@@ -1,6 +1,6 @@
 //! The lifecycle of API versions: served, deprecated, removed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -28,6 +28,23 @@ static APIS: LazyLock<BTreeMap<Key<'static>, &'static Api>> = LazyLock::new(|| {
     let all = TABLE.flux.apis.iter().chain(&TABLE.kubernetes.apis);
     all.map(|api| ((&*api.group, &*api.version, &*api.kind), api)).collect()
 });
+
+/// The versions that a release deprecates or removes, with their kinds.
+static ENDING: LazyLock<BTreeMap<&'static str, BTreeSet<&'static str>>> = LazyLock::new(|| {
+    let mut ending: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for ((_, version, kind), api) in APIS.iter() {
+        if api.deprecated.is_some() || api.removed.is_some() {
+            ending.entry(version).or_default().insert(kind);
+        }
+    }
+    ending
+});
+
+/// Returns whether a text may name an API version that a release deprecates or removes: a fast check that excludes most
+/// texts.
+pub fn may_name_ending_api(text: &str) -> bool {
+    ENDING.iter().any(|(version, kinds)| text.contains(version) && kinds.iter().any(|kind| text.contains(kind)))
+}
 
 /// The lifecycle of an `apiVersion` and kind; `None` if no release deprecates or removes it.
 pub fn api(group: &str, version: &str, kind: &str) -> Option<&'static Api> {

@@ -7,7 +7,7 @@ mod setting;
 mod table;
 mod lifecycle;
 
-pub use lifecycle::{Status, api, replacement_for};
+pub use lifecycle::{Status, api, may_name_ending_api, replacement_for};
 pub use setting::{Change, Setting};
 pub use table::{FluxRelease, flags, flux_release_of, flux_releases, gates, kubernetes_range};
 pub use versioned_api::Api;

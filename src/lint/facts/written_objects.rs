@@ -1,6 +1,5 @@
 //! The objects that the files of a repository define. The clusters may not receive all of them.
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::definitions::Definitions;
@@ -10,13 +9,13 @@ use crate::base::set_aside::is_set_aside;
 use crate::flux::source::SourceRef;
 use crate::flux::{Repo, Settings};
 use crate::kube::{Object, ObjectId, groups};
-use crate::text::{folder_of, is_inside, normalize};
+use crate::text::{Index, folder_of, is_inside, normalize};
 
 /// The objects of a repository by identity, collected at the first search.
 pub(crate) struct WrittenObjects<'a> {
     repo: &'a Repo,
     /// `None` for an identity that several directories define.
-    by_id: OnceLock<BTreeMap<ObjectId<'a>, Option<&'a Object>>>,
+    by_id: OnceLock<Index<ObjectId<'a>, Option<&'a Object>>>,
     reached: OnceLock<ReachedFiles<'a>>,
     /// The kinds that the objects define.
     pub(crate) definitions: Definitions<'a>,
@@ -37,14 +36,14 @@ impl<'a> WrittenObjects<'a> {
     /// The directory must not be set aside.
     pub(crate) fn find_unreached(&self, id: ObjectId<'_>) -> Option<&'a Object> {
         let by_id = self.by_id.get_or_init(|| {
-            let mut by_id: BTreeMap<ObjectId<'a>, Option<&'a Object>> = BTreeMap::new();
+            let mut by_id: Index<ObjectId<'a>, Option<&'a Object>> = Index::default();
             let built = self.repo.objects.iter().map(|built| &built.object);
             for object in built.chain(&self.repo.aside) {
                 let (root, path, _) = written_position(object);
                 if root.is_some() || is_set_aside(folder_of(path), |_| false) {
                     continue;
                 }
-                let known = by_id.entry(ObjectId::of(object)).or_insert(Some(object));
+                let known = by_id.entry_or(ObjectId::of(object), || Some(object));
                 if known.is_some_and(|known| folder_of(written_position(known).1) != folder_of(path)) {
                     *known = None;
                 }

@@ -1,13 +1,25 @@
 //! The search for secret values in output.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use data_encoding::BASE64;
 
+use crate::text::Index;
+
+/// The number of bytes at the start of a notation that decide whether a text may contain the notation.
+const START: usize = 6;
+
 /// Masks values in the notations of all output formats.
 #[derive(Debug)]
-pub struct Redactor(AhoCorasick);
+pub struct Redactor {
+    notations: Vec<String>,
+    /// The starts of the notations; `None` if a notation is shorter than a start.
+    starts: Option<Index<[u8; START], ()>>,
+    /// The automaton, which is built for the first text that may contain a notation. Most output contains none.
+    search: OnceLock<Option<AhoCorasick>>,
+}
 
 impl Redactor {
     /// Creates a redactor; `None` without values.
@@ -16,16 +28,34 @@ impl Redactor {
         if notations.is_empty() {
             return None;
         }
-        // The output is short, so the automaton that is built fastest is the best one.
-        let kind = Some(AhoCorasickKind::NoncontiguousNFA);
-        AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(notations).ok().map(Self)
+        let starts = notations.iter().map(|notation| Some((*notation.as_bytes().first_chunk()?, ()))).collect();
+        Some(Self { notations, starts, search: OnceLock::new() })
+    }
+
+    /// The automaton; `None` if the text contains no notation.
+    fn search(&self, text: &str) -> Option<&AhoCorasick> {
+        let is_start = |part: &[u8]| part.first_chunk().is_some_and(|start| self.contains_start(*start));
+        if !text.as_bytes().windows(START).any(is_start) && self.starts.is_some() {
+            return None;
+        }
+        let build = || {
+            // The output is short, so the automaton that is built fastest is the best one.
+            let kind = Some(AhoCorasickKind::NoncontiguousNFA);
+            AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(&self.notations).ok()
+        };
+        self.search.get_or_init(build).as_ref()
+    }
+
+    fn contains_start(&self, start: [u8; START]) -> bool {
+        self.starts.as_ref().is_some_and(|starts| starts.contains(&start))
     }
 
     /// Returns the text with each character of a secret value replaced by `*`. Keeps columns.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let Some(search) = self.search(text) else { return Cow::Borrowed(text) };
         let mut out = String::new();
         let mut done = 0;
-        for found in self.0.find_iter(text) {
+        for found in search.find_iter(text) {
             out.push_str(text.get(done..found.start()).unwrap_or_default());
             out.extend(text.get(found.range()).unwrap_or_default().chars().map(|_| '*'));
             done = found.end();

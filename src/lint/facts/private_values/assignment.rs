@@ -20,7 +20,7 @@ static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
 ///
 /// This finds too much rather than too little, since it is for masks. References such as `$(PASSWORD)` are not values.
 pub fn assigned_values(text: &str) -> Vec<Range<usize>> {
-    if !may_name_secrets(text) {
+    if !(text.contains('=') || contains_flag(text)) || !may_name_secrets(text) {
         return Vec::new();
     }
     let found = ASSIGNMENT.captures_iter(text).filter_map(|found| {
@@ -34,6 +34,12 @@ pub fn assigned_values(text: &str) -> Vec<Range<usize>> {
         (is_private && !value.as_str().starts_with(['$', '<', '{'])).then(|| value.range())
     });
     found.collect()
+}
+
+/// Returns whether a text contains `--` before a letter.
+fn contains_flag(text: &str) -> bool {
+    let is_flag = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_alphabetic);
+    text.match_indices("--").any(|(at, _)| is_flag(at + 2))
 }
 
 #[cfg(test)]

@@ -76,11 +76,43 @@ pub(super) fn markers(text: &str) -> impl Iterator<Item = (usize, Marker)> {
     })
 }
 
+static NAME_FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(NAMES);
+    finder.expect("the names are few and short")
+});
+
 /// Returns whether a text may be or contain the name of a private value: a fast check that excludes most texts.
 pub(super) fn may_name_secrets(text: &str) -> bool {
-    static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
-        let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(NAMES);
-        finder.expect("the names are few and short")
-    });
-    FINDER.is_match(text)
+    NAME_FINDER.is_match(text)
+}
+
+/// The characters that separate a name in a text from the rest.
+const SEPARATORS: [char; 8] = [':', '=', '\n', '"', '\'', ',', '{', '['];
+
+/// Returns whether a text may give a value to a name that `is_private` accepts: as `NAME: value`, as `NAME=value`, or as
+/// `name: NAME` beside a `value`. The check excludes most texts and finds too much rather than too little.
+pub(super) fn may_assign(text: &str, is_private: impl Fn(&str) -> bool) -> bool {
+    let mut next = 0;
+    NAME_FINDER.find_iter(text).any(|found| {
+        // The rest of a name that was examined contains no further name.
+        if found.start() < next {
+            return false;
+        }
+        let (before, after) = text.split_at(found.end());
+        let start = before.rfind(SEPARATORS).map_or(0, |at| at + 1);
+        let end = found.end() + after.find(SEPARATORS).unwrap_or(after.len());
+        next = end;
+        let name = text.get(start..end).unwrap_or_default().trim_start_matches(['-', ' ']).trim_end();
+        let last = name.rsplit(char::is_whitespace).next().unwrap_or_default();
+        if !is_private(name) && !is_private(last) {
+            return false;
+        }
+        let between = [' ', '\t', '"', '\'', '\\'];
+        let is_key = text.get(end..).unwrap_or_default().trim_start_matches(between).starts_with([':', '=']);
+        let is_variable = || {
+            let key = text.get(..start).unwrap_or_default().trim_end_matches(between);
+            key.strip_suffix(':').is_some_and(|key| key.trim_end_matches(between).ends_with("name"))
+        };
+        is_key || is_variable()
+    })
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::encoding::is_encrypted_file;
 use super::guessable::is_guessable;
-use super::markers::may_name_secrets;
+use super::markers::may_assign;
 use super::name::{self, Name};
 use super::private::{Evidence, Private};
 use super::shape;
@@ -137,7 +137,8 @@ impl Search {
             return;
         }
         let before = self.found.len();
-        if may_name_secrets(text) {
+        let shape = shape::find(text);
+        if shape.is_some() || may_assign(text, |name| name::of_value(name) != Name::Neutral) {
             let parsed = place.parse(text);
             let is_plain = |node: &Node| node.text().is_some();
             let is_known = parsed.findings.is_empty() && parsed.documents.iter().all(|document| document.complete);
@@ -148,7 +149,7 @@ impl Search {
             }
         }
         let is_found = self.found.iter().skip(before).any(|one| matches!(one.evidence, Evidence::Shape(_)));
-        if !is_found && let Some(shape) = shape::find(text) {
+        if !is_found && let Some(shape) = shape {
             let span = place.span(shape.range);
             let span = span.unwrap_or_else(|| whole(place));
             let evidence = Evidence::Shape(shape.what);
