@@ -114,7 +114,8 @@ fn addresses(text: &str) -> impl Iterator<Item = Range<usize>> {
 fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
     let address = text.get(range.clone())?;
     let (_, rest) = address.split_once("://")?;
-    if contains_placeholder(rest) {
+    // A program replaces `{name}`: no address contains a brace.
+    if contains_placeholder(rest) || rest.contains('{') {
         return None;
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
