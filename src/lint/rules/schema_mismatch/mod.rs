@@ -266,8 +266,8 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
     // The Flux Operator adds its own kinds to the schema of Alerts.
     if applied.object.is(groups::NOTIFICATION, "Alert")
         && mismatch.path.starts_with("spec.eventSources")
-        && OPERATOR_KINDS.contains(&mismatch.at.text())
-        && view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").next().is_some()
+        && OPERATOR_KINDS.contains(&mismatch.at.text().trim_matches(['"', '\'']))
+        && may_have_operator(view)
     {
         return false;
     }
@@ -280,6 +280,12 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
         }
         _ => true,
     }
+}
+
+/// Returns whether the Flux Operator may have installed Flux: there is a FluxInstance, or the repository does not show
+/// how Flux is installed.
+fn may_have_operator(view: &View<'_>) -> bool {
+    !view.shows_controllers() || view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").next().is_some()
 }
 
 /// The finding for an object whose version the definition on the cluster does not serve.
