@@ -62,13 +62,13 @@ fn check(view: &View<'_>, found: &mut Findings) {
     if view.is_whole() {
         for mut objects in view.without_namespace() {
             objects.retain(|applied| applied.apply_mode() != ApplyMode::Ignored);
-            found.extend(finding(&objects));
+            found.extend(finding(view, &objects));
         }
     }
 }
 
 /// Returns one finding for all objects of an applier, because one field fixes all of them.
-fn finding(objects: &[Applied<'_>]) -> Option<Finding> {
+fn finding(view: &View<'_>, objects: &[Applied<'_>]) -> Option<Finding> {
     let (first, rest) = objects.split_first()?;
     let object = first.object;
     let place = |applied: &Applied<'_>| {
@@ -86,9 +86,17 @@ fn finding(objects: &[Applied<'_>]) -> Option<Finding> {
         ApplierKind::ResourceSet => "set `metadata.namespace` in the ResourceSet's template",
         _ => "set `namespace` in the kustomization.yaml or `spec.targetNamespace` in the Kustomization",
     };
-    let help = format!("{where_to}: without a namespace, Flux fails with `namespace not specified`");
+    // Before 0.18, Flux applied objects with kubectl, which uses the namespace of the Pod.
+    let uses_kubectl = view.has_flux((0, 18)) == Some(false);
+    let effect = if uses_kubectl {
+        "Flux applies the object to its own namespace, and fails with `namespace not specified` from version 0.18 on"
+    } else {
+        "Flux fails with `namespace not specified`"
+    };
+    let help = format!("{where_to}: without a namespace, {effect}");
     let label = Label::new(place(first), "no `namespace` here");
-    let severity = if first.by.is_suspended() { Severity::Warning } else { Severity::Error };
+    let is_applied = uses_kubectl || first.by.is_suspended();
+    let severity = if is_applied { Severity::Warning } else { Severity::Error };
     let finding = Finding { severity, ..Finding::error(RULE.id, label, message).help(help).about(object.reference()) };
     let part = |applied: &Applied<'_>| Part {
         span: place(applied),
