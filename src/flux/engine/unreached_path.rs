@@ -29,7 +29,7 @@ pub(crate) struct OwnSources {
 impl OwnSources {
     pub(crate) fn new(roots: &[Root]) -> Self {
         let own = |root: &Root| Some((root.own_source()?, root.prefix.clone().unwrap_or_default()));
-        let of_others = roots.iter().filter(|root| root.path_exists && !root.is_own).map(|root| root.folder.clone());
+        let of_others = roots.iter().filter(|root| root.syncs_other).map(|root| root.folder.clone());
         Self { sources: roots.iter().filter_map(own).collect(), of_others: of_others.collect() }
     }
 

@@ -19,8 +19,7 @@ pub(super) fn sources(files: &Files, builder: &Builder, settings: &Settings, roo
     // path are the most reliable, so they come first.
     let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.path_exists);
     for root in sure.into_iter().chain(guessed) {
-        let syncs_other = root.path_exists && !root.is_own;
-        let Some(prefix) = root.prefix.as_ref().filter(|_| !syncs_other) else { continue };
+        let Some(prefix) = root.prefix.as_ref().filter(|_| !root.syncs_other) else { continue };
         for object in &root.objects {
             if object.is(groups::FLUX_OPERATOR, "FluxInstance") {
                 let digest = instance_digest(object);

@@ -138,7 +138,8 @@ impl<'a> Coverage<'a> {
         inside.all(|sync| source_of(&sync.object).is_some_and(is_other))
     }
 
-    /// Returns whether Flux reaches a file if it syncs a directory, directly or through further Kustomizations.
+    /// Returns whether Flux reaches a file if it syncs a directory, directly or through further Kustomizations of the
+    /// same cluster.
     pub(super) fn leads(&self, folder: &str, file: &str) -> bool {
         let mut open: Vec<&str> = vec![file];
         let mut seen: BTreeSet<&str> = BTreeSet::from([file]);
@@ -151,7 +152,8 @@ impl<'a> Coverage<'a> {
             let targets: BTreeSet<&str> = homes.flat_map(prefixes).collect();
             let targets = targets.into_iter().filter_map(|target| Some((target, self.by_target.get(target)?)));
             let appliers = targets.filter(|(target, _)| self.includers.reaches(target, path)).flat_map(|(_, by)| by);
-            open.extend(appliers.map(|at| self.syncs[*at].file.as_str()).filter(|file| seen.insert(file)));
+            let own = appliers.map(|at| &self.syncs[*at]).filter(|sync| !is_remote(&sync.object));
+            open.extend(own.map(|sync| sync.file.as_str()).filter(|file| seen.insert(file)));
         }
         false
     }
@@ -203,6 +205,11 @@ pub(super) fn source_of(object: &Object) -> Option<SourceRef> {
     let source = SourceRef::of_kustomization(object)?;
     let is_known = !source.namespace.is_empty();
     Some(if is_known { source } else { SourceRef { namespace: groups::FLUX_NAMESPACE.into(), ..source } })
+}
+
+/// Returns whether a Kustomization applies its objects to another cluster.
+fn is_remote(object: &Object) -> bool {
+    object.node.at_keys(&["spec", "kubeConfig"]).is_some()
 }
 
 /// The reference to a source. Its default namespace is the namespace of Flux.

@@ -74,7 +74,8 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     if candidates.is_empty() && overlaps.is_empty() && copied.is_empty() {
         candidates.extend(applied_by_hand(builder, &includers, &coverage));
     }
-    let mut roots = settle(tree, candidates);
+    let own = own_repository(tree, &coverage, &candidates);
+    let mut roots = settle(tree, candidates, own.as_deref());
     mark_former(&mut roots, tree, &coverage);
     Roots { found: roots, overlaps, prepared }
 }
@@ -106,13 +107,25 @@ fn remove_samples(candidates: &mut Vec<RootCandidate>) {
     candidates.retain(|one| own.is_empty() || !is_sample(one));
 }
 
-/// Marks the roots that sync a repository other than the repository of most roots. The tree contains a directory at the
-/// path of such a root, but not the directory that the root syncs.
-fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>) {
+/// The repository of the tree: the repository of most roots whose synced directories contain or apply their own files.
+fn own_repository(tree: &Tree, coverage: &Coverage<'_>, candidates: &[RootCandidate]) -> Option<String> {
+    let contains_itself = |one: &RootCandidate| {
+        let file = one.file.path();
+        one.synced(tree).is_some_and(|folder| is_inside(file, &folder) || coverage.leads(&folder, file))
+    };
+    let own: Vec<String> =
+        candidates.iter().filter(|one| contains_itself(one)).filter_map(|one| repository(&one.objects)).collect();
+    most_common(own.iter().map(String::as_str)).map(ToString::to_string)
+}
+
+/// Marks the roots that sync a repository other than the repository of the tree, or of most roots. The tree may contain
+/// a directory at the path of such a root, but not the directory that the root syncs.
+fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>, own: Option<&str>) {
     let names: Vec<Option<String>> = roots.iter().map(|root| repository(&root.objects)).collect();
-    let Some(own) = most_common(names.iter().flatten().map(String::as_str)) else { return };
+    let Some(own) = own.or_else(|| most_common(names.iter().flatten().map(String::as_str))) else { return };
     for (root, name) in roots.iter_mut().zip(&names) {
-        root.is_own &= declared.contains(&root.name) || name.as_deref().is_none_or(|name| name == own);
+        root.syncs_other = !declared.contains(&root.name) && name.as_deref().is_some_and(|name| name != own);
+        root.is_own &= !root.syncs_other;
     }
 }
 
@@ -167,7 +180,7 @@ fn lacks_components(tree: &Tree, one: &RootCandidate) -> bool {
 }
 
 /// Resolves the synced directories of candidates, keeps one candidate for each directory, and names the roots.
-fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
+fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>, own: Option<&str>) -> Vec<Root> {
     // A directory of former files may contain a copy of a root.
     candidates.sort_by_cached_key(|one| (is_former(&one.home), one.kind, one.file.path().to_owned()));
     let mut found: BTreeMap<(Option<String>, String), RootCandidate> = BTreeMap::new();
@@ -193,6 +206,7 @@ fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
                 || (has_bootstrap && candidate.kind == CandidateKind::Folder),
             keeps_source: candidate.keeps_source,
             is_own: path_exists || candidate.kind == CandidateKind::Declared,
+            syncs_other: false,
             name: candidate.name.unwrap_or_else(|| name.into()),
             folder: synced.unwrap_or(candidate.home),
             objects: candidate.objects,
@@ -202,7 +216,7 @@ fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
         }
     });
     let mut roots: Vec<Root> = roots.collect();
-    mark_others(&mut roots, &declared);
+    mark_others(&mut roots, &declared, own);
     roots.sort_by(|a, b| a.name.cmp(&b.name));
     roots
 }

@@ -37,6 +37,8 @@ pub(crate) struct Root {
     /// Whether the source is certainly the repository: the path exists and the other roots sync the same repository, or
     /// the configuration declares the root.
     pub(crate) is_own: bool,
+    /// Whether the source is certainly another repository.
+    pub(crate) syncs_other: bool,
 }
 
 impl Root {
