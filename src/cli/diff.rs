@@ -206,7 +206,8 @@ fn open(state: &State, options: &Options, other: &Tree, streams: &mut Streams) -
     match state {
         State::Directory(folder) => options.open(folder, streams),
         State::Revision(folder, revision) => {
-            let read = Revision::open(folder, revision).and_then(|revision| revision.read(other));
+            let read =
+                Revision::open(folder, revision).and_then(Revision::list).and_then(|revision| revision.read(other));
             let tree = read.map_err(|error| {
                 let is_folder = !revision.contains('/') && Path::new(revision).is_dir();
                 let help = format!("to compare the directory with the last commit, write `./{revision}`");

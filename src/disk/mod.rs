@@ -35,7 +35,7 @@ pub use lock::{DirectoryLock, lock_exclusive, lock_shared};
 pub use nearest::{Nearest, nearest, path_between};
 pub use place::{exists, is_file, len, relative, working_directory};
 pub use read::{list, read, read_beside, read_copy, read_some};
-pub use revision::Revision;
+pub use revision::{ListedRevision, Revision};
 pub use root::Refusal;
 pub use worker::{Worker, WorkerEnd, end_with_parent, exit_above, exit_after, limit_resources};
 pub use write::{Changes, LockFile, append, clean, create, replace, rewrite, write, write_files};

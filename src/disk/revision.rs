@@ -33,6 +33,12 @@ pub struct Revision {
     listing: Option<git::Running>,
 }
 
+/// A directory in a revision that exists. Its files are not read yet.
+pub struct ListedRevision {
+    repository: Repository,
+    listed: String,
+}
+
 impl Revision {
     /// Starts `git` for a directory.
     pub fn open(folder: &Path, revision: &str) -> Result<Self, DiskError> {
@@ -42,18 +48,26 @@ impl Revision {
             return Err(repository.error("the directory is not in a Git repository"));
         }
         let listing = git::Running::start(repository.listing());
-        repository.start_reader();
         Ok(Self { repository, listing })
     }
 
+    /// Waits for the list of files.
+    pub fn list(self) -> Result<ListedRevision, DiskError> {
+        let Self { repository, listing } = self;
+        let listed = repository.list(listing)?;
+        Ok(ListedRevision { repository, listed })
+    }
+}
+
+impl ListedRevision {
     /// Reads the directory.
     ///
     /// `present` is another state of the directory: files with equal content are shared, and not read from Git. Files
     /// that are not YAML are read on first access. A link to another file of the revision is that file.
     pub fn read(self, present: &Tree) -> Result<Tree, DiskError> {
-        let Self { repository, listing } = self;
-        let blobs = repository.list(listing)?;
-        read_files(repository, blobs, present)
+        let Self { repository, listed } = self;
+        repository.start_reader();
+        read_files(repository, listed.split('\0').filter_map(Blob::parse).collect(), present)
     }
 }
 
@@ -210,13 +224,12 @@ impl Repository {
         }
     }
 
-    /// Returns the listed files.
-    fn list(&self, listing: Option<git::Running>) -> Result<BTreeMap<String, Blob>, DiskError> {
+    /// Returns the list of files, as `git` printed it.
+    fn list(&self, listing: Option<git::Running>) -> Result<String, DiskError> {
         let listed = listing.map_or(Ok(None), |listing| listing.output(&self.folder))?;
         let listed =
             listed.ok_or_else(|| self.error("there is no such commit; a shallow clone has only few of them"))?;
-        let listed = String::from_utf8(listed).map_err(|_| self.error("a path is not valid UTF-8"))?;
-        Ok(listed.split('\0').filter_map(Blob::parse).collect())
+        String::from_utf8(listed).map_err(|_| self.error("a path is not valid UTF-8"))
     }
 
     /// Returns the contents of files, by their ids. Returns no further contents after more than `room` bytes.
@@ -378,8 +391,9 @@ mod tests {
         git(&["commit", "-q", "-m", "first"]);
         std::fs::write(folder.path().join("fleet/a.yaml"), "a: 2").unwrap();
         let present = [File::new("a.yaml", "a: 2"), File::new("c.yaml", "")].into_iter().collect();
-        let read =
-            |present: &Tree| Revision::open(&folder.path().join("fleet"), "HEAD").unwrap().read(present).unwrap();
+        let read = |present: &Tree| {
+            Revision::open(&folder.path().join("fleet"), "HEAD").unwrap().list().unwrap().read(present).unwrap()
+        };
         let tree = read(&present);
         assert_eq!(tree.file("a.yaml").unwrap().text(), "a: 1");
         assert_eq!(tree.file("b.txt").unwrap().text(), "b");
@@ -389,7 +403,7 @@ mod tests {
         let shared = read(&tree);
         let (one, other) = (tree.file("a.yaml").unwrap(), shared.file("a.yaml").unwrap());
         assert!(ArcStr::ptr_eq(one.shared_text(), other.shared_text()));
-        let error = Revision::open(folder.path(), "--output=/tmp/x").unwrap().read(&present).unwrap_err().to_string();
+        let error = Revision::open(folder.path(), "--output=/tmp/x").unwrap().list().err().unwrap().to_string();
         assert!(error.contains("there is no such commit"), "{error}");
     }
 }

@@ -96,6 +96,8 @@ impl<'a> Fleet<'a> {
 
     /// The files that the clusters of the repository reach, including clusters that are not checked.
     pub(super) fn reached(&self) -> &ReachedFiles<'a> {
-        self.reached.get_or_init(|| ReachedFiles::in_repository(self.repo))
+        // The searches for written objects need the same files.
+        let shared = self.views.first().map(|view| view.written.reached());
+        shared.unwrap_or_else(|| self.reached.get_or_init(|| ReachedFiles::in_repository(self.repo)))
     }
 }

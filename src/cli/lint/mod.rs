@@ -22,7 +22,7 @@ use super::repository::{DECLARE, NO_CLUSTER, Options};
 use super::source::{self, FLEET, Source, folder_of, or_current};
 use super::streams::Streams;
 use crate::base::finding::{Severity, did_you_mean};
-use crate::disk;
+use crate::disk::{self, Revision};
 use crate::flux::{MISSING_PATH, Receiver, Repo};
 use crate::kustomize::is_yaml;
 use crate::lint::{self, RULES};
@@ -147,14 +147,17 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     options.read_comments(&tree);
     streams.set_activity("building the objects of clusters");
     let load = if revision.is_some() { Repo::load_shareable } else { Repo::load };
-    let read_earlier = || revision.map(|revision| since::read(revision, source.as_ref(), &tree)).transpose();
-    let (repo, earlier) = rayon::join(|| load(&tree, &options.settings), read_earlier);
+    let repo = load(&tree, &options.settings);
+    let revision = revision.map(Revision::list).transpose()?;
     if args.options.selects_clusters() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
     streams.set_activity("checking the objects of clusters");
-    let outcome = match earlier? {
-        Some(earlier) => lint::judge_since(&repo, &options, &tree, &earlier),
+    let outcome = match revision {
+        Some(revision) => {
+            let read_earlier = || since::read(revision, source.as_ref(), &tree);
+            lint::judge_since(&repo, &options, &tree, read_earlier)?
+        }
         None => lint::judge(&repo, &options),
     };
     if !outcome.findings.is_empty() || !outcome.not_built.is_empty() || args.verbose {

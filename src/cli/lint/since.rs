@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::error::Error;
 use crate::cli::source::{self, Source};
-use crate::disk::{self, Revision};
+use crate::disk::{self, ListedRevision, Revision};
 use crate::report::printable;
 use crate::text::Tree;
 
@@ -36,7 +36,7 @@ impl SinceOptions {
 }
 
 /// Reads the directory in the revision. `present` is the directory as it is now.
-pub(super) fn read(revision: Revision, source: Option<&Source>, present: &Tree) -> Result<Tree, Error> {
+pub(super) fn read(revision: ListedRevision, source: Option<&Source>, present: &Tree) -> Result<Tree, Error> {
     let mut tree = revision.read(present)?;
     if let Some(source) = source {
         source::remove_templates(&mut tree, source);

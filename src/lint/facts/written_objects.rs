@@ -72,7 +72,8 @@ impl<'a> WrittenObjects<'a> {
         })
     }
 
-    fn reached(&self) -> &ReachedFiles<'a> {
+    /// The files that the clusters of the repository reach.
+    pub(crate) fn reached(&self) -> &ReachedFiles<'a> {
         self.reached.get_or_init(|| ReachedFiles::in_repository(self.repo))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::baseline::BaselineUse;
+use super::baseline::{Baseline, BaselineUse};
 use super::options::Options;
 use super::repository::{Outcome, judge_with, record};
 use crate::base::finding::Finding;
@@ -12,27 +12,47 @@ use crate::text::{File, Tree};
 
 /// Checks a repository with the files of `present`, and reports only the findings that an earlier state does not have.
 ///
-/// Both states are checked with the same options. The earlier state is loaded only if the later one has findings, and is
-/// checked only by the rules that have them.
-pub fn judge_since(repo: &Repo, options: &Options, present: &Tree, earlier: &Tree) -> Outcome {
-    judge_with(repo, options, |findings| {
+/// Both states are checked with the same options. `read_earlier` reads the earlier state. It is read only if the later one
+/// has findings, and is checked only by the rules that have them.
+pub fn judge_since<E>(
+    repo: &Repo,
+    options: &Options,
+    present: &Tree,
+    read_earlier: impl FnOnce() -> Result<Tree, E>,
+) -> Result<Outcome, E> {
+    let mut failure = None;
+    let outcome = judge_with(repo, options, |findings| {
         if findings.is_empty() {
             return BaselineUse::None;
         }
-        // A finding that follows from another one is not reported in a state with both.
-        let cause = |finding: &Finding| Some(finding.cause.as_ref()?.follows.as_ref()?.0);
-        let rules: BTreeSet<&str> =
-            findings.iter().flat_map(|finding| [Some(finding.rule), cause(finding)]).flatten().collect();
-        let mut options = options.clone();
-        options.forget_comments();
-        options.read_comments(earlier);
-        options.only = rules.into_iter().map(str::to_owned).collect();
-        let former = Repo::load_beside(earlier, &options.settings, repo);
-        let recorded = record(&former, &options);
-        // The process ends soon, so freeing a million nodes would only cost time.
-        std::mem::forget(former);
-        BaselineUse::Compare(recorded, renames(present, earlier))
-    })
+        match read_earlier() {
+            Ok(earlier) => {
+                BaselineUse::Compare(record_rules_of(findings, repo, options, &earlier), renames(present, &earlier))
+            }
+            Err(error) => {
+                failure = Some(error);
+                BaselineUse::None
+            }
+        }
+    });
+    failure.map_or(Ok(outcome), Err)
+}
+
+/// Records the findings of an earlier state by the rules of some findings.
+fn record_rules_of(findings: &[Finding], repo: &Repo, options: &Options, earlier: &Tree) -> Baseline {
+    // A finding that follows from another one is not reported in a state with both.
+    let cause = |finding: &Finding| Some(finding.cause.as_ref()?.follows.as_ref()?.0);
+    let rules: BTreeSet<&str> =
+        findings.iter().flat_map(|finding| [Some(finding.rule), cause(finding)]).flatten().collect();
+    let mut options = options.clone();
+    options.forget_comments();
+    options.read_comments(earlier);
+    options.only = rules.into_iter().map(str::to_owned).collect();
+    let former = Repo::load_beside(earlier, &options.settings, repo);
+    let recorded = record(&former, &options);
+    // The process ends soon, so freeing a million nodes would only cost time.
+    std::mem::forget(former);
+    recorded
 }
 
 /// The files that only the present state has, with the path of a file with the same text that only the earlier state has.

@@ -1,11 +1,12 @@
 //! The findings that a change introduces: those of the later state without those of the earlier one.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 
 use fleetwright::base::finding::Finding;
 use fleetwright::base::fingerprint::fingerprints_of_parts;
 use fleetwright::flux::Repo;
-use fleetwright::lint::{Options, judge, judge_since, run};
+use fleetwright::lint::{Options, Outcome, judge, judge_since, run};
 use fleetwright::text::{File, Tree};
 
 use crate::support::lines;
@@ -31,7 +32,8 @@ fn difference(earlier: &Tree, later: &Tree, options: &Options) -> Option<String>
     let repo = Repo::load_shareable(later, &options.settings);
     let mut with_comments = options.clone();
     with_comments.read_comments(later);
-    let found = judge_since(&repo, &with_comments, later, earlier).findings;
+    let read_earlier = || Ok::<Tree, Infallible>(earlier.clone());
+    let Ok(Outcome { findings: found, .. }) = judge_since(&repo, &with_comments, later, read_earlier);
     let (before, after) = (run(earlier, options).findings, run(later, options).findings);
     let mut own_comments = options.clone();
     own_comments.read_comments(earlier);
