@@ -84,11 +84,8 @@ impl<'a> LaterAppliers<'a> {
 
 /// Returns whether an annotation or label prevents the deletion of an object.
 fn keeps(object: &Object) -> bool {
-    let is_disabled = |key: &str| {
-        let value = |field: &str| object.text_at(&["metadata", field, key]);
-        ["labels", "annotations"].into_iter().filter_map(value).any(|value| value.eq_ignore_ascii_case("disabled"))
-    };
-    ["kustomize.toolkit.fluxcd.io/prune", "fluxcd.controlplane.io/prune"].into_iter().any(is_disabled)
+    let settings = ["kustomize.toolkit.fluxcd.io/prune", "fluxcd.controlplane.io/prune"];
+    settings.into_iter().any(|setting| object.is_marked(setting, "disabled"))
 }
 
 /// Returns whether an applier deletes the objects that it does not apply any more.

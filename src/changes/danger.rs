@@ -83,10 +83,7 @@ fn removal(former: &Applied<'_>, later: &LaterAppliers<'_>) -> Danger {
 
 /// Returns whether the applier replaces an object whose change the API server rejects.
 fn is_forced(applied: &Applied<'_>) -> bool {
-    let is_enabled = |key: &str| {
-        let value = |field: &str| applied.object.text_at(&["metadata", field, key]);
-        ["labels", "annotations"].into_iter().filter_map(value).any(|value| value.eq_ignore_ascii_case("enabled"))
-    };
+    let is_enabled = |key: &str| applied.object.is_marked(key, "enabled");
     let by_applier = applied.by.object.as_ref().is_some_and(|by| by.text_at(&["spec", "force"]) == Some("true"));
     match applied.by.kind {
         ApplierKind::Kustomization => by_applier || is_enabled("kustomize.toolkit.fluxcd.io/force"),

@@ -59,6 +59,16 @@ impl Object {
         self.text_at(&["metadata", "labels", key])
     }
 
+    /// Returns the value of an annotation.
+    pub fn annotation(&self, key: &str) -> Option<&str> {
+        self.text_at(&["metadata", "annotations", key])
+    }
+
+    /// Returns whether a label or an annotation has a value in any case. The controllers of Flux read their settings so.
+    pub fn is_marked(&self, key: &str, value: &str) -> bool {
+        [self.label(key), self.annotation(key)].into_iter().flatten().any(|found| found.eq_ignore_ascii_case(value))
+    }
+
     /// Returns the text of the scalar at a path of keys; `None` for null.
     pub fn text_at(&self, keys: &[&str]) -> Option<&str> {
         self.node.at_keys(keys).filter(|node| !node.is_null())?.text()

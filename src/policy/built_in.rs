@@ -41,7 +41,7 @@ impl BuiltIn {
         let documents = crate::yaml::parse(&file).documents;
         let objects: Vec<Object> = documents.into_iter().filter_map(|document| Object::new(document.node)).collect();
         let policy = objects.iter().find(|object| object.kind() == "ValidatingAdmissionPolicy")?;
-        let description = policy.text_at(&["metadata", "annotations", "kubernetes.io/description"]).unwrap_or_default();
+        let description = policy.annotation("kubernetes.io/description").unwrap_or_default();
         Some(Self { name: policy.name().to_owned(), description: description.to_owned(), file, objects })
     }
 

@@ -34,7 +34,7 @@ pub(super) struct Decrypted {
 pub(super) fn decrypt(objects: Vec<Object>) -> Decrypted {
     let mut decrypted = Decrypted::default();
     for mut object in objects {
-        let switched = object.text_at(&["metadata", "annotations", SWITCH]);
+        let switched = object.annotation(SWITCH);
         if !switched.is_some_and(|value| value.eq_ignore_ascii_case("disabled"))
             && let Some(node) = decrypt_object(&object.node)
         {

@@ -4,7 +4,6 @@ use super::applied_set::Applied;
 use super::applier::Applier;
 use crate::flux::model::applier_kind::ApplierKind;
 use crate::kube::Object;
-use crate::yaml::Node;
 
 /// The apply mode of an object, set by its labels or annotations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,16 +26,11 @@ const OPERATOR_RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
 
 /// The apply mode of an object that a Kustomization applies.
 fn by_kustomization(object: &Object) -> ApplyMode {
-    let is_set_to = |key: &str, value: &str| {
-        let metadata = object.node.get("metadata");
-        let value_in = |field: &str| metadata.and_then(|metadata| metadata.at_keys(&[field, key])).and_then(Node::text);
-        ["labels", "annotations"].into_iter().filter_map(value_in).any(|text| text.eq_ignore_ascii_case(value))
-    };
-    if is_set_to(RECONCILE, "disabled") || is_set_to(APPLY, "Ignore") {
+    if object.is_marked(RECONCILE, "disabled") || object.is_marked(APPLY, "Ignore") {
         ApplyMode::Ignored
-    } else if is_set_to(APPLY, "IfNotPresent") {
+    } else if object.is_marked(APPLY, "IfNotPresent") {
         ApplyMode::Created
-    } else if is_set_to(APPLY, "Merge") {
+    } else if object.is_marked(APPLY, "Merge") {
         ApplyMode::Merged
     } else {
         ApplyMode::Applied
@@ -72,7 +66,7 @@ impl Applier {
         match self.kind {
             ApplierKind::Kustomization => object.text_at(&["spec", "suspend"]) == Some("true"),
             ApplierKind::ResourceSet | ApplierKind::FluxInstance => {
-                let annotation = object.text_at(&["metadata", "annotations", OPERATOR_RECONCILE]);
+                let annotation = object.annotation(OPERATOR_RECONCILE);
                 annotation.is_some_and(|value| value.eq_ignore_ascii_case("disabled"))
             }
             ApplierKind::Bootstrap | ApplierKind::Folder => false,

@@ -98,8 +98,7 @@ impl Producers {
     }
 
     fn fill(&mut self, object: &Object) {
-        let annotation = |name: &str| object.text_at(&["metadata", "annotations", name]);
-        let filling = match (annotation(COPY_FROM), annotation(CONVERT_FROM)) {
+        let filling = match (object.annotation(COPY_FROM), object.annotation(CONVERT_FROM)) {
             (Some(from), _) => {
                 let Some((namespace, name)) = from.split_once('/') else { return };
                 Filling::Copy { namespace: namespace.into(), name: name.into(), by: object.reference() }
@@ -192,10 +191,7 @@ impl Producers {
 
 /// Returns whether an object has the annotation with which Flux keeps the fields of other writers.
 fn is_of_several(object: &Object) -> bool {
-    let metadata = object.node.get("metadata");
-    let mode = |field: &str| metadata?.at_keys(&[field, "kustomize.toolkit.fluxcd.io/ssa"])?.text();
-    let keeps = |mode: &str| ["IfNotPresent", "Merge"].iter().any(|known| mode.eq_ignore_ascii_case(known));
-    ["labels", "annotations"].into_iter().filter_map(mode).any(keeps)
+    ["IfNotPresent", "Merge"].iter().any(|mode| object.is_marked("kustomize.toolkit.fluxcd.io/ssa", mode))
 }
 
 fn key(object: &Object) -> (Name, Name, Name) {

@@ -124,7 +124,7 @@ fn chosen<'a>(set: &Object, from: &[Node], providers: &'a [Object]) -> Result<Ve
 
 /// The input sets of a provider. A static provider exports its default values, with an id derived from its UID.
 fn exported(provider: &Object, reference: &ObjectRef) -> Result<Vec<InputSet>, Missing> {
-    let annotation = provider.text_at(&["metadata", "annotations", RECONCILE]);
+    let annotation = provider.annotation(RECONCILE);
     if annotation.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
         return Err(Missing::Unknown(format!("an annotation disables {reference}")));
     }

@@ -48,7 +48,7 @@ pub fn is_input_provider(object: &Object) -> bool {
 
 /// Expands a ResourceSet of a cluster with the input providers of the cluster.
 pub fn expand(set: &Object, providers: &[Object]) -> Expansion {
-    if annotation(set, RECONCILE).is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
+    if set.annotation(RECONCILE).is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
         return Expansion {
             not_expanded: Some("an annotation disables the ResourceSet".into()),
             ..Expansion::default()
@@ -272,7 +272,7 @@ impl Expander<'_> {
 
 impl Built {
     fn add(&mut self, object: Object, once: bool) {
-        if once && annotation(&object, RECONCILE) == Some("disabled") {
+        if once && object.annotation(RECONCILE) == Some("disabled") {
             return;
         }
         let key = key(&object);
@@ -287,10 +287,6 @@ impl Built {
 fn key(object: &Object) -> Key {
     let ObjectRef { kind, namespace, name, .. } = object.reference();
     (object.group().to_owned(), kind, namespace, name)
-}
-
-fn annotation<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
-    object.text_at(&["metadata", "annotations", name])
 }
 
 /// The memory for a common label or annotation of an object, in bytes. Objects share its text.

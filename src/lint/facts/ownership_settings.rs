@@ -20,11 +20,12 @@ impl OwnershipSettings {
     /// The settings of an object for appliers of a kind.
     pub(crate) fn read(object: &Object, kind: ApplierKind) -> Self {
         if kind == ApplierKind::ResourceSet {
-            let is_not_pruned = is_set_to(object, "fluxcd.controlplane.io/prune", &["disabled"]);
+            let is_not_pruned = object.is_marked("fluxcd.controlplane.io/prune", "disabled");
             return Self { is_not_overwritten: false, is_not_pruned };
         }
-        let is_not_overwritten = is_set_to(object, SSA, &["IfNotPresent", "Merge"]) || is_ignored(object);
-        let is_not_pruned = is_set_to(object, "kustomize.toolkit.fluxcd.io/prune", &["disabled"]) || is_ignored(object);
+        let is_not_overwritten =
+            ["IfNotPresent", "Merge"].iter().any(|mode| object.is_marked(SSA, mode)) || is_ignored(object);
+        let is_not_pruned = object.is_marked("kustomize.toolkit.fluxcd.io/prune", "disabled") || is_ignored(object);
         Self { is_not_overwritten, is_not_pruned }
     }
 }
@@ -33,13 +34,7 @@ const SSA: &str = "kustomize.toolkit.fluxcd.io/ssa";
 
 /// Returns whether kustomize-controller ignores an object on the cluster, regardless of the applier of the object.
 pub(crate) fn is_ignored(object: &Object) -> bool {
-    is_set_to(object, "kustomize.toolkit.fluxcd.io/reconcile", &["disabled"]) || is_set_to(object, SSA, &["Ignore"])
-}
-
-fn is_set_to(object: &Object, key: &str, values: &[&str]) -> bool {
-    let metadata = ["labels", "annotations"].into_iter();
-    let mut found = metadata.filter_map(|field| object.text_at(&["metadata", field, key]));
-    found.any(|found| values.iter().any(|value| found.eq_ignore_ascii_case(value)))
+    object.is_marked("kustomize.toolkit.fluxcd.io/reconcile", "disabled") || object.is_marked(SSA, "Ignore")
 }
 
 /// Returns whether an applier deletes the objects that are no longer in its source.

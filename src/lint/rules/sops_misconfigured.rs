@@ -213,6 +213,6 @@ fn is_only_bootstrapped(view: &View<'_>, applier: &Applier, object: &Object) -> 
 ///
 /// An annotation disables its decryption, or an operator decrypts it on the cluster.
 fn stays_encrypted(object: &Object) -> bool {
-    let decrypt = object.text_at(&["metadata", "annotations", "kustomize.toolkit.fluxcd.io/decrypt"]);
+    let decrypt = object.annotation("kustomize.toolkit.fluxcd.io/decrypt");
     object.kind() == "SopsSecret" || decrypt.is_some_and(|value| value.eq_ignore_ascii_case("disabled"))
 }

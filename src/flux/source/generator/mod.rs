@@ -113,7 +113,7 @@ pub(super) struct Generated {
 impl<'a> Generator<'a> {
     /// Reads an ArtifactGenerator; an error if the generator is disabled, or if the sources are invalid.
     pub(super) fn read(object: &'a Object, names: &Names) -> Result<Self, Stop> {
-        let is_disabled = object.text_at(&["metadata", "annotations", RECONCILE]);
+        let is_disabled = object.annotation(RECONCILE);
         if is_disabled.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
             return Err(Stop::Unknown(
                 "an annotation disables its ArtifactGenerator, which keeps its last artifacts".into(),

@@ -154,7 +154,7 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
     for (namespace, name) in brought.iter().flat_map(|one| named_by(view, one)) {
         let Some(applied) = view.find("", "ConfigMap", namespace, name) else { continue };
         let object = applied.object;
-        if object.text_at(&["metadata", "annotations", COPY_FROM]).is_none() {
+        if object.annotation(COPY_FROM).is_none() {
             let cluster = ArcStr::default();
             let info = || Info {
                 view: at,
@@ -214,7 +214,7 @@ fn named_by<'a>(view: &View<'a>, brought: &'a AppliedSet) -> Vec<(&'a str, &'a s
     let ids = names.flat_map(|name| {
         let copied = view
             .find("", "ConfigMap", namespace, name)
-            .and_then(|applied| applied.object.text_at(&["metadata", "annotations", COPY_FROM])?.split_once('/'));
+            .and_then(|applied| applied.object.annotation(COPY_FROM)?.split_once('/'));
         copied.into_iter().chain([(namespace, name)])
     });
     ids.collect()
@@ -290,7 +290,7 @@ fn names_of<'a>(infos: &[Info<'a>], views: &[&View<'a>]) -> BTreeSet<&'a str> {
     };
     let maps = views.iter().flat_map(|view| view.of_kind("", "ConfigMap"));
     let copies = maps.filter_map(|applied| {
-        let source_of = |annotation: &str| applied.object.text_at(&["metadata", "annotations", annotation]);
+        let source_of = |annotation: &str| applied.object.annotation(annotation);
         is_copied(source_of(COPY_FROM).or_else(|| source_of(REFLECTS))?).then(|| applied.object.name())
     });
     own.chain(copies).collect()
