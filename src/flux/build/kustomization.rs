@@ -83,6 +83,9 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
     output
 }
 
+/// The start of the message of a kustomization with Helm charts.
+pub(crate) const OF_CHARTS: &str = "Flux does not build a kustomization with Helm charts";
+
 /// The findings of kustomizations with Helm charts, one for each file. kustomize-controller runs kustomize without
 /// `--enable-helm`, so kustomize refuses to build them.
 fn chart_findings(charts: Vec<Finding>) -> Vec<Finding> {
@@ -92,7 +95,7 @@ fn chart_findings(charts: Vec<Finding>) -> Vec<Finding> {
             last.related.push(Label::new(chart.at.span, "another chart"));
             continue;
         }
-        let message = "Flux does not build a kustomization with Helm charts, and applies none of its objects";
+        let message = format!("{OF_CHARTS}, and applies none of its objects");
         let help = "use a HelmRelease, or render the chart to a file: Flux runs kustomize without `--enable-helm`";
         findings.push(Finding::error(FAILED_BUILD, chart.at.span, message).help(help));
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use arcstr::ArcStr;
 
-use super::program_evidence::{Evidence, created_kind, is_helmfile};
+use super::program_evidence::{Evidence, created_kind, is_helmfile, renders_charts};
 use crate::flux::classify::{claims_to_be_manifest, is_chart_template};
 use crate::flux::install::kustomizations::is_kustomization_name;
 use crate::kustomize::is_yaml;
@@ -91,6 +91,11 @@ impl OtherPrograms {
         let is_whole = path.contains('/');
         let mentioned = self.files().find(|file| is_whole && mentions(file.text())).map(|file| file.path().to_owned());
         mentioned.or_else(|| self.mapping(path))
+    }
+
+    /// The file of a program that renders the Helm charts of kustomizations to files.
+    pub(in crate::flux) fn renderer(&self) -> Option<String> {
+        self.files().find(|file| renders_charts(file.text())).map(|file| file.path().to_owned())
     }
 
     /// The mapping of hologit that adds a file: `.holo/branches/BRANCH/PATH.toml` adds files of another repository to

@@ -40,6 +40,32 @@ pub(super) struct Evidence {
     pub(super) applied_folders: BTreeSet<String>,
 }
 
+/// Returns whether a program writes the output of `kustomize build --enable-helm` to a file.
+pub(super) fn renders_charts(text: &str) -> bool {
+    if !text.contains("--enable-helm") {
+        return false;
+    }
+    let writes = |command: &str| {
+        let mut words = command.split_whitespace().peekable();
+        while let Some(word) = words.next() {
+            let (is_redirect, target) = match word.strip_prefix('>') {
+                Some(rest) => (true, rest.trim_start_matches('>')),
+                None => (matches!(word, "-o" | "--output"), word.strip_prefix("--output=").unwrap_or_default()),
+            };
+            let target =
+                if target.is_empty() && is_redirect { words.peek().copied().unwrap_or_default() } else { target };
+            if !target.is_empty() && !target.starts_with("/dev/") && !target.starts_with('&') {
+                return true;
+            }
+        }
+        false
+    };
+    // A command continues after a line that ends with `\`.
+    let text = text.replace("\\\n", " ");
+    let mut commands = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    commands.any(|line| line.contains("kustomize") && line.contains("--enable-helm") && writes(line))
+}
+
 impl Evidence {
     pub(super) fn of(file: File) -> Self {
         let mut evidence = Self {

@@ -1,14 +1,14 @@
 //! Missing files that may exist when Flux reads the repository: another program writes them, or a submodule contains
-//! them.
+//! them. A program may also render the Helm charts of kustomizations.
 
 use std::cell::LazyCell;
 
 use crate::base::finding::{Finding, Severity};
-use crate::flux::build::kustomization::MISSING_PATH;
+use crate::flux::build::kustomization::{MISSING_PATH, OF_CHARTS};
 use crate::flux::object::kustomization_path::clamp;
 use crate::flux::query::other_programs::OtherPrograms;
 use crate::flux::source::{Exclusions, submodules};
-use crate::kustomize::MISSING_RESOURCE;
+use crate::kustomize::{FAILED_BUILD, MISSING_RESOURCE};
 use crate::text::{PathKind, Tree, folder_of, is_inside, join};
 
 /// Lowers the severity of findings of missing files that a `.gitignore` excludes: another program writes these files
@@ -38,6 +38,27 @@ pub(super) fn excuse_written(findings: &mut [Finding], programs: &OtherPrograms)
             finding.severity = Severity::Warning;
             finding.help = Some(format!("correct the path, unless `{program}` writes the file before Flux reads it"));
         }
+    }
+}
+
+/// Lowers the severity of findings of Helm charts in kustomizations if another program renders kustomizations with
+/// charts to files.
+///
+/// For example, a CI job renders the repository, and pushes the result to the repository that Flux reads.
+pub(super) fn excuse_rendered(findings: &mut [Finding], programs: &OtherPrograms) {
+    let renderer = LazyCell::new(|| programs.renderer());
+    for finding in findings {
+        if finding.rule != FAILED_BUILD || !finding.message.starts_with(OF_CHARTS) {
+            continue;
+        }
+        let Some(program) = renderer.as_deref() else { return };
+        finding.severity = Severity::Warning;
+        finding.help = Some(format!(
+            "use a HelmRelease, unless `{program}` renders the charts before Flux reads the files: Flux runs kustomize \
+             without `--enable-helm`"
+        ));
+        *finding =
+            finding.clone().caused_by(program, "", " kustomizations contain Helm charts, which Flux does not build");
     }
 }
 

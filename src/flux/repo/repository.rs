@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::ThreadPoolBuilder;
 
-use super::absent_files::{excuse_ignored, excuse_submodules, excuse_written};
+use super::absent_files::{excuse_ignored, excuse_rendered, excuse_submodules, excuse_written};
 use super::directory_objects::DirectoryObjects;
 use super::named_paths::{NamedPaths, applied_folders};
 use super::own_sources::sources;
@@ -203,6 +203,7 @@ impl Repo {
             repo.unfollowed.insert(overlap.folder);
         }
         excuse_written(&mut repo.problems, &repo.other_programs);
+        excuse_rendered(&mut repo.problems, &repo.other_programs);
         excuse_submodules(&mut repo.problems, tree);
         sort(&mut repo.problems);
         repo.shareable = exchange.into_kept().map(|of_clusters| Arc::new(Shareable { builder, of_clusters }));

@@ -12,6 +12,9 @@ declare! {
     /// The linter's build omits remote files without a local copy, encrypted files, and Helm charts. The linter does
     /// not report missing objects that these inputs may contain. `--verbose` shows the number of omissions.
     ///
+    /// A kustomization with Helm charts is a warning if a script or a CI job of the repository writes the output of
+    /// `kustomize build --enable-helm` to files, since Flux may read these files.
+    ///
     /// ## How to fix it
     ///
     /// Correct the line that the message shows.

@@ -1,8 +1,13 @@
 use crate::base::finding::{Finding, Label, Severity};
+use crate::flux::Applied;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::rbac::{Binding, BoundSubject, Role, Tenant};
+
+/// The kinds of objects with which the platform prepares a namespace for a tenant.
+const PREPARATIONS: &[&str] =
+    &["LimitRange", "Namespace", "NetworkPolicy", "ResourceQuota", "Role", "RoleBinding", "ServiceAccount"];
 
 declare! {
     /// An account of a tenant has all permissions, through `cluster-admin` or an equivalent role.
@@ -12,7 +17,8 @@ declare! {
     /// The severity is error for a ClusterRoleBinding, and for a RoleBinding outside the tenant's own namespaces. A
     /// user who can write to the tenant's repository then controls the Secrets of other tenants, the policies, and
     /// Flux. The severity is warning for a RoleBinding in the tenant's own namespace, since the tenant can change its
-    /// own quota, network policies and limits. The rule ignores such a RoleBinding if neither a label nor a Kustomization
+    /// own quota, network policies and limits. So is the severity for a RoleBinding in another namespace if the tenant
+    /// applies objects there, and the platform only prepares the namespace with roles, quotas and limits. The rule ignores such a RoleBinding if neither a label nor a Kustomization
     /// of another repository assigns the namespace to a tenant, since only the platform writes the objects of the
     /// namespace.
     ///
@@ -137,14 +143,30 @@ fn check(view: &View<'_>, found: &mut Findings) {
             continue;
         }
         if let Some((_, from)) = view.rbac().rules(binding).find(|(rule, _)| rule.is_everything()) {
-            found.extend(finding(binding, bound, tenant, from));
+            let is_own = tenant.namespaces.contains(&binding.namespace) || is_left_to(view, &binding.namespace, tenant);
+            found.extend(finding(binding, bound, tenant, from, is_own));
         }
     }
 }
 
-fn finding(binding: &Binding, bound: &BoundSubject, tenant: &Tenant, from: &Role) -> Option<Finding> {
+/// Returns whether only a tenant uses a namespace: its Kustomizations apply objects there, and the other objects only
+/// prepare the namespace.
+fn is_left_to(view: &View<'_>, namespace: &str, tenant: &Tenant) -> bool {
+    let tenancy = view.tenancy();
+    if namespace.is_empty() || tenancy.flux_namespaces.contains(namespace) || tenancy.tenants.contains_key(namespace) {
+        return false;
+    }
+    let used = view.objects().filter(|applied| applied.namespace() == Some(namespace));
+    let is_of_tenant = |applied: &Applied<'_>| {
+        applied.by.reference.namespace.as_deref().is_some_and(|namespace| tenant.namespaces.contains(namespace))
+    };
+    let mut others = used.filter(|applied| !PREPARATIONS.contains(&applied.object.kind()));
+    let first = others.next();
+    first.is_some_and(|first| is_of_tenant(&first)) && others.all(|applied| is_of_tenant(&applied))
+}
+
+fn finding(binding: &Binding, bound: &BoundSubject, tenant: &Tenant, from: &Role, is_own: bool) -> Option<Finding> {
     let at = Label::new(bound.place.written()?.clone(), format!("an account of {}", tenant.called()));
-    let is_own = tenant.namespaces.contains(&binding.namespace);
     let scope = match &*binding.namespace {
         "" => "on the whole cluster".to_owned(),
         namespace => format!("in namespace `{namespace}`"),

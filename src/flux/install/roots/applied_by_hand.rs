@@ -33,11 +33,11 @@ pub(super) fn applied_by_hand(
 
 fn candidate(builder: &Builder, includers: &Includers, unit: &str) -> Option<RootCandidate> {
     let tree = builder.files().tree();
-    let (all, findings) = if includers.is_buildable(unit) {
-        let build = builder.build(unit);
-        (build.objects, build.findings)
-    } else {
-        (objects_in(builder, unit), Vec::new())
+    let build = includers.is_buildable(unit).then(|| builder.build(unit));
+    // The kustomization of a directory may omit the file that the user applies.
+    let (all, findings) = match build.filter(|build| build.objects.iter().any(is_kustomization)) {
+        Some(build) => (build.objects, build.findings),
+        None => (objects_in(builder, unit), Vec::new()),
     };
     let of_source = |source: &Object| -> Vec<Object> {
         all.iter().filter(|object| is_kustomization(object) && is_of(object, source)).cloned().collect()

@@ -25,8 +25,9 @@ const PARTS: &[&str] = &["base", "bases", "common", "components", "shared"];
 /// The Kustomizations of each directory that no other Kustomization applies.
 type Units<'a> = BTreeMap<&'a str, Vec<&'a WrittenSync>>;
 
-/// Candidates for the directories of clusters: directories below `clusters`. If there are no such directories and the
-/// repository has no other root, the candidates are sibling directories that define the same Kustomizations.
+/// Candidates for the directories of clusters: directories below `clusters`, and directories beside the directory of a
+/// root that define the same Kustomizations. If there are no such directories and the repository has no other root, the
+/// candidates are sibling directories that define the same Kustomizations.
 pub(super) fn cluster_folders(
     builder: &Builder,
     includers: &Includers,
@@ -60,6 +61,7 @@ pub(super) fn cluster_folders(
             }
         }
     }
+    found.extend(beside_roots(&units, coverage));
     found.retain(|folder| !coverage.overlaps(folder) && !coverage.enters(folder));
     let found: BTreeSet<String> = found.into_iter().map(|folder| synced_part(folder, &units, coverage)).collect();
     found.iter().map(|folder| candidate(builder, includers, folder, &units)).collect()
@@ -90,6 +92,22 @@ fn are_alike(children: &BTreeMap<String, Vec<&WrittenSync>>) -> bool {
             seen.insert(identity, child).is_some_and(|other| other != child)
         })
     })
+}
+
+/// The directories beside the directories of roots that define a Kustomization of the root. A script or another
+/// repository may apply these directories to further clusters.
+fn beside_roots(units: &Units<'_>, coverage: &Coverage<'_>) -> BTreeSet<String> {
+    let identity = |sync: &WrittenSync| (sync.object.namespace().map(str::to_owned), sync.object.name().to_owned());
+    let mut found = BTreeSet::new();
+    for root in coverage.synced().filter(|root| !root.is_empty()) {
+        let inside = coverage.syncs.iter().filter(|sync| sync.units.iter().any(|unit| is_inside(unit, root)));
+        let own: BTreeSet<_> = inside.map(identity).collect();
+        let beside = children(folder_of(root), units).into_iter();
+        let alike =
+            beside.filter(|(folder, syncs)| folder != root && syncs.iter().any(|sync| own.contains(&identity(sync))));
+        found.extend(alike.map(|(folder, _)| folder));
+    }
+    found
 }
 
 /// Adds the directories of clusters below a directory. One cluster may also have several directories, but these define

@@ -76,6 +76,11 @@ impl<'a> Coverage<'a> {
         self.synced.extend(roots.filter_map(|root| root.synced(tree)));
     }
 
+    /// The directories that roots sync.
+    pub(super) fn synced(&self) -> impl Iterator<Item = &str> {
+        self.synced.iter().map(String::as_str)
+    }
+
     /// The repository of a source that the tree defines.
     pub(super) fn repository_of(&self, source: &SourceRef) -> Option<&str> {
         self.repositories.get(source).map(String::as_str)

@@ -8,7 +8,7 @@ use super::cluster_folders::cluster_folders;
 use super::coverage::{Coverage, source_of};
 use super::declared::declare;
 use super::former::mark_former;
-use super::names::{ONLY, names};
+use super::names::{ONLY, is_only_generic, names};
 use super::namespaces::set_namespaces;
 use super::of_charts::remove_of_charts;
 use super::overlaps::{Overlap, is_moved, remove_copies, remove_left_over, remove_overlaps, remove_unused};
@@ -227,6 +227,15 @@ fn named_after(tree: &Tree, root: &RootCandidate) -> String {
     let is_missing = root.is_bootstrap() && !tree.has_folder(&path);
     let whole = if is_missing || root.has_parts { folder_of(root.file.path()).to_string() } else { path };
     // The directory `flux-system` is not part of the name.
-    let trimmed = whole.strip_suffix("/flux-system").map_or(whole.clone(), ToString::to_string);
-    if trimmed.is_empty() { ONLY.to_string() } else { trimmed }
+    let trimmed = without_flux(&whole);
+    // A path with only generic names does not name the cluster; the directory of the bootstrap may.
+    let home = without_flux(folder_of(root.file.path()));
+    let is_named =
+        root.is_bootstrap() && is_only_generic(trimmed) && !is_only_generic(home) && is_inside(home, trimmed);
+    let named = if is_named { home } else { trimmed };
+    if named.is_empty() { ONLY.to_string() } else { named.to_string() }
+}
+
+fn without_flux(folder: &str) -> &str {
+    folder.strip_suffix("/flux-system").unwrap_or(folder)
 }

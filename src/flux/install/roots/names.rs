@@ -37,6 +37,11 @@ pub(super) fn is_generic(segment: &str) -> bool {
     GENERIC.contains(&segment)
 }
 
+/// Returns whether all segments of a directory are generic.
+pub(super) fn is_only_generic(folder: &str) -> bool {
+    folder.is_empty() || specific(folder) == ONLY
+}
+
 /// Returns whether the name of a directory is a placeholder, such as `CLUSTER_NAME` or `@NAME@`.
 pub(super) fn is_placeholder(segment: &str) -> bool {
     let is_between = |mark: char| segment.len() > 2 && segment.starts_with(mark) && segment.ends_with(mark);
