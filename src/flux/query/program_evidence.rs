@@ -30,7 +30,7 @@ pub(super) struct Evidence {
     pub(super) charts: BTreeSet<String>,
     /// The API groups of CRDs.
     pub(super) groups: BTreeSet<String>,
-    /// The kinds and names of Secrets, ConfigMaps and Namespaces.
+    /// The kinds and names of Secrets, ConfigMaps, Namespaces and ServiceAccounts.
     pub(super) objects: BTreeSet<(&'static str, String)>,
     /// Whether the program creates a namespace for each item of a list.
     pub(super) creates_namespaces: bool,
@@ -112,6 +112,15 @@ impl Evidence {
             {
                 self.add(kind, value);
             }
+            // The modules of clouds create the account that they give rights to: `service_account_name = "backup"`.
+            if let Some((_, value)) = line.split_once('=').filter(|(key, _)| is_key_of_account(key.trim())) {
+                value.split(['"', '[', ']', ',']).for_each(|value| {
+                    let name = value.rsplit(':').next().unwrap_or(value).trim();
+                    if !name.is_empty() {
+                        self.add("ServiceAccount", name);
+                    }
+                });
+            }
             if is_helmfile {
                 self.read_helmfile(line);
             }
@@ -154,6 +163,7 @@ impl Evidence {
                 Some((&("secret" | "secrets"), rest)) => ("Secret", rest.get(1..).unwrap_or_default()),
                 Some((&("configmap" | "cm"), rest)) => ("ConfigMap", rest),
                 Some((&("namespace" | "ns"), rest)) => ("Namespace", rest),
+                Some((&("serviceaccount" | "sa"), rest)) => ("ServiceAccount", rest),
                 _ => continue,
             };
             let Some(name) = arguments(rest).next() else { continue };
@@ -293,14 +303,25 @@ fn named_files(text: &str) -> BTreeSet<String> {
 
 /// The kind of an object, if commands create objects of that kind.
 pub(super) fn created_kind(kind: &str) -> Option<&'static str> {
-    ["Secret", "ConfigMap", "Namespace"].into_iter().find(|known| *known == kind)
+    ["Secret", "ConfigMap", "Namespace", "ServiceAccount"].into_iter().find(|known| *known == kind)
 }
 
 /// The kind of the object of a Terraform resource.
 fn resource_of(line: &str) -> Option<&'static str> {
     let name = line.strip_prefix("resource")?.trim_start().strip_prefix("\"kubernetes_")?;
-    let kinds = [("secret", "Secret"), ("config_map", "ConfigMap"), ("namespace", "Namespace")];
+    let kinds = [
+        ("secret", "Secret"),
+        ("config_map", "ConfigMap"),
+        ("namespace", "Namespace"),
+        ("service_account", "ServiceAccount"),
+    ];
     kinds.into_iter().find(|(start, _)| name.starts_with(start)).map(|(_, kind)| kind)
+}
+
+/// Returns whether the value of a key of Terraform is a Kubernetes service account, or a list of them with namespaces.
+fn is_key_of_account(key: &str) -> bool {
+    let keys = ["k8s_sa_name", "service_account", "service_account_name", "service_accounts"];
+    keys.iter().any(|known| key == *known || key.ends_with(&format!("_{known}")))
 }
 
 /// The arguments of a command, without flags and their values.

@@ -61,6 +61,21 @@ impl<'a> WrittenObjects<'a> {
         id.group == groups::SOURCE && self.repo.prepared.iter().any(is_same)
     }
 
+    /// An Argo CD object of the repository that may apply objects to a namespace, or that shows that Argo CD itself runs
+    /// in the namespace.
+    pub(crate) fn argo_of(&self, namespace: &str) -> Option<&'a Object> {
+        let mut all = self.repo.objects.iter().map(|built| &built.object).chain(&self.repo.aside);
+        all.find(|object| {
+            let target = match object.kind() {
+                "Application" => object.text_at(&["spec", "destination", "namespace"]),
+                "ApplicationSet" => object.text_at(&["spec", "template", "spec", "destination", "namespace"]),
+                _ => None,
+            };
+            let is_target = target.is_some_and(|target| target == namespace || target.contains("{{"));
+            object.group() == "argoproj.io" && (is_target || object.namespace() == Some(namespace))
+        })
+    }
+
     /// The Kustomizations that no cluster reaches and whose `spec.path` contains a directory.
     pub(crate) fn unreached_appliers(&self, folder: &str) -> impl Iterator<Item = &'a Object> {
         let all = self.repo.objects.iter().map(|built| &built.object).chain(&self.repo.aside);

@@ -32,6 +32,11 @@ const TEMPLATES: [(&str, &str); 4] = [
 ];
 
 impl<'a> View<'a> {
+    /// Returns an Argo CD object of the repository that may apply objects to a namespace.
+    pub(crate) fn argo_of(&self, namespace: &str) -> Option<&'a Object> {
+        self.written.argo_of(namespace)
+    }
+
     /// Returns a policy, or an object of an operator, that may create an object.
     ///
     /// [`View::producers`] evaluates the policies that generate `ConfigMap` and `Secret` objects.
@@ -108,7 +113,8 @@ impl<'a> View<'a> {
                 }
                 (group, _) => {
                     let spec = || object.node.get("spec").is_some_and(|spec| mentions(spec, wanted.name));
-                    is_of_operator(group) && ((!namespace.is_empty() && is_prefix()) || spec())
+                    let is_own = || !namespace.is_empty() && (is_prefix() || is_whole_product(object, namespace));
+                    is_of_operator(group) && (is_own() || spec())
                 }
             }
         })
@@ -147,6 +153,12 @@ const PASSIVE: [&str; 13] = [
 fn is_of_operator(group: &str) -> bool {
     let is_built_in = group.ends_with(".k8s.io") && !group.ends_with(".x-k8s.io");
     group.contains('.') && !is_built_in && !groups::is_toolkit(group) && !PASSIVE.contains(&group)
+}
+
+/// Returns whether the operator of a custom resource installs a whole product in the namespace, such as KnativeServing in
+/// `knative-serving`.
+fn is_whole_product(object: &Object, namespace: &str) -> bool {
+    object.name() == namespace || object.kind().eq_ignore_ascii_case(&namespace.replace('-', ""))
 }
 
 /// Returns whether cert-manager creates the Secret with the certificate of an Ingress or Gateway.

@@ -29,6 +29,9 @@ declare! {
     /// - a chart in that namespace, or a source without a local copy
     /// - an operator, if the object is named after a custom resource of the namespace, or a custom resource contains its
     ///   name
+    /// - an operator that installs a whole product in the namespace: its custom resource or kind has the name of the
+    ///   namespace
+    /// - Argo CD, if an Application of the repository targets the namespace
     /// - a container of that namespace with the name in its arguments or environment, or another program of the
     ///   repository
     /// - a policy, or a role that allows an account to write the object by name
@@ -170,6 +173,10 @@ fn report<'a>(
         let target = dangling.target;
         if let Some(maker) = view.maker_in_namespace(target) {
             found.unchecked(format!("{target}, which the controller of {} may create", maker.object.reference()));
+            continue;
+        }
+        if let Some(argo) = view.argo_of(target.namespace) {
+            found.unchecked(format!("{target}, which Argo CD with {} may create", argo.reference()));
             continue;
         }
         let is_explained = dangling.missing.is_mistake() || dangling.missing.is_elsewhere();

@@ -29,6 +29,7 @@ declare! {
     /// - the namespaces of Kubernetes and of common platforms
     /// - a namespace that a HelmRelease in another namespace creates with `createNamespace`
     /// - a namespace that a policy, a namespace request or another object creates
+    /// - the namespace of Argo CD, and a namespace that an Application of the repository targets
     /// - a namespace with the same name as a chart, because the chart may contain it, unless its contents are known
     /// - a namespace that an unbuilt input may contain
     /// - remote clusters that Flux accesses with a `kubeConfig`, because other tools may create namespaces there
@@ -180,6 +181,9 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
             continue;
         }
         match view.namespace(namespace) {
+            Presence::Missing if view.argo_of(namespace).is_some() => {
+                found.unchecked(format!("Namespace `{namespace}`, which Argo CD may create"));
+            }
             Presence::Missing => {
                 let (mut finding, remedy) = finding(view, namespace, &applied, usage);
                 finding.clusters.push(view.receiver.to_string().into());
