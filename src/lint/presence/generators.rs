@@ -155,7 +155,7 @@ fn is_of_operator(group: &str) -> bool {
     group.contains('.') && !is_built_in && !groups::is_toolkit(group) && !PASSIVE.contains(&group)
 }
 
-/// Returns whether the operator of a custom resource installs a whole product in the namespace, such as KnativeServing in
+/// Returns whether the operator of a custom resource installs a whole product in the namespace, such as `KnativeServing` in
 /// `knative-serving`.
 fn is_whole_product(object: &Object, namespace: &str) -> bool {
     object.name() == namespace || object.kind().eq_ignore_ascii_case(&namespace.replace('-', ""))

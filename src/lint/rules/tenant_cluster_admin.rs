@@ -17,10 +17,10 @@ declare! {
     /// The severity is error for a ClusterRoleBinding, and for a RoleBinding outside the tenant's own namespaces. A
     /// user who can write to the tenant's repository then controls the Secrets of other tenants, the policies, and
     /// Flux. The severity is warning for a RoleBinding in the tenant's own namespace, since the tenant can change its
-    /// own quota, network policies and limits. So is the severity for a RoleBinding in another namespace if the tenant
-    /// applies objects there, and the platform only prepares the namespace with roles, quotas and limits. The rule ignores such a RoleBinding if neither a label nor a Kustomization
-    /// of another repository assigns the namespace to a tenant, since only the platform writes the objects of the
-    /// namespace.
+    /// own quota, network policies and limits. The same applies to another namespace if the tenant applies objects
+    /// there, and the platform only prepares the namespace with roles, quotas and limits. The rule ignores a
+    /// RoleBinding in the tenant's own namespace if neither a label nor a Kustomization of another repository assigns
+    /// the namespace to a tenant, since only the platform writes the objects of the namespace.
     ///
     /// The configuration declares a tenant, or the rule detects it. A tenant namespace contains Flux objects, is not
     /// the namespace of Flux, and has the label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding in the
