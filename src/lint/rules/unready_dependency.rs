@@ -352,8 +352,8 @@ fn has_health(view: &View<'_>, object: &Object) -> bool {
     let Some(set) = view.applied_by(object).filter(|set| object.kind() == "Kustomization" && set.is_complete()) else {
         return true;
     };
-    set.objects.is_empty()
-        || set.objects.iter().any(|object| !WITHOUT_HEALTH.contains(&(object.group(), object.kind())))
+    // A Kustomization without objects is ready as soon as its own dependencies are.
+    set.objects.iter().any(|object| !WITHOUT_HEALTH.contains(&(object.group(), object.kind())))
 }
 
 fn is_empty(list: &Node) -> bool {
