@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::git;
 use super::journal::{self, Hash, Journal, Stamp, kind_name};
+use super::revision::Revision;
 use super::root::Root;
 use crate::text::File;
 
@@ -19,6 +20,8 @@ use crate::text::File;
 pub struct Evidence {
     pub(super) answers: Vec<(journal::Question, String, String)>,
     pub(super) tracked: Vec<(String, Hash)>,
+    /// The directories and revisions with the hashes of their files.
+    pub(super) revisions: Vec<(String, String, Hash)>,
     pub(super) folders: Vec<Item>,
     pub(super) files: Vec<Item>,
 }
@@ -90,7 +93,8 @@ impl Evidence {
         let answers = journal.answers.into_iter().map(|((question, path), answer)| (question, path, answer)).collect();
         let proven = |items: Vec<Item>| items.into_iter().map(|item| item.proven(start)).collect();
         let tracked = journal.tracked.into_iter().collect();
-        Some(Self { answers, tracked, folders: proven(folders), files: proven(files) })
+        let revisions = journal.revisions.into_iter().map(|((root, name), files)| (root, name, files)).collect();
+        Some(Self { answers, tracked, revisions, folders: proven(folders), files: proven(files) })
     }
 
     /// Compares the evidence with the file system.
@@ -103,7 +107,10 @@ impl Evidence {
         let files = || renew_all(&self.files, start, |path| read(path).and_then(|item| Some((item.stamp?, item.hash))));
         let is_tracked =
             |(root, names): &(String, Hash)| git::digest_of_tracked(Path::new(root)).is_ok_and(|found| found == *names);
-        let tracked = || self.tracked.iter().all(is_tracked);
+        let is_listed = |(root, name, files): &(String, String, Hash)| {
+            Revision::digest(Path::new(root), name).is_ok_and(|found| found == *files)
+        };
+        let tracked = || self.tracked.iter().all(is_tracked) && self.revisions.iter().all(is_listed);
         let (tracked, (folders, files)) = rayon::join(tracked, || rayon::join(folders, files));
         let (true, Some(folders), Some(files)) = (tracked, folders, files) else { return Comparison::Different };
         if folders.is_empty() && files.is_empty() {

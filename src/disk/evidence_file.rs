@@ -87,6 +87,12 @@ impl Evidence {
             out.bytes(root.as_bytes());
             out.0.extend_from_slice(names);
         }
+        out.number(self.revisions.len() as u64);
+        for (root, name, files) in &self.revisions {
+            out.bytes(root.as_bytes());
+            out.bytes(name.as_bytes());
+            out.0.extend_from_slice(files);
+        }
         for items in [&self.folders, &self.files] {
             out.number(items.len() as u64);
             let mut last = "";
@@ -111,7 +117,9 @@ impl Evidence {
             Some((question, bytes.text()?.to_owned(), bytes.text()?.to_owned()))
         })?;
         let tracked = bytes.list(|bytes| Some((bytes.text()?.to_owned(), bytes.hash()?)))?;
-        Some(Self { answers, tracked, folders: items(bytes)?, files: items(bytes)? })
+        let revisions =
+            bytes.list(|bytes| Some((bytes.text()?.to_owned(), bytes.text()?.to_owned(), bytes.hash()?)))?;
+        Some(Self { answers, tracked, revisions, folders: items(bytes)?, files: items(bytes)? })
     }
 }
 
@@ -148,6 +156,7 @@ mod tests {
         Evidence {
             answers: vec![(Question::Kind, "/a".to_owned(), "file".to_owned())],
             tracked: vec![("/a".to_owned(), [1; 32])],
+            revisions: vec![("/a".to_owned(), "main".to_owned(), [2; 32])],
             folders: vec![item("/a", stamp), item("/a/é", None)],
             files: vec![item("/a/é/x.yaml", stamp), item("/a/è/y.yaml", stamp)],
         }

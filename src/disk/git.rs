@@ -57,6 +57,8 @@ pub(super) fn command(root: &Path) -> Command {
         .arg("--no-pager")
         .env("GIT_ALLOW_PROTOCOL", "none")
         .env("GIT_NO_LAZY_FETCH", "1")
+        // Flux knows no replaced objects. Without them, the id of a file determines its content.
+        .env("GIT_NO_REPLACE_OBJECTS", "1")
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_TERMINAL_PROMPT", "0")
         .stdin(Stdio::null())

@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 use super::error::{DiskError, display};
 use super::file::is_yaml;
 use super::git;
-use super::journal;
+use super::journal::{self, Hash};
 use super::read_all::{AT_ONCE, MAX_BYTES, length, too_many_bytes};
 use crate::text::{DecodeError, Entry, File, LoadError, Loader, SharedTexts, Tree, folder_of, join};
 
@@ -42,7 +42,6 @@ pub struct ListedRevision {
 impl Revision {
     /// Starts `git` for a directory.
     pub fn open(folder: &Path, revision: &str) -> Result<Self, DiskError> {
-        journal::doubt();
         let repository = Repository::new(folder, revision);
         if !git::is_repository(&std::path::absolute(folder).unwrap_or_default()) {
             return Err(repository.error("the directory is not in a Git repository"));
@@ -55,7 +54,14 @@ impl Revision {
     pub fn list(self) -> Result<ListedRevision, DiskError> {
         let Self { repository, listing } = self;
         let listed = repository.list(listing)?;
+        journal::revision(&repository.folder, &repository.revision, listed.as_bytes());
         Ok(ListedRevision { repository, listed })
+    }
+
+    /// Returns the digest of the files of a directory in a revision. The ids of files determine their contents.
+    pub(super) fn digest(folder: &Path, revision: &str) -> Result<Hash, DiskError> {
+        let Self { repository, listing } = Self::open(folder, revision)?;
+        Ok(journal::hash_of(Some(repository.list(listing)?.as_bytes())))
     }
 }
 
@@ -364,6 +370,7 @@ impl Loader for RevisionLoader {
             Some(Content::Bytes(bytes)) => Ok(bytes),
             Some(Content::TooLarge) => Err(DecodeError::TooLarge.into()),
             None => {
+                journal::doubt();
                 let why = format!("Git cannot read the file in `{}`", self.repository.revision);
                 Err(LoadError::Unreadable(why))
             }

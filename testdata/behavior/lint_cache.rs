@@ -213,6 +213,43 @@ fn a_cached_run_equals_a_cold_run_after_any_edit() {
 }
 
 #[test]
+fn a_cached_comparison_equals_a_cold_one_after_any_edit_and_commit() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let commit = || {
+        git(&root, &["add", "-A"]);
+        let author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+        git(&root, &[&author[..], &["commit", "-q", "-m", "state"]].concat());
+    };
+    // A fault of the first commit, so that the earlier state is checked.
+    fixture.write("clusters/staging/broken.yaml", "kind: [");
+    let original: Vec<_> = files_below(&root).into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect();
+    git(&root, &["init", "-q"]);
+    commit();
+    let mut numbers = Numbers(11);
+    let mut done = Vec::new();
+    let mut stored = 0;
+    for round in 0..12 {
+        settle();
+        let arguments = ["--since", "HEAD", "--format", "json"];
+        let cold = fixture.lint(&arguments);
+        for turn in ["first", "second"] {
+            assert_eq!(fixture.cached(&arguments), cold, "{turn} run after {done:#?}");
+        }
+        stored += fixture.entries().len();
+        if round % 3 == 2 {
+            commit();
+            done.push("commit".to_owned());
+        } else {
+            done.push(edit(&root, &mut numbers, &original));
+        }
+    }
+    assert!(stored > 0);
+    // A missing revision fails, and a failure has no entry.
+    assert_eq!(fixture.cached(&["--since", "missing"]).0, Some(2));
+}
+
+#[test]
 fn an_unchanged_repository_is_not_linted_again() {
     let fixture = Fixture::new();
     settle();

@@ -6,6 +6,7 @@ mod record;
 
 pub(super) use question::{Question, kind_name};
 pub(super) use record::{
-    Hash, Journal, canonicalize, content, doubt, finish, folder, hash_of, metadata, start, symlink_metadata, tracked,
+    Hash, Journal, canonicalize, content, doubt, finish, folder, hash_of, metadata, revision, start, symlink_metadata,
+    tracked,
 };
 pub(super) use stamp::Stamp;

@@ -34,6 +34,8 @@ pub(in crate::disk) struct Journal {
     pub files: BTreeMap<String, (Stamp, Hash)>,
     /// The files that Git tracks, by directory.
     pub tracked: BTreeMap<String, Hash>,
+    /// The files of revisions, by directory and revision, as Git listed them with the ids of their contents.
+    pub revisions: BTreeMap<(String, String), Hash>,
     /// Whether the journal has everything that the run learned.
     pub is_complete: bool,
 }
@@ -46,6 +48,7 @@ pub(in crate::disk) fn start() {
         folders: BTreeMap::new(),
         files: BTreeMap::new(),
         tracked: BTreeMap::new(),
+        revisions: BTreeMap::new(),
         is_complete: true,
     };
     *JOURNAL.lock().unwrap_or_else(PoisonError::into_inner) = Some(journal);
@@ -137,6 +140,16 @@ pub(in crate::disk) fn tracked(root: &Path, names: Option<&[u8]>) {
         let names = hash_of(names);
         let known = *journal.tracked.entry(path).or_insert(names);
         journal.is_complete &= known == names;
+    });
+}
+
+/// Reports the files of a directory in a revision, as Git listed them.
+pub(in crate::disk) fn revision(root: &Path, revision: &str, listed: &[u8]) {
+    note(|journal| {
+        let Some(path) = journal.path(root) else { return };
+        let listed = hash_of(Some(listed));
+        let known = *journal.revisions.entry((path, revision.to_owned())).or_insert(listed);
+        journal.is_complete &= known == listed;
     });
 }
 
