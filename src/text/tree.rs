@@ -119,9 +119,18 @@ impl Tree {
     /// The names of the files and directories in a directory.
     pub fn names(&self, folder: &str) -> BTreeSet<String> {
         Read::note_folder(folder);
-        let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
-        let known = self.below(folder).filter_map(|path| path.get(start..)?.split('/').next());
-        let mut names: BTreeSet<String> = known.map(str::to_owned).collect();
+        let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        let mut next = self.first_from(&start);
+        while let Some(rest) = next.and_then(|path| path.strip_prefix(&*start)) {
+            let (name, below) = rest.split_once('/').map_or((rest, None), |(name, below)| (name, Some(below)));
+            // The paths below a directory are neighbors, and `0` is the character after `/`.
+            next = match below {
+                Some(_) => self.first_from(&format!("{start}{name}0")),
+                None => self.first_after(&format!("{start}{name}")),
+            };
+            names.insert(name.to_owned());
+        }
         names.extend(self.loader.iter().flat_map(|loader| loader.names(folder)));
         names
     }
@@ -242,6 +251,16 @@ impl Tree {
     pub fn under(&self, folder: &str) -> impl Iterator<Item = &str> {
         Read::note_folder(folder);
         self.below(folder)
+    }
+
+    /// The first path that is not before another path.
+    fn first_from(&self, path: &str) -> Option<&str> {
+        self.entries.range::<str, _>((Bound::Included(path), Bound::Unbounded)).next().map(|(path, _)| &**path)
+    }
+
+    /// The first path after another path.
+    fn first_after(&self, path: &str) -> Option<&str> {
+        self.entries.range::<str, _>((Bound::Excluded(path), Bound::Unbounded)).next().map(|(path, _)| &**path)
     }
 
     fn below(&self, folder: &str) -> impl Iterator<Item = &str> {

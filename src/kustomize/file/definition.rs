@@ -1,6 +1,7 @@
 //! A kustomization file: its fields and the files that it references.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
 
 use super::files::{Files, Reading, is_yaml};
 use super::kustomization_fields;
@@ -21,6 +22,8 @@ pub(crate) struct Definition {
     pub(crate) parsed: Arc<Parsed>,
     /// The directory of the file.
     pub(crate) folder: String,
+    /// The paths of the directories and files that the kustomization includes.
+    included: OnceLock<BTreeSet<String>>,
 }
 
 impl Definition {
@@ -28,7 +31,7 @@ impl Definition {
     pub(crate) fn new(node: &Node, parsed: Arc<Parsed>, folder: &str) -> Self {
         let (node, findings) =
             if node.is_map() { kustomization_fields::check(node) } else { (node.clone(), Vec::new()) };
-        Self { node, findings, parsed, folder: folder.to_owned() }
+        Self { node, findings, parsed, folder: folder.to_owned(), included: OnceLock::new() }
     }
 
     /// The entry of a field; `None` if its value is null.
@@ -39,6 +42,15 @@ impl Definition {
     /// The items of a list field.
     pub(crate) fn items(&self, field: &str) -> &[Node] {
         self.entry(field).map_or(&[], |entry| entry.node.items())
+    }
+
+    /// Returns whether the kustomization includes a path of the tree. kustomize rejects a second inclusion.
+    pub(crate) fn includes(&self, path: &str) -> bool {
+        let included = self.included.get_or_init(|| {
+            let items = ["resources", "bases", "components"].into_iter().flat_map(|field| self.items(field));
+            items.filter_map(|item| join(&self.folder, item.text()?)).collect()
+        });
+        included.contains(path)
     }
 
     /// The path of the file in the tree.

@@ -159,7 +159,10 @@ impl Files {
         let start = text.strip_suffix(rest).unwrap_or_default();
         let with =
             |name: &str| if below.is_empty() { format!("{start}{name}") } else { format!("{start}{name}/{below}") };
-        let is_free = |name: &&str| including.is_none_or(|definition| !definition.includes(&with(name)));
+        let is_included = |definition: &Definition, name: &str| {
+            join(&definition.folder, &with(name)).is_some_and(|path| definition.includes(&path))
+        };
+        let is_free = |name: &&str| including.is_none_or(|definition| !is_included(definition, name));
         let suggestion = did_you_mean(segment, names.iter().map(String::as_str).filter(is_free)).map(|name| {
             let suggestion = with(name);
             (
@@ -192,12 +195,5 @@ impl Definition {
     /// Resolves the scalar `node`, a reference of this kustomization.
     pub(crate) fn find(&self, files: &Files, node: &Node) -> Result<Located, Finding> {
         files.resolve(&self.folder, node.text().unwrap_or_default(), node.span(), Some(self))
-    }
-
-    /// Returns whether this kustomization includes a path. kustomize rejects a second inclusion.
-    fn includes(&self, path: &str) -> bool {
-        let path = join(&self.folder, path);
-        let items = ["resources", "bases", "components"].into_iter().flat_map(|field| self.items(field));
-        path.is_some() && items.filter_map(Node::text).any(|text| join(&self.folder, text) == path)
     }
 }
