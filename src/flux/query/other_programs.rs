@@ -4,7 +4,7 @@
 //! Fleetwright does not run these programs, and does not know when they run. Therefore, a file does not prove that an
 //! object exists. Rules do not report an object as missing if another program may create it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use arcstr::ArcStr;
@@ -13,8 +13,10 @@ use super::program_evidence::{Evidence, created_kind, is_helmfile, renders_chart
 use crate::flux::classify::{claims_to_be_manifest, is_chart_template};
 use crate::flux::install::kustomizations::is_kustomization_name;
 use crate::kustomize::is_yaml;
-use crate::text::{File, Index, Tree, folder_of, is_inside};
+use crate::text::{File, Index, Tree, folder_of};
 
+/// The maximum number of bytes that are compared to find the paths that programs mention.
+const MAX_COMPARED: usize = 100 << 20;
 /// The maximum number of files that are read.
 const MAX_FILES: usize = 5_000;
 /// The maximum length of a file that is read.
@@ -78,19 +80,50 @@ impl OtherPrograms {
         self.evidence().iter().find(|one| one.applies(folder)).map(|one| one.file.path())
     }
 
-    /// The file of a program that mentions the whole path of a file.
-    pub(in crate::flux) fn mention(&self, path: &str) -> Option<String> {
+    /// The missing files that programs mention with their whole path, each with the file of the first program.
+    ///
+    /// A mapping of hologit mentions the files that it adds.
+    pub(in crate::flux) fn mentions(&self, missing: &BTreeSet<String>) -> BTreeMap<String, String> {
+        let mut found: BTreeMap<String, String> = BTreeMap::new();
+        if missing.is_empty() {
+            return found;
+        }
+        let names: BTreeSet<&str> = missing.iter().filter_map(|path| path.rsplit('/').next()).collect();
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-        let mentions = |text: &str| {
-            text.match_indices(path).any(|(at, _)| {
-                let before = text.get(..at).unwrap_or_default().trim_end_matches("./");
-                let after = text.get(at + path.len()..).unwrap_or_default();
-                !before.ends_with(is_part) && !after.starts_with(|c| is_part(c) || c == '.')
-            })
-        };
-        let is_whole = path.contains('/');
-        let mentioned = self.files().find(|file| is_whole && mentions(file.text())).map(|file| file.path().to_owned());
-        mentioned.or_else(|| self.mapping(path))
+        let mut compared = 0;
+        for file in self.files() {
+            let words = file.text().split(|c| !is_part(c) && !matches!(c, '.' | '/'));
+            for word in words.filter(|word| word.contains('/')) {
+                let mut starts: Vec<usize> = Vec::new();
+                let mut at = 0;
+                for segment in word.split('/') {
+                    let end = at + segment.len();
+                    let segment_start = at;
+                    at = end + 1;
+                    for start in starts.iter().filter(|_| names.contains(segment)) {
+                        let Some(path) = word.get(*start..end) else { continue };
+                        compared += path.len();
+                        if compared > MAX_COMPARED {
+                            break;
+                        }
+                        if missing.contains(path) {
+                            found.entry(path.to_owned()).or_insert_with(|| file.path().to_owned());
+                        }
+                    }
+                    starts.push(segment_start);
+                }
+            }
+        }
+        let mappings = self.mappings();
+        for path in missing.iter().filter(|_| !mappings.is_empty()) {
+            let above =
+                std::iter::successors(Some(path.as_str()), |path| Some(folder_of(path)).filter(|_| !path.is_empty()));
+            // The innermost mapping is the most specific one.
+            if let Some(mapping) = above.filter_map(|path| mappings.get(path)).max_by_key(|file| (file.len(), *file)) {
+                found.entry(path.clone()).or_insert_with(|| (*mapping).to_owned());
+            }
+        }
+        found
     }
 
     /// The file of a program that renders the Helm charts of kustomizations to files.
@@ -98,22 +131,22 @@ impl OtherPrograms {
         self.files().find(|file| renders_charts(file.text())).map(|file| file.path().to_owned())
     }
 
-    /// The mapping of hologit that adds a file: `.holo/branches/BRANCH/PATH.toml` adds files of another repository to
-    /// `PATH`, and a file whose name starts with `_` adds them to its directory. Flux reads the composed branch.
-    fn mapping(&self, path: &str) -> Option<String> {
-        let adds = |file: &&str| {
+    /// The mappings of hologit that add files, by the path to which they add files: `.holo/branches/BRANCH/PATH.toml`
+    /// adds files of another repository to `PATH`, and a file whose name starts with `_` adds them to its directory.
+    /// Flux reads the composed branch.
+    fn mappings(&self) -> BTreeMap<&str, &str> {
+        let mut mappings: BTreeMap<&str, &str> = BTreeMap::new();
+        for file in self.tree.under(MAPPINGS.trim_end_matches('/')) {
             let mapping = file.strip_prefix(MAPPINGS).and_then(|file| file.split_once('/')?.1.strip_suffix(".toml"));
-            mapping.is_some_and(|mapping| {
-                let name = mapping.rsplit('/').next().unwrap_or(mapping);
-                is_inside(path, if name.starts_with('_') { folder_of(mapping) } else { mapping })
-            })
-        };
-        // The innermost mapping is the most specific one.
-        self.tree
-            .under(MAPPINGS.trim_end_matches('/'))
-            .filter(adds)
-            .max_by_key(|file| file.len())
-            .map(ToString::to_string)
+            let Some(mapping) = mapping else { continue };
+            let name = mapping.rsplit('/').next().unwrap_or(mapping);
+            let target = if name.starts_with('_') { folder_of(mapping) } else { mapping };
+            let longest = mappings.get(target).is_none_or(|other| other.len() <= file.len());
+            if longest {
+                mappings.insert(target, file);
+            }
+        }
+        mappings
     }
 
     /// Reads the files now, on this thread, instead of at the first query.

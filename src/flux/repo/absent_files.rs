@@ -16,9 +16,9 @@ use crate::text::{PathKind, Tree, folder_of, is_inside, join};
 pub(super) fn excuse_ignored(findings: &mut [Finding], tree: &Tree) {
     let exclusions = LazyCell::new(|| Exclusions::of_git(tree));
     for finding in findings.iter_mut().filter(|finding| finding.rule == MISSING_RESOURCE) {
-        let span = &finding.at.span;
-        let path = join(folder_of(span.file().path()), span.text().trim_matches(['"', '\'']));
-        if path.is_some_and(|path| tree.path_kind(&path) == PathKind::Missing && exclusions.contain(&path)) {
+        if referenced(finding)
+            .is_some_and(|path| tree.path_kind(&path) == PathKind::Missing && exclusions.contain(&path))
+        {
             finding.severity = Severity::Warning;
             finding.help = Some(
                 "write the file before the build: a `.gitignore` excludes the file from the repository".to_owned(),
@@ -31,10 +31,10 @@ pub(super) fn excuse_ignored(findings: &mut [Finding], tree: &Tree) {
 ///
 /// For example, a CI job writes such a file, and pushes it to the branch that Flux reads.
 pub(super) fn excuse_written(findings: &mut [Finding], programs: &OtherPrograms) {
+    let missing = findings.iter().filter(|finding| finding.rule == MISSING_RESOURCE).filter_map(referenced).collect();
+    let mentions = programs.mentions(&missing);
     for finding in findings.iter_mut().filter(|finding| finding.rule == MISSING_RESOURCE) {
-        let span = &finding.at.span;
-        let path = join(folder_of(span.file().path()), span.text().trim_matches(['"', '\'']));
-        if let Some(program) = path.and_then(|path| programs.mention(&path)) {
+        if let Some(program) = referenced(finding).and_then(|path| mentions.get(&path)) {
             finding.severity = Severity::Warning;
             finding.help = Some(format!("correct the path, unless `{program}` writes the file before Flux reads it"));
         }
@@ -60,6 +60,12 @@ pub(super) fn excuse_rendered(findings: &mut [Finding], programs: &OtherPrograms
         *finding =
             finding.clone().caused_by(program, "", " kustomizations contain Helm charts, which Flux does not build");
     }
+}
+
+/// The path in the repository that a kustomization references at the position of a finding.
+fn referenced(finding: &Finding) -> Option<String> {
+    let span = &finding.at.span;
+    join(folder_of(span.file().path()), span.text().trim_matches(['"', '\'']))
 }
 
 /// Lowers the severity of findings of missing files in submodules that are not checked out.
