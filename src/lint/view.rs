@@ -12,13 +12,15 @@ use crate::flux::{
     Receiver, Settings, Tenancy, repository_owner,
 };
 use crate::kube::{Object, ObjectId, groups};
-use crate::lint::facts::artifacts::may_be_generated;
+use crate::lint::facts::artifacts::GeneratedArtifacts;
 use crate::lint::facts::by_identity::{ByIdentity, ListPosition};
 use crate::lint::facts::identity_hash::kind_hash;
 use crate::lint::facts::inputs::{Input, Reader, inputs};
 use crate::lint::facts::listing::Listing;
 use crate::lint::facts::unknown_sources::UnknownSources;
 use crate::lint::facts::written_objects::WrittenObjects;
+use crate::lint::presence::generators::Writers;
+use crate::lint::presence::namespace_sources::RequestedNamespaces;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
 use crate::rbac::{Account, Kinds, Rbac, Tenants};
 use crate::text::Index;
@@ -53,6 +55,12 @@ pub struct View<'a> {
     /// Whether an account has no escape from its rights.
     pub(super) confined: Mutex<BTreeMap<Account, bool>>,
     flux_version: OnceLock<Option<FluxVersion>>,
+    open_names: OnceLock<Index<u64, Vec<ObjectId<'a>>>>,
+    generated_artifacts: OnceLock<GeneratedArtifacts<'a>>,
+    /// The policies and templates that may create objects of a kind.
+    pub(super) creators: Mutex<BTreeMap<(bool, String), Option<Applied<'a>>>>,
+    writers: OnceLock<Writers<'a>>,
+    requested_namespaces: OnceLock<RequestedNamespaces<'a>>,
 }
 
 /// The lists of objects that a cluster receives.
@@ -108,6 +116,11 @@ impl<'a> View<'a> {
             inputs: OnceLock::new(),
             confined: Mutex::default(),
             flux_version: OnceLock::new(),
+            open_names: OnceLock::new(),
+            generated_artifacts: OnceLock::new(),
+            creators: Mutex::default(),
+            writers: OnceLock::new(),
+            requested_namespaces: OnceLock::new(),
         }
     }
 
@@ -224,10 +237,19 @@ impl<'a> View<'a> {
         lists.flat_map(|(brought, listing)| listing.encrypted.iter().filter_map(|at| brought.at(*at)))
     }
 
-    /// The objects whose name or namespace contains a variable.
-    pub(super) fn with_open_names(&self) -> impl Iterator<Item = Applied<'a>> {
-        let lists = self.lists.iter();
-        lists.flat_map(|(brought, listing)| listing.open_names.iter().filter_map(|at| brought.at(*at)))
+    /// The objects of a kind whose name or namespace contains a variable.
+    pub(super) fn with_open_names(&self, group: &str, kind: &str) -> &[ObjectId<'a>] {
+        let by_kind = self.open_names.get_or_init(|| {
+            let mut by_kind: Index<u64, Vec<ObjectId<'a>>> = Index::default();
+            for (brought, listing) in &self.lists {
+                let brought: &'a AppliedSet = brought;
+                for id in listing.open_names.iter().filter_map(|at| Some(ObjectId::of(brought.at(*at)?.object))) {
+                    by_kind.entry(kind_hash(id.group, id.kind)).push(id);
+                }
+            }
+            by_kind
+        });
+        by_kind.get(&kind_hash(group, kind)).map_or(&[], Vec::as_slice)
     }
 
     /// The producers of `ConfigMap` and `Secret` objects that appliers do not apply to the cluster.
@@ -411,7 +433,20 @@ impl<'a> View<'a> {
 
     /// Returns whether a controller on the cluster may generate an `ExternalArtifact`.
     pub(super) fn may_generate_artifact(&self, namespace: &str, name: &str) -> bool {
-        may_be_generated(self.of_kind(groups::SOURCE_EXTENSIONS, "ArtifactGenerator"), namespace, name)
+        let generated = self
+            .generated_artifacts
+            .get_or_init(|| GeneratedArtifacts::of(self.of_kind(groups::SOURCE_EXTENSIONS, "ArtifactGenerator")));
+        generated.may_contain(namespace, name)
+    }
+
+    /// The roles that allow accounts to write Secrets and ConfigMaps with certain names.
+    pub(super) fn writers(&self) -> &Writers<'a> {
+        self.writers.get_or_init(|| Writers::of(self))
+    }
+
+    /// The namespaces that objects of the cluster request.
+    pub(super) fn requested_namespaces(&self) -> &RequestedNamespaces<'a> {
+        self.requested_namespaces.get_or_init(|| RequestedNamespaces::of(self))
     }
 
     fn at(&self, (list, at): ListPosition) -> Option<Applied<'a>> {

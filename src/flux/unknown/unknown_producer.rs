@@ -201,6 +201,15 @@ impl UnknownProducer {
         }
     }
 
+    /// The known contents of the producer, if it certainly creates some objects, with their namespace if that is
+    /// significant.
+    pub fn certain_contents(&self) -> Option<(&'static str, Option<Name>)> {
+        let Contents::Known(known) = self.contents else { return None };
+        let is_of_flux = known.purpose == Purpose::Flux;
+        (is_of_flux || known.all_groups().is_some())
+            .then(|| (known.name, self.namespace.clone().filter(|_| is_of_flux)))
+    }
+
     /// Returns whether the producer is likely to create an object that it may create: charts usually name roles after
     /// the chart, unless rights are the purpose of the chart.
     pub fn is_likely_to_create(&self, id: ObjectId<'_>) -> bool {

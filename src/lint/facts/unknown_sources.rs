@@ -79,6 +79,8 @@ pub(crate) struct UnknownSources<'a> {
     named: BTreeMap<&'a str, Vec<usize>>,
     /// The sorted positions of the producers whose objects may be in any namespace: all but charts, and some charts.
     anywhere: Vec<usize>,
+    /// The positions of the producers with known contents, without those that create the same objects.
+    certain: BTreeMap<(&'static str, Option<Name>), usize>,
     /// The namespaces that releases create.
     created: BTreeSet<&'a str>,
 }
@@ -125,6 +127,13 @@ impl<'a> UnknownSources<'a> {
         sources
     }
 
+    fn add(&mut self, producer: Producer<'a>) {
+        if let Some(contents) = producer.contents.certain_contents() {
+            self.certain.entry(contents).or_insert(self.producers.len());
+        }
+        self.producers.push(producer);
+    }
+
     fn add_release(
         &mut self,
         applied: &Applied<'a>,
@@ -149,7 +158,7 @@ impl<'a> UnknownSources<'a> {
         if contents.namespace().is_none() {
             self.anywhere.push(self.producers.len());
         }
-        self.producers.push(Producer {
+        self.add(Producer {
             object: Some(release),
             home: applied.namespace().unwrap_or_default(),
             by: Some(applied.by),
@@ -162,7 +171,7 @@ impl<'a> UnknownSources<'a> {
     fn add_unidentified(&mut self, applied: &'a AppliedSet) {
         for object in applied.unidentified() {
             self.anywhere.push(self.producers.len());
-            self.producers.push(Producer {
+            self.add(Producer {
                 object: Some(object),
                 home: applied.by.reference.namespace.as_deref().unwrap_or_default(),
                 by: Some(&applied.by),
@@ -177,7 +186,7 @@ impl<'a> UnknownSources<'a> {
         // The objects of a failed build are mostly objects of the fleet, not of an artifact.
         let artifact = object.filter(|_| matches!(applier.state, State::NotBuilt(_))).and_then(source_of);
         self.anywhere.push(self.producers.len());
-        self.producers.push(Producer {
+        self.add(Producer {
             object,
             home: applier.reference.namespace.as_deref().unwrap_or_default(),
             by: applier.parent_applier.as_ref(),
@@ -190,7 +199,7 @@ impl<'a> UnknownSources<'a> {
         for base in set.unread() {
             let contents = UnknownProducer::of_base(base, owner);
             self.anywhere.push(self.producers.len());
-            self.producers.push(Producer {
+            self.add(Producer {
                 object: None,
                 home: set.by.reference.namespace.as_deref().unwrap_or_default(),
                 by: Some(&set.by),
@@ -219,7 +228,8 @@ impl<'a> UnknownSources<'a> {
 
     /// Returns whether a producer certainly creates an object.
     pub(crate) fn certainly_creates(&self, id: ObjectId<'_>) -> bool {
-        self.of(id).any(|one| one.contents.creates(id) == Creates::Certainly)
+        let mut certain = self.certain.values().filter_map(|at| self.producers.get(*at));
+        certain.any(|one| one.contents.creates(id) == Creates::Certainly)
     }
 
     /// Returns whether it is likely that a producer creates an object.

@@ -16,6 +16,10 @@ const SWITCHES: [&[&str]; 4] = [&["installCRDs"], &["crds", "enabled"], &["crds"
 /// The charts of container networks that contain CRDs.
 const NETWORKS: [&str; 2] = ["cilium", "tigera-operator"];
 
+/// The maximum number of releases whose charts install the CRDs of one group. If there are more releases, the order of
+/// one of them hardly matters.
+const MAX_CHARTS: usize = 50;
+
 /// A custom resource, with the releases whose charts install its CRD.
 pub(crate) struct ChartUse<'a> {
     /// The first object of its kind in its applier.
@@ -36,6 +40,7 @@ pub(crate) fn uses_of_charts<'a>(view: &View<'a>) -> Vec<ChartUse<'a>> {
             }
         }
     }
+    charts.retain(|_, releases| releases.len() <= MAX_CHARTS);
     if charts.is_empty() {
         return Vec::new();
     }

@@ -8,11 +8,15 @@ use super::applier_tree::ApplierTree;
 use super::apply_order::{ApplyOrder, Certainty, applied, started, waits_for};
 use super::chart_uses::{ChartUse, uses_of_charts};
 use crate::flux::{Applied, Applier, ApplierKind};
+use crate::kube::Object;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
 use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::Node;
+
+/// The maximum number of CRDs that define one kind. Each of them has as many consumers as the kind has objects.
+const MAX_DEFINITIONS: usize = 20;
 
 /// The uses between the appliers of a cluster, by the positions of consumer and provider.
 #[derive(Default)]
@@ -96,11 +100,18 @@ impl<'a> LateUses<'a> {
 impl<'a> Search<'_, 'a> {
     /// Adds the custom resources as consumers of their CRDs.
     fn add_custom_resources(&mut self) {
+        let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         for definition in self.view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {
-            let text = |keys: &[&str]| definition.object.text_at(keys);
+            let definition_object: &'a Object = definition.object;
+            let text = |keys: &[&str]| definition_object.text_at(keys);
             let (Some(group), Some(kind)) = (text(&["spec", "group"]), text(&["spec", "names", "kind"])) else {
                 continue;
             };
+            let count = counts.entry((group, kind)).or_default();
+            *count += 1;
+            if *count > MAX_DEFINITIONS {
+                continue;
+            }
             for applied in self.view.of_kind(group, kind) {
                 self.add(applied.by, definition, kind_of(applied), || true);
             }

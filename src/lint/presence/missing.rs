@@ -1,6 +1,7 @@
 //! The search for referenced objects that are missing on a cluster, with a suggestion of the intended object.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::on_cluster::Presence;
 use super::own_inputs::unknown_producer;
@@ -13,7 +14,7 @@ use crate::lint::findings::Findings;
 use crate::lint::refs::dependency::dependencies;
 use crate::lint::refs::values_reference::values_of;
 use crate::lint::view::View;
-use crate::text::{folder_of, is_inside};
+use crate::text::folder_of;
 use crate::yaml::fix;
 use crate::yaml::{Node, Origin};
 
@@ -25,6 +26,8 @@ pub(crate) struct MissingSearch<'v, 'a> {
     view: &'v View<'a>,
     known: BTreeMap<ObjectId<'a>, Answer<'a>>,
     suggestions: usize,
+    /// The directories of the appliers that are built.
+    built: OnceCell<BTreeSet<&'a str>>,
 }
 
 /// The answer of a search, without regard to the object that needs the wanted object.
@@ -68,7 +71,7 @@ enum Mistake {
 
 impl<'v, 'a> MissingSearch<'v, 'a> {
     pub(crate) fn on(view: &'v View<'a>) -> Self {
-        Self { view, known: BTreeMap::new(), suggestions: 0 }
+        Self { view, known: BTreeMap::new(), suggestions: 0, built: OnceCell::new() }
     }
 
     /// Returns the wanted object, with a suggestion, if the object is certainly missing.
@@ -163,11 +166,13 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
     fn elsewhere(&self, wanted: ObjectId<'a>) -> Option<Elsewhere<'a>> {
         let object = self.view.written.find_unreached(wanted)?;
         let folder = folder_of(written_position(object).1);
-        let built = self.view.appliers().filter(|applier| applier.state == State::Built);
-        let folders = built.map(|applier| &*applier.folder);
-        let applied = folders
-            .filter(|applied| !applied.is_empty() && is_inside(folder, applied))
-            .max_by_key(|applied| applied.len());
+        let built = self.built.get_or_init(|| {
+            let built = self.view.appliers().filter(|applier| applier.state == State::Built);
+            built.map(|applier| &*applier.folder).collect()
+        });
+        let mut above = std::iter::successors(Some(folder), |folder| Some(folder_of(folder)));
+        let applied =
+            above.by_ref().take_while(|folder| !folder.is_empty()).find_map(|folder| built.get(folder)).copied();
         Some(Elsewhere { object, applied })
     }
 

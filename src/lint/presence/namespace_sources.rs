@@ -1,5 +1,7 @@
 //! Objects that create a Namespace: requests, objects with a manifest, and policies.
 
+use std::collections::BTreeSet;
+
 use crate::kube::Object;
 use crate::lint::fields::{mentions, text_of};
 use crate::lint::view::View;
@@ -15,40 +17,54 @@ const REQUESTS: &[(&str, &str)] = &[
 /// The kinds of Crossplane whose objects contain a manifest of another object.
 const CONTAINERS: &[(&str, &str)] = &[("kubernetes.crossplane.io", "Object"), ("kubernetes.m.crossplane.io", "Object")];
 
-/// Returns whether an object of a cluster creates or may create a namespace.
-pub(crate) fn creates_namespace(view: &View<'_>, name: &str) -> bool {
-    let is_requested =
-        |(group, kind): &(&str, &str)| view.of_kind(group, kind).any(|applied| applied.object.name() == name);
-    let is_contained =
-        |(group, kind): &(&str, &str)| view.of_kind(group, kind).any(|applied| contains(applied.object, name));
-    let is_generated = |kind: &str| {
-        let policies = view.of_kind("kyverno.io", kind);
-        policies.into_iter().any(|applied| generates(applied.object, name))
-    };
-    // Fleetwright does not evaluate the expressions of these policies.
-    let may_generate = |kind: &str| {
-        let policies = view.of_kind("policies.kyverno.io", kind);
-        policies.into_iter().any(|applied| mentions(&applied.object.node, "Namespace"))
-    };
-    REQUESTS.iter().any(is_requested)
-        || CONTAINERS.iter().any(is_contained)
-        || ["ClusterPolicy", "Policy"].into_iter().any(is_generated)
-        || ["GeneratingPolicy", "NamespacedGeneratingPolicy"].into_iter().any(may_generate)
+/// The namespaces that the objects of a cluster create or may create.
+#[derive(Debug, Default)]
+pub(crate) struct RequestedNamespaces<'a> {
+    names: BTreeSet<&'a str>,
+    /// Whether a policy may create a namespace with any name.
+    may_be_any: bool,
 }
 
-fn contains(container: &Object, name: &str) -> bool {
-    let Some(manifest) = container.node.at_keys(&["spec", "forProvider", "manifest"]) else { return false };
+impl<'a> RequestedNamespaces<'a> {
+    pub(crate) fn of(view: &View<'a>) -> Self {
+        let mut all = Self::default();
+        let requests = REQUESTS.iter().flat_map(|(group, kind)| view.of_kind(group, kind));
+        all.names.extend(requests.map(|applied| applied.object.name()));
+        let containers = CONTAINERS.iter().flat_map(|(group, kind)| view.of_kind(group, kind));
+        all.names.extend(containers.filter_map(|applied| contained(applied.object)));
+        for policy in ["ClusterPolicy", "Policy"].into_iter().flat_map(|kind| view.of_kind("kyverno.io", kind)) {
+            all.add_generated(policy.object);
+        }
+        // Fleetwright does not evaluate the expressions of these policies.
+        let kinds = ["GeneratingPolicy", "NamespacedGeneratingPolicy"].into_iter();
+        let mut policies = kinds.flat_map(|kind| view.of_kind("policies.kyverno.io", kind));
+        all.may_be_any |= policies.any(|applied| mentions(&applied.object.node, "Namespace"));
+        all
+    }
+
+    /// Returns whether an object creates or may create a namespace.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.may_be_any || self.names.contains(name)
+    }
+
+    fn add_generated(&mut self, policy: &'a Object) {
+        let rules = policy.node.at_keys(&["spec", "rules"]).map_or(&[][..], Node::items);
+        for generate in rules.iter().filter_map(|rule| rule.get("generate")) {
+            let each = generate.get("foreach").map_or(&[][..], Node::items);
+            let all = std::iter::once(generate).chain(each);
+            for name in
+                all.filter(|one| text_of(one, "kind") == Some("Namespace")).filter_map(|one| text_of(one, "name"))
+            {
+                self.may_be_any |= name.contains("{{");
+                self.names.insert(name);
+            }
+        }
+    }
+}
+
+/// The name of the Namespace that an object of Crossplane contains.
+fn contained(container: &Object) -> Option<&str> {
+    let manifest = container.node.at_keys(&["spec", "forProvider", "manifest"])?;
     let own = manifest.at_keys(&["metadata", "name"]).and_then(Node::text).unwrap_or(container.name());
-    text_of(manifest, "kind") == Some("Namespace") && own == name
-}
-
-fn generates(policy: &Object, name: &str) -> bool {
-    let rules = policy.node.at_keys(&["spec", "rules"]).map_or(&[][..], Node::items);
-    rules.iter().filter_map(|rule| rule.get("generate")).any(|generate| {
-        let each = generate.get("foreach").map_or(&[][..], Node::items);
-        std::iter::once(generate).chain(each).any(|generate| {
-            let is_it = text_of(generate, "name").is_some_and(|text| text == name || text.contains("{{"));
-            text_of(generate, "kind") == Some("Namespace") && is_it
-        })
-    })
+    (text_of(manifest, "kind") == Some("Namespace")).then_some(own)
 }

@@ -1,10 +1,16 @@
 //! The presence of an object on a cluster.
 
-use super::namespace_sources::creates_namespace;
 use crate::flux::{Applied, Produced, installs};
 use crate::kube::ObjectId;
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::view::View;
+
+/// The maximum number of producers whose accounts are checked. If there are more producers, one of the others may have
+/// the right to create the object.
+const MAX_PRODUCERS: usize = 200;
+/// The maximum number of objects of a kind with variables in their names. If there are more, one of them may have any
+/// name.
+const MAX_OPEN_NAMES: usize = 200;
 
 /// The answer to the question whether an object exists on a cluster.
 #[derive(Debug)]
@@ -46,7 +52,8 @@ impl<'a> View<'a> {
             }
         }
         let id = ObjectId { group, kind, namespace, name };
-        if self.with_open_names().any(|applied| may_be_named(ObjectId::of(applied.object), id)) {
+        let open = self.with_open_names(group, kind);
+        if open.len() > MAX_OPEN_NAMES || open.iter().any(|own| may_be_named(*own, id)) {
             return Presence::Unknown(UnknownSource::VariableInName);
         }
         if is_built_in(group, kind, namespace, name) || self.is_installed_with_flux(group, kind, namespace, name) {
@@ -65,7 +72,9 @@ impl<'a> View<'a> {
         if let Some(program) = self.program(group, kind, name) {
             return Presence::Unknown(program);
         }
-        let producer = sources.of(id).find(|producer| !self.is_denied(producer, id));
+        let mut producers = sources.of(id).enumerate();
+        let producer = producers.find(|(at, producer)| *at >= MAX_PRODUCERS || !self.is_denied(producer, id));
+        let producer = producer.map(|(_, producer)| producer);
         producer.map_or(Presence::Missing, |producer| Presence::Unknown(producer.source.clone()))
     }
 
@@ -84,7 +93,7 @@ impl<'a> View<'a> {
         if !is_open || !self.is_whole() || name.contains("${") {
             return presence;
         }
-        if self.unknown_sources().creates(name) || creates_namespace(self, name) {
+        if self.unknown_sources().creates(name) || self.requested_namespaces().contains(name) {
             return Presence::BuiltIn;
         }
         let source = self.program("", "Namespace", name);
@@ -108,13 +117,12 @@ impl<'a> View<'a> {
 
 /// Returns whether an object with variables in its identity may have another identity.
 fn may_be_named(own: ObjectId<'_>, wanted: ObjectId<'_>) -> bool {
-    let is_alike = own.group == wanted.group && own.kind == wanted.kind;
     let fits = |own: &str, wanted: &str| {
         let Some((start, rest)) = own.split_once("${") else { return own == wanted };
         let end = rest.rsplit_once('}').map_or("", |(_, end)| end);
         wanted.len() >= start.len() + end.len() && wanted.starts_with(start) && wanted.ends_with(end)
     };
-    is_alike && fits(own.name, wanted.name) && fits(own.namespace, wanted.namespace)
+    own.kind == wanted.kind && fits(own.name, wanted.name) && fits(own.namespace, wanted.namespace)
 }
 
 /// Returns whether Kubernetes creates an object, or whether `OpenShift` or Istio creates it in every namespace.

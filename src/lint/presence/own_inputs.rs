@@ -25,10 +25,11 @@ pub(crate) fn unknown_producer(
     needed_by: Option<&Object>,
     may_create: impl Fn(&Producer<'_>) -> bool,
 ) -> Option<UnknownSource> {
-    let may_create = |producer: &&Producer<'_>| may_create(producer) && !view.is_denied(producer, wanted);
+    let may_create = |producer: &&Producer<'_>| may_create(producer);
     let mut producers = view.unknown_sources().of(wanted).filter(may_create).enumerate();
     let comes_first = |at: usize, producer: &Producer<'_>| {
-        at >= MAX_PRODUCERS || !comes_after(view, producer, wanted, needed_by.map(ObjectId::of))
+        let is_late = || comes_after(view, producer, wanted, needed_by.map(ObjectId::of));
+        at >= MAX_PRODUCERS || !(view.is_denied(producer, wanted) || is_late())
     };
     producers.find(|(at, producer)| comes_first(*at, producer)).map(|(_, producer)| producer.source.clone())
 }

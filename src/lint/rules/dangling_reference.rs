@@ -120,6 +120,9 @@ declare! {
     Check::Cluster(check), fixes: [Unsafe],
 }
 
+/// The maximum number of missing objects of a cluster for each kind of reference. Each is searched in all objects.
+const MAX_SEARCHES: usize = 500;
+
 /// The kinds with pods.
 const WORKLOADS: [(&str, &str); 8] = [
     ("", "Pod"),
@@ -169,8 +172,12 @@ fn report<'a>(
     (verb, otherwise): (&str, &str),
     found: &mut Findings,
 ) {
-    for dangling in references.dangling(search, found) {
+    for (at, dangling) in references.dangling(search, found).into_iter().enumerate() {
         let target = dangling.target;
+        if at >= MAX_SEARCHES {
+            found.unchecked(format!("{target}, since too many objects of the cluster are missing"));
+            continue;
+        }
         if let Some(maker) = view.maker_in_namespace(target) {
             found.unchecked(format!("{target}, which the controller of {} may create", maker.object.reference()));
             continue;

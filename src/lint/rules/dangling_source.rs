@@ -109,16 +109,24 @@ fn finding(applied: &Applied<'_>, node: &Node, wanted: ObjectId<'_>) -> Finding 
     Finding::error(RULE.id, applied.by.place(node.span()), message).about(by)
 }
 
+/// The maximum number of hyphens in the name of a HelmChart that may separate the namespace and the name of a release.
+const MAX_PARTS: usize = 260;
+
 /// Returns whether a controller creates or may create a source.
 fn is_generated(view: &View<'_>, wanted: ObjectId<'_>) -> bool {
     match wanted.kind {
         "ExternalArtifact" => view.may_generate_artifact(wanted.namespace, wanted.name),
         // helm-controller creates a HelmChart for each release that sets `spec.chart`.
-        "HelmChart" => view.of_kind(groups::HELM, "HelmRelease").any(|release| {
-            let Some(namespace) = release.object.namespace() else { return false };
-            let release_name = wanted.name.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('-'));
-            release_name == Some(release.object.name()) && release.object.node.at_keys(&["spec", "chart"]).is_some()
-        }),
+        "HelmChart" => {
+            let names = wanted
+                .name
+                .match_indices('-')
+                .take(MAX_PARTS)
+                .filter_map(|(at, _)| Some((wanted.name.get(..at)?, wanted.name.get(at + 1..)?)));
+            let mut releases =
+                names.filter_map(|(namespace, name)| view.find(groups::HELM, "HelmRelease", namespace, name));
+            releases.any(|release| release.object.node.at_keys(&["spec", "chart"]).is_some())
+        }
         _ => false,
     }
 }

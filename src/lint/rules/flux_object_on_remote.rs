@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, AppliedSet, Cluster, State, is_flux};
@@ -122,13 +122,13 @@ declare! {
 }
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
-    let mut installers: BTreeMap<&Name, Vec<&Object>> = BTreeMap::new();
+    let mut installers: BTreeMap<&Name, BTreeSet<&str>> = BTreeMap::new();
     for view in fleet.views.iter().filter(|view| view.is_whole()) {
         let Some(target) = &view.receiver.target else { continue };
         let own = &view.receiver.cluster.name;
         let is_same = |cluster: &Cluster| cluster.name != *own && leads_to(target, &cluster.name);
-        let releases = installers.entry(own).or_insert_with(|| releases_of_flux(view.receiver.cluster));
-        let installed = || releases.iter().any(|release| installs_on(release, target));
+        let installers = installers.entry(own).or_insert_with(|| targets_of_flux(view.receiver.cluster));
+        let installed = || installers.contains(&**target) || target.split('/').any(|part| installers.contains(part));
         let has_folder = || {
             let above =
                 fleet.repo.flux_folders.iter().map(|folder| folder.strip_suffix("/flux-system").unwrap_or(folder));
@@ -138,23 +138,21 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
 }
 
-/// The HelmReleases of a cluster that install Flux on a remote cluster, according to their names.
-fn releases_of_flux(cluster: &Cluster) -> Vec<&Object> {
+/// The kubeconfigs of the HelmReleases of a cluster that install Flux on remote clusters, according to their names.
+fn targets_of_flux(cluster: &Cluster) -> BTreeSet<&str> {
     let releases = cluster.applied_sets.iter().flat_map(AppliedSet::tenancy_objects).map(|applied| applied.object);
     let releases = releases.filter(|object| object.is(groups::HELM, "HelmRelease"));
     let installs_flux = |object: &&Object| {
         let text = |keys: &[&str]| object.text_at(keys).unwrap_or_default();
         let names = [object.name(), text(&["spec", "chart", "spec", "chart"]), text(&["spec", "chartRef", "name"])];
-        object.node.at_keys(&["spec", "kubeConfig"]).is_some() && names.iter().any(|name| name.contains("flux"))
+        names.iter().any(|name| name.contains("flux"))
     };
-    releases.filter(installs_flux).collect()
-}
-
-/// Returns whether a HelmRelease installs its chart on a remote cluster.
-fn installs_on(release: &Object, target: &str) -> bool {
-    let config = |kind: &str| release.text_at(&["spec", "kubeConfig", kind, "name"]).unwrap_or_default();
-    let is_target = |name: &str| !name.is_empty() && (target == name || target.split('/').any(|part| part == name));
-    is_target(config("secretRef")) || is_target(config("configMapRef"))
+    let configs = releases.filter(installs_flux).flat_map(|release| {
+        ["secretRef", "configMapRef"]
+            .into_iter()
+            .filter_map(move |kind| release.text_at(&["spec", "kubeConfig", kind, "name"]))
+    });
+    configs.filter(|name| !name.is_empty()).collect()
 }
 
 /// Returns whether a remote cluster is probably the cluster with the given name.

@@ -90,10 +90,11 @@ const DEFAULT_GROUPS: [(&str, &str); 7] = [
 ];
 
 fn check(view: &View<'_>, found: &mut Findings) {
+    let mut suggestions = 0;
     for receiver in view.of_kind(groups::NOTIFICATION, "Receiver") {
         let spec = |field: &str| receiver.object.node.at_keys(&["spec", field]);
         for resource in spec("resources").map_or(&[][..], Node::items) {
-            let finding = target(view, &receiver, resource, found);
+            let finding = target(view, &receiver, resource, &mut suggestions, found);
             found.extend(finding);
         }
         let Some(sender) = spec("type").and_then(Node::text) else { continue };
@@ -103,7 +104,16 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node, found: &mut Findings) -> Option<Finding> {
+/// The maximum number of suggestions for a cluster. Each compares a name with those of all objects of a kind.
+const MAX_SUGGESTIONS: usize = 50;
+
+fn target(
+    view: &View<'_>,
+    receiver: &Applied<'_>,
+    resource: &Node,
+    suggestions: &mut usize,
+    found: &mut Findings,
+) -> Option<Finding> {
     let text = |field: &str| resource.get(field).and_then(Node::text).filter(|value| !value.is_empty());
     let (kind, name) = (text("kind")?, text("name")?);
     let namespace = text("namespace").or(receiver.namespace())?;
@@ -138,7 +148,9 @@ fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node, found: &mut 
         }
         Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => return None,
     }
-    let here: Vec<Applied<'_>> = view.of_kind(group, kind).collect();
+    *suggestions += 1;
+    let is_suggested = *suggestions <= MAX_SUGGESTIONS;
+    let here: Vec<Applied<'_>> = if is_suggested { view.of_kind(group, kind).collect() } else { Vec::new() };
     let names = here.iter().filter(|other| other.namespace() == Some(namespace)).map(|other| other.object.name());
     let elsewhere = here.iter().find(|other| other.object.name() == name);
     let help = match (elsewhere.and_then(Applied::namespace), did_you_mean(name, names)) {
