@@ -16,12 +16,45 @@ static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is constant")
 });
 
+/// Matches the short flags of clients for a password, with the name of the client before them: `mysql -pVALUE`, where a
+/// word in lower case or a path is another flag, and `sshpass -p VALUE`.
+static SHORT_FLAG: LazyLock<Regex> = LazyLock::new(|| {
+    let between = r#"(?:["']?,\s*|["']?\s+-\s+|[ \t]+)?["']?"#;
+    Regex::new(&format!(
+        r#"(?:^|[\s"'\[,])-(?:p([^\s"',;)}}\]=$<{{-][^\s"',;)}}\]]{{3,}})|[pa]{between}([^\s"',;)}}\]$<{{-][^\s"',;)}}\]]{{3,}}))"#
+    ))
+    .expect("the expression is constant")
+});
+
+/// The clients whose flag `-p` has its value in the same word.
+const JOINING_CLIENTS: [&str; 2] = ["mysql", "mariadb"];
+/// The clients whose flag `-p` or `-a` is a password.
+const CLIENTS: [&str; 2] = ["sshpass", "redis-cli"];
+
+/// The ranges of the passwords in the short flags of clients.
+fn values_of_clients(text: &str) -> Vec<Range<usize>> {
+    let contains = |clients: &[&str]| clients.iter().any(|client| text.contains(client));
+    let (is_joining, is_other) = (contains(&JOINING_CLIENTS), contains(&CLIENTS));
+    if !is_joining && !is_other {
+        return Vec::new();
+    }
+    let found = SHORT_FLAG.captures_iter(text).filter_map(|found| {
+        let is_password = |value: &str| {
+            !value.contains('/') && value.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+        };
+        let joined = found.get(1).filter(|value| is_password(value.as_str()));
+        joined.or_else(|| found.get(2).filter(|_| is_other)).map(|value| value.range())
+    });
+    found.collect()
+}
+
 /// The ranges of values that a text assigns to names that denote secrets, such as `--password=…` or `password = …`.
 ///
 /// This finds too much rather than too little, since it is for masks. References such as `$(PASSWORD)` are not values.
 pub fn assigned_values(text: &str) -> Vec<Range<usize>> {
+    let of_clients = values_of_clients(text);
     if !(text.contains('=') || contains_flag(text)) || !may_name_secrets(text) {
-        return Vec::new();
+        return of_clients;
     }
     let found = ASSIGNMENT.captures_iter(text).filter_map(|found| {
         let name = found.get(1).or_else(|| found.get(3))?.as_str();
@@ -33,7 +66,7 @@ pub fn assigned_values(text: &str) -> Vec<Range<usize>> {
         };
         (is_private && !value.as_str().starts_with(['$', '<', '{'])).then(|| value.range())
     });
-    found.collect()
+    of_clients.into_iter().chain(found).collect()
 }
 
 /// Returns whether a text contains `--` before a letter.
@@ -59,12 +92,22 @@ mod tests {
             "- --token\n- hunter2\n",
             "export DB_PASSWORD=hunter2; run",
             "run --api-key hunter2 --verbose",
+            "mysql -u root -phunter2 -port -e select",
+            r#"[mysqldump, "-phunter2"]"#,
+            "sshpass -p hunter2 ssh a",
+            "- redis-cli\n- -a\n- hunter2\n",
         ] {
             assert_eq!(found(text), ["hunter2"], "{text}");
         }
-        for text in
-            ["--password=$(PASSWORD)", "--password-file=/run/a", "[--password, --user]", "key = value", "a --token b"]
-        {
+        for text in [
+            "--password=$(PASSWORD)",
+            "--password-file=/run/a",
+            "[--password, --user]",
+            "key = value",
+            "a --token b",
+            "mysql -p db",
+            "run -phunter2",
+        ] {
             assert!(found(text).is_empty(), "{text}");
         }
     }
