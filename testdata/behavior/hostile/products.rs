@@ -127,3 +127,103 @@ fn a_pipe_without_a_reader() {
     let answer = bounded(&repository, &["lint", "--format", &format!("json={}", pipe.display())]);
     assert!(answer.code == 2 && answer.err.contains("cannot write"), "{}", answer.text());
 }
+
+#[test]
+fn missing_files_beside_many_files() {
+    let entries = many(1_500, |at| format!("- deploiment-{at}.yaml\n"));
+    let repository = Repository::with_apps(&format!("kind: Kustomization\nresources:\n{entries}"));
+    for at in 0..1_500 {
+        repository.write(&format!("apps/deployment-{at}.yaml"), "");
+    }
+    let answer = bounded(&repository, &["lint", "--format", "json", "--only", "missing-resource"]);
+    assert!(answer.out.contains("`deploiment-1499.yaml` does not exist"), "{}", answer.err);
+}
+
+#[test]
+fn missing_files_of_many_directories() {
+    let repository = Repository::new();
+    for at in 0..3_000 {
+        repository.write(&format!("apps/{at}/kustomization.yaml"), "kind: Kustomization\nresources: [a.yaml]\n");
+    }
+    repository.write(
+        "clusters/a/x.yaml",
+        &many(3_000, |at| format!("---\n{}", applier(&format!("k{at}"), &format!("./apps/{at}"), ""))),
+    );
+    let answer = bounded(&repository, &["lint", "--format", "json", "--only", "missing-resource"]);
+    assert!(answer.out.contains("`a.yaml` does not exist"), "{}", answer.err);
+}
+
+#[test]
+fn definitions_of_one_kind_with_many_users() {
+    let repository = Repository::new();
+    let appliers = |at| {
+        let [provider, user] = ["p", "u"].map(|name| applier(&format!("{name}{at}"), &format!("./{name}/{at}"), ""));
+        format!("---\n{provider}---\n{user}")
+    };
+    repository.write("clusters/a/x.yaml", &many(1_500, appliers));
+    for at in 0..1_500 {
+        let names = "group: example.com, scope: Namespaced, names: {kind: Queue, plural: queues}";
+        let definition = format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+             metadata: {{name: queues.example.com-{at}}}\nspec: {{{names}}}\n"
+        );
+        repository.write(&format!("p/{at}/o.yaml"), &definition);
+        let queue = format!("apiVersion: example.com/v1\nkind: Queue\nmetadata: {{name: q{at}, namespace: default}}\n");
+        repository.write(&format!("u/{at}/o.yaml"), &queue);
+    }
+    let answer = bounded(&repository, &["lint", "--format", "json", "--only", "missing-dependency"]);
+    assert!(answer.out.contains("1500 Kustomizations use"), "{}", answer.err);
+}
+
+#[test]
+fn references_to_charts_of_many_releases() {
+    let repository = Repository::new();
+    let release = |name: &str, chart: &str| {
+        format!(
+            "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n\
+             metadata: {{name: {name}, namespace: flux-system}}\nspec:\n  interval: 1h\n  {chart}\n"
+        )
+    };
+    let own = "chart: {spec: {chart: web, sourceRef: {kind: HelmRepository, name: charts}}}";
+    let releases = many(8_000, |at| {
+        let reference = format!("chartRef: {{kind: HelmChart, name: flux-system-x{at}}}");
+        format!("{}{}", release(&format!("a{at}"), own), release(&format!("b{at}"), &reference))
+    });
+    repository.write("clusters/a/x.yaml", &releases);
+    bounded(&repository, &["lint", "--format", "json", "--only", "dangling-source"]);
+}
+
+#[test]
+fn missing_objects_beside_many_objects() {
+    let repository = Repository::new();
+    let receiver = |at| {
+        format!(
+            "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n\
+             metadata: {{name: web-{at}, namespace: flux-system}}\n\
+             spec: {{interval: 1m, url: https://github.com/acme/web.git}}\n---\n\
+             apiVersion: notification.toolkit.fluxcd.io/v1\nkind: Receiver\n\
+             metadata: {{name: r{at}, namespace: flux-system}}\nspec:\n  type: github\n  secretRef: {{name: token}}\n  \
+             resources: [{{kind: GitRepository, name: wbe-{at}}}]\n"
+        )
+    };
+    repository.write("clusters/a/x.yaml", &many(4_000, receiver));
+    let answer = bounded(&repository, &["lint", "--format", "json", "--only", "receiver-target"]);
+    assert!(answer.out.contains("`flux-system/wbe-0`, which the cluster does not receive"), "{}", answer.err);
+}
+
+#[test]
+fn missing_namespaces_beside_many_policies() {
+    let repository = Repository::new();
+    let objects = many(6_000, |at| {
+        let generated = format!("{{apiVersion: v1, kind: ConfigMap, name: c, namespace: x{at}}}");
+        let policy = format!(
+            "apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {{name: p{at}}}\n\
+             spec: {{rules: [{{name: a, match: {{}}, generate: {generated}}}]}}\n"
+        );
+        let object = config_map("c", "{}").replace("namespace: default", &format!("namespace: n{at}"));
+        format!("---\n{policy}---\n{object}")
+    });
+    repository.write("clusters/a/x.yaml", &objects);
+    let answer = bounded(&repository, &["lint", "--format", "json", "--only", "missing-namespace"]);
+    assert!(answer.out.contains("namespace `n0`"), "{}", answer.err);
+}
