@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::error::Error;
 use super::exit::Exit;
 use super::linter;
-use super::repository::{Options, join_names};
+use super::repository::{Options, join_names, refuse_unread};
 use super::source::governing_fleet;
 use super::streams::{Lines, Streams};
 use crate::base::finding::did_you_mean;
@@ -102,6 +102,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let found = merge_equal(found, &repository.prefix);
     let lines = if format == AccessFormat::Json { Lines::Json } else { Lines::Text };
     streams.write_as(lines, |out| write(&found, format, &repository.prefix, out))?;
+    refuse_unread(&repository.tree, "read")?;
     Ok(Exit::Clean)
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::error::Error;
 use super::exit::Exit;
 use super::linter;
-use super::repository::{Options, join_names};
+use super::repository::{Options, join_names, refuse_unread};
 use super::streams::{Lines, Streams};
 use crate::base::finding::{Finding, Severity, did_you_mean};
 use crate::flux::{
@@ -94,6 +94,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         let what = counted(ignored, "object");
         streams.message(format_args!("omitted: {what} that Flux ignores because of annotations or labels"));
     }
+    refuse_unread(&repository.tree, "read")?;
     Ok(if failed { Exit::Found } else { Exit::Clean })
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::exit::Exit;
-use super::repository::{Options, Repository};
+use super::repository::{Options, Repository, refuse_unread};
 use super::streams::{Lines, Streams};
 use crate::base::finding::ObjectRef;
 use crate::changes::{Changes, Side, Unbuilt, compare};
@@ -111,8 +111,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     streams.write_as(lines, |out| write(&changes, format, roots, out))?;
     refuse_unbuilt(&changes, roots)?;
     refuse_uncompared_rights(&changes)?;
-    refuse_unread(&before.tree)?;
-    refuse_unread(&after.tree)?;
+    refuse_unread(&before.tree, "compared")?;
+    refuse_unread(&after.tree, "compared")?;
     let is_changed = !changes.objects.is_empty()
         || !changes.rights.is_empty()
         || !changes.new_clusters.is_empty()
@@ -156,16 +156,6 @@ fn refuse_uncompared_rights(changes: &Changes) -> Result<(), Error> {
         message,
         "look for bindings with thousands of subjects, and for roles with thousands of rules",
     ))
-}
-
-/// Returns an error if a YAML file of a state cannot be read.
-fn refuse_unread(tree: &Tree) -> Result<(), Error> {
-    let mut unread = tree.unreadable();
-    let Some((path, why)) = unread.next() else { return Ok(()) };
-    let more = unread.count();
-    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    let message = format!("cannot read `{}`: {why}{more}", one_line(path));
-    Err(Error::with_help(message, "make each unreadable file readable; all other files were compared"))
 }
 
 /// Returns the two states that the arguments select.

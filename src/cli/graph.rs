@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::build::clusters_of;
 use super::error::Error;
 use super::exit::Exit;
-use super::repository::Options;
+use super::repository::{Options, refuse_unread};
 use super::selection::{received, selector, unknown_object};
 use super::streams::{Lines, Streams};
 use crate::base::finding::ObjectRef;
@@ -94,6 +94,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
             "this directory bootstraps no cluster; the graph shows its directories as if one cluster received them",
         );
     }
+    refuse_unread(&repository.tree, "read")?;
     Ok(Exit::Clean)
 }
 

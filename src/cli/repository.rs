@@ -14,6 +14,7 @@ use crate::disk::{self, CopyFault, DiskError, Refusal};
 use crate::flux::source::Copy;
 use crate::flux::{Cluster, Receiver, Repo, Settings};
 use crate::policy;
+use crate::report::one_line;
 use crate::text::{Span, Tree, is_inside, normalize};
 use crate::yaml::{Style, Value};
 
@@ -434,6 +435,17 @@ impl CopyDirectory {
             Self::Own(own) => own.read(),
         }
     }
+}
+
+/// Returns an error if a file or directory cannot be read, since the output is then incomplete. `done` is what the command
+/// did with the other files.
+pub(super) fn refuse_unread(tree: &Tree, done: &str) -> Result<(), Error> {
+    let mut unread = tree.unreadable();
+    let Some((path, why)) = unread.next() else { return Ok(()) };
+    let more = unread.count();
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    let message = format!("cannot read `{}`: {why}{more}", one_line(path));
+    Err(Error::with_help(message, format!("make each unreadable file readable; all other files were {done}")))
 }
 
 /// Creates a finding about a directory that is not read. `instead` is the alternative to its path.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::error::Error;
 use super::exit::Exit;
-use super::repository::Options;
+use super::repository::{Options, refuse_unread};
 use super::selection::{received, selector, unknown_object};
 use super::streams::{Lines, Streams};
 use crate::api::catalog::{Catalog, Lookup};
@@ -73,6 +73,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Format::Text => report::text(&traces, &repository.prefix, out),
         Format::Json => report::json(&traces, out),
     })?;
+    refuse_unread(&repository.tree, "read")?;
     Ok(Exit::Clean)
 }
 

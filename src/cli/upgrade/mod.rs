@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::lint::Generated;
 use super::linter;
 use super::output::{self, Output};
-use super::repository::Options;
+use super::repository::{Options, refuse_unread};
 use super::source::governing_fleet;
 use super::source::{FLEET, folder_of};
 use super::streams::Streams;
@@ -78,6 +78,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if args.verbose {
         linter::print_skipped(&report.summary.coverage, streams);
     }
+    refuse_unread(&tree, "read")?;
     let breaks = report.findings.iter().any(|finding| finding.severity == Severity::Error);
     Ok(if breaks { Exit::Found } else { Exit::Clean })
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use super::{Repository, applier};
@@ -111,4 +112,28 @@ fn a_tracked_name_that_is_not_text_is_not_dropped() {
     let answer = repository.run(&["lint", "--verbose"]);
     assert_eq!((answer.code, answer.text()), (before.code, before.text()));
     assert!(answer.text().contains("evil"), "{}", answer.text());
+}
+
+#[test]
+fn each_command_names_a_directory_that_it_cannot_read() {
+    let repository = Repository::with_apps("resources: [o.yaml]\n");
+    repository.write("apps/o.yaml", &super::config_map("x", "{}"));
+    repository.write("clusters/a/more/o.yaml", &super::config_map("y", "{}"));
+    let folder = repository.root().join("clusters/a/more");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
+    let is_readable = fs::read_dir(&folder).is_ok();
+    let commands: [&[&str]; 6] = [
+        &["lint"],
+        &["build"],
+        &["graph"],
+        &["access", "flux-system"],
+        &["trace", "ConfigMap/default/x"],
+        &["diff", ".", "."],
+    ];
+    for command in commands.into_iter().filter(|_| !is_readable) {
+        let answer = repository.run(command);
+        assert_eq!(answer.code, 2, "{}", answer.text());
+        assert!(answer.err.contains("cannot read `clusters/a/more`"), "{}", answer.text());
+    }
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
 }
