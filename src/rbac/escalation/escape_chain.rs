@@ -100,10 +100,15 @@ impl<'a> ChainSearch<'a, '_> {
         }
         let mut ends: Vec<(ChainStep<'a>, ChainEnd<'a>)> = Vec::new();
         let mut known: BTreeSet<Actor> = BTreeSet::new();
+        // The first impersonation of an identity is part of the shortest chains; further ones lead to nothing new.
+        let mut assumed: BTreeSet<Actor> = BTreeSet::new();
         while let Some(who) = open.pop_front() {
             let mut ways = self.rbac.impersonations(&who);
             ways.sort_by_key(|way| way.forbidden_by.is_some());
             for by in ways {
+                if !assumed.insert(by.to.clone()) {
+                    continue;
+                }
                 for to in self.actors(&by) {
                     let step = || ChainStep { who: who.clone(), by: by.clone(), to: to.clone() };
                     let end = match &to {
