@@ -1,6 +1,7 @@
 //! The order in which Flux applies the appliers of a cluster, and in which these appliers become ready.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -63,8 +64,8 @@ pub(crate) enum Certainty {
 
 /// Events that all wait for each other.
 pub(crate) struct EventCycle {
-    /// The events.
-    pub(crate) events: Index<usize, ()>,
+    /// The positions of the appliers with these events.
+    pub(crate) appliers: BTreeSet<usize>,
     /// The steps of the shortest cycle. Messages start with the first step.
     pub(crate) steps: Vec<CycleStep>,
 }
@@ -273,7 +274,8 @@ impl<'a> ApplyOrder<'a> {
             let edge = self.graph.edges(from).get(at)?;
             Some(CycleStep { from, to: edge.to, reason: edge.label.clone() })
         };
-        Some(EventCycle { steps: steps.into_iter().filter_map(step).collect(), events })
+        let appliers = component.iter().map(|event| event / EVENTS).collect();
+        Some(EventCycle { steps: steps.into_iter().filter_map(step).collect(), appliers })
     }
 
     /// The position of the applier of an event.

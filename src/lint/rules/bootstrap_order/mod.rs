@@ -12,7 +12,7 @@ use crate::lint::facts::inputs::Input;
 use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
 use crate::lint::order::applier_tree::ApplierTree;
-use crate::lint::order::apply_order::{ApplyOrder, Certainty, EventCycle, applied, ready, started, waits_for};
+use crate::lint::order::apply_order::{ApplyOrder, Certainty, applied, ready, started, waits_for};
 use crate::lint::order::chart_uses::{ChartUse, uses_of_charts};
 use crate::lint::order::late_uses::LateUses;
 use crate::lint::rule::{Check, declare};
@@ -199,15 +199,16 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let severity = if cycle.is_certain() { severity } else { Severity::Warning };
         found.extend(deadlock(RULE.id, &order, cycle, severity));
     }
+    let mut cycles_of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (number, cycle) in cycles.iter().enumerate() {
+        cycle.appliers.iter().for_each(|at| cycles_of.entry(*at).or_default().push(number));
+    }
     let mut early: BTreeMap<usize, Vec<(usize, Vec<&Need<'_>>)>> = BTreeMap::new();
     let elsewhere = if open.is_empty() { LateUses::default() } else { LateUses::of(view) };
     for ((at, provider), needs) in &open {
-        let contains_both = |cycle: &EventCycle| {
-            let contains =
-                |at: usize| [started(at), applied(at), ready(at)].iter().any(|event| cycle.events.contains(event));
-            contains(*at) && contains(*provider)
-        };
-        if cycles.iter().any(contains_both) || elsewhere.contains(*at, *provider) {
+        let of_one = |at: &usize| cycles_of.get(at).into_iter().flatten();
+        let is_in_one_cycle = of_one(at).any(|cycle| of_one(provider).any(|other| other == cycle));
+        if is_in_one_cycle || elsewhere.contains(*at, *provider) {
             continue;
         }
         let is_after = order.is_before(*at, *provider);
