@@ -17,10 +17,10 @@ use crate::lint::facts::by_identity::{ByIdentity, ListPosition};
 use crate::lint::facts::identity_hash::kind_hash;
 use crate::lint::facts::inputs::{Input, Reader, inputs};
 use crate::lint::facts::listing::Listing;
+use crate::lint::facts::requested_namespaces::RequestedNamespaces;
 use crate::lint::facts::unknown_sources::UnknownSources;
+use crate::lint::facts::writers::Writers;
 use crate::lint::facts::written_objects::WrittenObjects;
-use crate::lint::presence::generators::Writers;
-use crate::lint::presence::namespace_sources::RequestedNamespaces;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
 use crate::rbac::{Account, Kinds, Rbac, Tenants};
 use crate::text::Index;
@@ -441,12 +441,13 @@ impl<'a> View<'a> {
 
     /// The roles that allow accounts to write Secrets and ConfigMaps with certain names.
     pub(super) fn writers(&self) -> &Writers<'a> {
-        self.writers.get_or_init(|| Writers::of(self))
+        self.writers
+            .get_or_init(|| Writers::of(self.of_kind(groups::RBAC, "Role"), self.of_kind(groups::RBAC, "ClusterRole")))
     }
 
     /// The namespaces that objects of the cluster request.
     pub(super) fn requested_namespaces(&self) -> &RequestedNamespaces<'a> {
-        self.requested_namespaces.get_or_init(|| RequestedNamespaces::of(self))
+        self.requested_namespaces.get_or_init(|| RequestedNamespaces::of(|group, kind| self.of_kind(group, kind)))
     }
 
     fn at(&self, (list, at): ListPosition) -> Option<Applied<'a>> {

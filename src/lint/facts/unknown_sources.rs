@@ -12,6 +12,10 @@ use crate::flux::{Applied, AppliedSet, Applier, Creates, NotBuiltReason, State, 
 use crate::kube::{Object, ObjectId};
 use crate::yaml::Name;
 
+/// The maximum number of producers whose names and values are searched. If there are more producers, one of the others is
+/// likely to create the object.
+const MAX_LIKELY: usize = 500;
+
 /// The reason why it is unknown whether a cluster has an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnknownSource {
@@ -234,7 +238,8 @@ impl<'a> UnknownSources<'a> {
 
     /// Returns whether it is likely that a producer creates an object.
     pub(crate) fn is_likely(&self, id: ObjectId<'_>) -> bool {
-        self.of(id).any(|one| one.contents.is_likely_to_create(id))
+        let mut producers = self.of(id).enumerate();
+        producers.any(|(at, one)| at >= MAX_LIKELY || one.contents.is_likely_to_create(id))
     }
 
     /// Returns whether a release creates a namespace.

@@ -1,6 +1,5 @@
 //! Policies, operators, templates and writers that may create an object.
 
-use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use crate::flux::{Applied, has_word};
@@ -128,52 +127,6 @@ impl<'a> View<'a> {
             policies.filter(|policy| policy.object.node.get("spec").is_some_and(|spec| generates(spec, word)));
         generating.next().or_else(|| OPERATORS.iter().find_map(|(group, kind)| self.of_kind(group, kind).next()))
     }
-}
-
-/// The roles that allow accounts to write Secrets and ConfigMaps, by the names in their rules.
-#[derive(Debug, Default)]
-pub(crate) struct Writers<'a> {
-    /// The first Role of each resource, namespace and name.
-    roles: BTreeMap<(&'static str, &'a str, &'a str), Applied<'a>>,
-    /// The first ClusterRole of each resource and name.
-    cluster_roles: BTreeMap<(&'static str, &'a str), Applied<'a>>,
-}
-
-impl<'a> Writers<'a> {
-    pub(crate) fn of(view: &View<'a>) -> Self {
-        let mut all = Self::default();
-        for role in view.of_kind(groups::RBAC, "Role") {
-            let Some(namespace) = role.object.namespace() else { continue };
-            for (resource, name) in written_by(role.object) {
-                all.roles.entry((resource, namespace, name)).or_insert(role);
-            }
-        }
-        for role in view.of_kind(groups::RBAC, "ClusterRole") {
-            for (resource, name) in written_by(role.object) {
-                all.cluster_roles.entry((resource, name)).or_insert(role);
-            }
-        }
-        all
-    }
-
-    fn find(&self, resource: &'static str, namespace: &str, name: &str) -> Option<Applied<'a>> {
-        let role = self.roles.get(&(resource, namespace, name));
-        role.or_else(|| self.cluster_roles.get(&(resource, name))).copied()
-    }
-}
-
-/// The resources and names of the Secrets and ConfigMaps that a role allows to write.
-fn written_by(role: &Object) -> impl Iterator<Item = (&'static str, &str)> {
-    let rules = role.node.get("rules").map_or(&[][..], Node::items);
-    rules.iter().flat_map(|rule| {
-        let texts = |field: &str| rule.get(field).map_or(&[][..], Node::items).iter().filter_map(Node::text);
-        let has = |field: &str, word: &str| texts(field).any(|text| text == word);
-        let writes = ["create", "update", "patch", "*"].iter().any(|verb| has("verbs", verb));
-        let resources = ["secrets", "configmaps"].into_iter().filter(|resource| writes && has("resources", resource));
-        let resources: Vec<&'static str> = resources.collect();
-        let names = rule.get("resourceNames").map_or(&[][..], Node::items).iter().filter_map(Node::text);
-        names.flat_map(move |name| resources.clone().into_iter().map(move |resource| (resource, name)))
-    })
 }
 
 /// The groups of operators that create no objects for their custom resources, beyond the objects that

@@ -2,7 +2,6 @@
 
 pub(super) mod confinement;
 pub(super) mod generators;
-pub(super) mod namespace_sources;
 pub(super) mod on_cluster;
 pub(super) mod own_inputs;
 pub(super) mod missing;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::flux::Applied;
 use crate::kube::Object;
 use crate::lint::fields::{mentions, text_of};
-use crate::lint::view::View;
 use crate::yaml::Node;
 
 /// The kinds whose objects create a namespace with their own name.
@@ -26,18 +26,19 @@ pub(crate) struct RequestedNamespaces<'a> {
 }
 
 impl<'a> RequestedNamespaces<'a> {
-    pub(crate) fn of(view: &View<'a>) -> Self {
+    /// Reads the objects of each kind, by group and kind.
+    pub(crate) fn of<I: Iterator<Item = Applied<'a>>>(of_kind: impl Fn(&'static str, &'static str) -> I) -> Self {
         let mut all = Self::default();
-        let requests = REQUESTS.iter().flat_map(|(group, kind)| view.of_kind(group, kind));
+        let requests = REQUESTS.iter().flat_map(|(group, kind)| of_kind(group, kind));
         all.names.extend(requests.map(|applied| applied.object.name()));
-        let containers = CONTAINERS.iter().flat_map(|(group, kind)| view.of_kind(group, kind));
+        let containers = CONTAINERS.iter().flat_map(|(group, kind)| of_kind(group, kind));
         all.names.extend(containers.filter_map(|applied| contained(applied.object)));
-        for policy in ["ClusterPolicy", "Policy"].into_iter().flat_map(|kind| view.of_kind("kyverno.io", kind)) {
+        for policy in ["ClusterPolicy", "Policy"].into_iter().flat_map(|kind| of_kind("kyverno.io", kind)) {
             all.add_generated(policy.object);
         }
         // Fleetwright does not evaluate the expressions of these policies.
         let kinds = ["GeneratingPolicy", "NamespacedGeneratingPolicy"].into_iter();
-        let mut policies = kinds.flat_map(|kind| view.of_kind("policies.kyverno.io", kind));
+        let mut policies = kinds.flat_map(|kind| of_kind("policies.kyverno.io", kind));
         all.may_be_any |= policies.any(|applied| mentions(&applied.object.node, "Namespace"));
         all
     }
