@@ -119,12 +119,16 @@ pub fn absorb(findings: &mut Vec<Finding>) {
     }
     let mut causes: BTreeSet<(&'static str, ObjectRef)> = BTreeSet::new();
     for finding in findings.iter_mut() {
-        let Some(key) = finding.object.clone().map(|object| (finding.rule, object)) else { continue };
-        let Some(count) = followers.get(&key) else { continue };
-        let others = if *count == 1 { "finding follows" } else { "findings follow" };
+        let about = finding.object.iter().chain(finding.parts().iter().filter_map(|part| part.object.as_ref()));
+        let keys: BTreeSet<(&'static str, ObjectRef)> = about.map(|object| (finding.rule, object.clone())).collect();
+        let count: usize = keys.iter().filter_map(|key| followers.get(key)).sum();
+        if count == 0 {
+            continue;
+        }
+        let others = if count == 1 { "finding follows" } else { "findings follow" };
         let help = finding.help.take().map(|help| format!("{help}; ")).unwrap_or_default();
         finding.help = Some(format!("{help}{count} other {others} from this finding"));
-        causes.insert(key);
+        causes.extend(keys);
     }
     let follows = |finding: &Finding| finding.cause.as_ref()?.follows.clone();
     findings.retain(|finding| follows(finding).is_none_or(|cause| !causes.contains(&cause)));

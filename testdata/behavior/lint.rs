@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use fleetwright::lint::{Options, RULES, run};
+use fleetwright::text::{File, Tree};
 
 use super::support::{entries, folders, lines, name, testdata, tree_of};
 
@@ -39,6 +40,25 @@ fn states_versions(page: &str) -> bool {
         let until_minor = || rest.strip_prefix("Flux ").and_then(|rest| rest.get(..3)).is_some_and(is_minor);
         is_minor(since) && (rest.starts_with("now.") || until_minor())
     })
+}
+
+#[test]
+fn the_path_of_an_unreached_kustomization_follows_from_unreachable_object() {
+    let sync = |name: &str, path: &str| {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: {name}, namespace: \
+             flux-system}}\nspec: {{interval: 1h, path: {path}, prune: true, sourceRef: {{kind: GitRepository, name: \
+             flux-system}}}}\n"
+        )
+    };
+    let mut tree = Tree::default();
+    tree.insert(File::new("clusters/prod/flux-system/gotk-sync.yaml", sync("flux-system", "./clusters/prod")));
+    for name in ["bank", "shop"] {
+        tree.insert(File::new(format!("old/{name}.yaml"), sync(name, &format!("./apps/{name}"))));
+    }
+    let found = lines(&run(&tree, &Options::default()).findings);
+    assert!(found.contains("warning[unreachable-object] no cluster reaches 2 Kustomizations in `old`"), "{found}");
+    assert!(!found.contains("missing-path"), "{found}");
 }
 
 /// Judges a folder outside of the repository: `TREE=path cargo test --test behavior lint::judges_a_tree -- --ignored`.

@@ -18,6 +18,9 @@ use crate::kube::Object;
 use crate::text::{Index, Tree, folder_of, is_inside};
 use crate::yaml::{Style, Value};
 
+/// The rule that reports an object which no cluster reaches. The path of such a Kustomization has no effect.
+const UNREACHABLE_OBJECT: &str = "unreachable-object";
+
 /// The sources that are the repository itself.
 pub(crate) struct OwnSources {
     /// The sources, each with the directory of the repository that is the root of the source.
@@ -82,6 +85,7 @@ impl OwnSources {
         let help =
             "correct the path before a cluster applies this Kustomization, or remove it: no cluster applies it now";
         let finding = missing(object, path, &folder, false).help(help);
+        let finding = finding.following(UNREACHABLE_OBJECT, object.reference());
         Some(Finding { severity: Severity::Warning, ..finding })
     }
 }
