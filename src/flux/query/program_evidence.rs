@@ -106,11 +106,13 @@ impl Evidence {
             }
             // Terraform: `resource "kubernetes_secret" "vars" { metadata { name = "vars"`.
             resource = resource_of(line).or(resource);
-            if let Some((key, value)) = line.split_once('=')
-                && key.trim() == "name"
-                && let Some(kind) = resource.take()
-            {
-                self.add(kind, value);
+            if let Some((key, value)) = line.split_once('=') {
+                match key.trim() {
+                    "name" => resource.take().into_iter().for_each(|kind| self.add(kind, value)),
+                    // The modules that create an account with a role of a cloud have this argument.
+                    "service_account_name" => self.add("ServiceAccount", value),
+                    _ => {}
+                }
             }
             // The modules of clouds create the account that they give rights to: `service_account_name = "backup"`.
             if let Some((_, value)) = line.split_once('=').filter(|(key, _)| is_key_of_account(key.trim())) {

@@ -78,7 +78,7 @@ impl<'a> View<'a> {
         producer.map_or(Presence::Missing, |producer| Presence::Unknown(producer.source.clone()))
     }
 
-    /// Returns a program of the repository that may create a Secret, ConfigMap or Namespace.
+    /// Returns a program of the repository that may create a Secret, ConfigMap, Namespace or ServiceAccount.
     fn program(&self, group: &str, kind: &str, name: &str) -> Option<UnknownSource> {
         let path = self.before_flux.programs.creator(kind, name).filter(|_| group.is_empty())?;
         Some(UnknownSource::Program(path.into()))
