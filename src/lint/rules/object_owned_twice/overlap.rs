@@ -43,6 +43,11 @@ impl<'a> Nested<'a> {
         (self.outer.by.at, self.inner.by.at)
     }
 
+    /// Returns whether the object is the inner Kustomization, which therefore applies itself.
+    fn is_of_itself(&self) -> bool {
+        self.inner.object.reference() == self.inner.by.reference
+    }
+
     fn differs(&self) -> bool {
         difference(self.outer.object, self.inner.object).is_some_and(|found| found.has_effect)
     }
@@ -66,7 +71,12 @@ pub(super) fn overlap(rule: &'static str, pairs: &[Nested<'_>]) -> Option<Findin
     let count = if pairs.len() == 1 { "one object".to_string() } else { format!("{} objects", pairs.len()) };
     let (contains, inside) = (folder(outer), folder(first));
     let whose = format!("{}, `{inside}`", first.by.reference);
+    let applies_itself = rest.is_empty() && pairs.iter().all(Nested::is_of_itself);
     let message = match rest.len() {
+        0 if applies_itself => format!(
+            "{} applies itself, since its path `{inside}` contains its own file, and {} applies it too",
+            first.by.reference, outer.by.reference
+        ),
         0 if contains == inside => format!(
             "{} and {} have the same path `{contains}`, so both apply {count}",
             outer.by.reference, first.by.reference
@@ -91,7 +101,10 @@ pub(super) fn overlap(rule: &'static str, pairs: &[Nested<'_>]) -> Option<Findin
         all if all == pairs.len() => format!("{message}{WITH_DIFFERENCE}"),
         some => format!("{message}, {some} of them with different content"),
     };
-    let what = if rest.is_empty() && contains == inside {
+    let what = if applies_itself {
+        "move the file of the Kustomization out of the directory that it applies, or list the other files of the \
+         directory in a kustomization.yaml"
+    } else if rest.is_empty() && contains == inside {
         "remove one of the two Kustomizations"
     } else {
         "apply each directory with one Kustomization: list the directories of the outer Kustomization in a \
