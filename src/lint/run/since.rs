@@ -10,6 +10,13 @@ use crate::base::fingerprint::Renames;
 use crate::flux::Repo;
 use crate::text::{File, Tree};
 
+/// The rules whose findings may follow from findings of another rule, each with that rule.
+const FOLLOWING: [(&str, &str); 3] = [
+    ("missing-path", "unreachable-object"),
+    ("runtime-info-drift", "undefined-variable"),
+    ("unreachable-object", "missing-path"),
+];
+
 /// Checks a repository with the files of `present`, and reports only the findings that an earlier state does not have.
 ///
 /// Both states are checked with the same options. `read_earlier` reads the earlier state. It is read only if the later one
@@ -40,10 +47,10 @@ pub fn judge_since<E>(
 
 /// Records the findings of an earlier state by the rules of some findings.
 fn record_rules_of(findings: &[Finding], repo: &Repo, options: &Options, earlier: &Tree) -> Baseline {
+    let own: BTreeSet<&str> = findings.iter().map(|finding| finding.rule).collect();
     // A finding that follows from another one is not reported in a state with both.
-    let cause = |finding: &Finding| Some(finding.cause.as_ref()?.follows.as_ref()?.0);
-    let rules: BTreeSet<&str> =
-        findings.iter().flat_map(|finding| [Some(finding.rule), cause(finding)]).flatten().collect();
+    let causes = FOLLOWING.iter().filter(|(rule, _)| own.contains(rule)).map(|(_, cause)| *cause);
+    let rules: BTreeSet<&str> = own.iter().copied().chain(causes).collect();
     let mut options = options.clone();
     options.forget_comments();
     options.read_comments(earlier);
