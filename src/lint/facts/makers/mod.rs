@@ -1,0 +1,4 @@
+//! Objects of a cluster that may create other objects.
+
+pub(in crate::lint) mod requested_namespaces;
+pub(in crate::lint) mod writers;
