@@ -51,6 +51,11 @@ const TOKENS: [(&str, usize, &str); 30] = [
     ("AGE-SECRET-KEY-PQ-1", 60, "an age secret key"),
 ];
 
+/// The rest of a text after the prefix of a token; `None` without such a prefix.
+pub(super) fn without_token_prefix(text: &str) -> Option<&str> {
+    TOKENS.iter().find_map(|(prefix, ..)| text.strip_prefix(prefix))
+}
+
 /// The start of a key in PEM format.
 const KEY: &str = "-----BEGIN ";
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::guessable::is_guessable;
-use super::markers::{Marker, markers};
+use super::markers::{Marker, markers, without_token_prefix};
 use crate::yaml::decode_base64;
 
 /// A part of a text that is private under any name.
@@ -259,6 +259,8 @@ pub(crate) fn is_placeholder(text: &str) -> bool {
         || lower.contains("replace_me")
         // A comment in a block scalar is the whole value.
         || (text.starts_with('#') && !text.contains('\n'))
+        // `ghp_YOUR_TOKEN_HERE`
+        || without_token_prefix(text).is_some_and(is_placeholder)
         || lower.contains("replaceme")
         // The example of a token, such as `ghp_xxxxxxxx`.
         || lower.contains("xxxxxxxx")
