@@ -157,14 +157,14 @@ fn is_to_come(finding: &Finding) -> bool {
     finding.rule == MISSING_RESOURCE && path == groups::FLUX_NAMESPACE
 }
 
-/// A finding in a file that a generator copies as text: only the program that reads the text parses the file, and many
-/// programs accept a key that is defined twice.
+/// A finding in a file that a generator copies as text: only the program that reads the text parses the file. Many programs
+/// accept a key that is defined twice, and some have syntax of their own, such as `!include`.
 fn of_data(finding: Finding) -> Finding {
-    if finding.rule != DUPLICATE_KEY {
-        return finding;
+    let finding = Finding { severity: Severity::Warning, ..finding };
+    if finding.rule == DUPLICATE_KEY {
+        return finding.help("keep one of the keys, unless the program that reads the file accepts both");
     }
-    let help = "keep one of the keys, unless the program that reads the file accepts both".to_owned();
-    Finding { severity: Severity::Warning, help: Some(help), ..finding }
+    finding
 }
 
 /// The indexes of objects, by the hash of their position and identity.
