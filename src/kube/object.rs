@@ -64,7 +64,7 @@ impl Object {
         self.text_at(&["metadata", "annotations", key])
     }
 
-    /// Returns whether a label or an annotation has a value in any case. The controllers of Flux read their settings so.
+    /// Returns whether a label or an annotation has a value. Flux reads settings from both, and ignores the case of letters.
     pub fn is_marked(&self, key: &str, value: &str) -> bool {
         [self.label(key), self.annotation(key)].into_iter().flatten().any(|found| found.eq_ignore_ascii_case(value))
     }
