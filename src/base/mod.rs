@@ -8,3 +8,4 @@ pub mod group_findings;
 pub mod go_regexp;
 pub mod graph;
 pub mod set_aside;
+pub mod similar_names;

@@ -9,7 +9,7 @@ use super::linter;
 use super::repository::{Options, join_names, refuse_unread};
 use super::source::governing_fleet;
 use super::streams::{Lines, Streams};
-use crate::base::finding::did_you_mean;
+use crate::base::similar_names::did_you_mean;
 use crate::disk;
 use crate::flux::{Receiver, Repo, Tenancy};
 use crate::rbac::{Account, Rbac, Tenant, Tenants};

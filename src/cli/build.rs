@@ -8,7 +8,8 @@ use super::exit::Exit;
 use super::linter;
 use super::repository::{Options, join_names, refuse_unread};
 use super::streams::{Lines, Streams};
-use crate::base::finding::{Finding, Severity, did_you_mean};
+use crate::base::finding::{Finding, Severity};
+use crate::base::similar_names::did_you_mean;
 use crate::flux::{
     Applied, ApplierKind, ApplyMode, NotBuiltReason, Receiver, Repo, SHELL_VARIABLE_SUBSTITUTED, State,
     UNDEFINED_VARIABLE,

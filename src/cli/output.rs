@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::streams::{Lines, Streams};
-use crate::base::finding::did_you_mean;
+use crate::base::similar_names::did_you_mean;
 use crate::disk;
 use crate::report::{FORMATS, Format, Report, SummaryLine, markdown_within};
 

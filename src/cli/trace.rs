@@ -8,7 +8,7 @@ use super::repository::{Options, refuse_unread};
 use super::selection::{received, selector, unknown_object};
 use super::streams::{Lines, Streams};
 use crate::api::catalog::{Catalog, Lookup};
-use crate::base::finding::did_you_mean;
+use crate::base::similar_names::did_you_mean;
 use crate::flux::query::field::{self, NoField};
 use crate::flux::query::trace::{trace, written_field};
 use crate::flux::{Applied, Cluster, catalog_of};

@@ -1,6 +1,6 @@
 //! The formats of Kubernetes and Flux values: quantities, names of resources, labels and version ranges.
 
-use crate::base::finding::did_you_mean;
+use crate::base::similar_names::did_you_mean;
 use crate::kube::quantity::Quantity;
 use crate::kube::semver_range::Range;
 use crate::schema::{FormatError, TextFormat};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::built_in::{BUILT_IN, built_in};
 use super::yaml_file::is_yaml;
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
+use crate::base::similar_names::did_you_mean;
 use crate::config::{DeclaredPolicies, INVALID_CONFIG};
 use crate::kube::Object;
 use crate::text::{Tree, folder_of, is_inside, join};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::base::finding::did_you_mean;
+use crate::base::similar_names::did_you_mean;
 use crate::fleet::resolve::fleet::{ClusterComponent, Component, Source};
 use crate::fleet::{Fleet, Layout, value_schemas};
 

@@ -9,7 +9,8 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::paths::{Location, LocationSegment};
 use serde_json::Value;
 
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
+use crate::base::similar_names::did_you_mean;
 use crate::text::Span;
 use crate::yaml::{Node, Reader, Scalar};
 

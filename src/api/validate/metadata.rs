@@ -9,7 +9,7 @@ use super::names::{
 use super::path::Path;
 use super::state::Walk;
 use super::value::{is_null, is_unknown, retyped, scalar, type_of};
-use crate::base::finding::did_you_mean;
+use crate::base::similar_names::did_you_mean;
 use crate::kube::{Object, Scope, groups};
 use crate::yaml::{Entry, Node, Scalar, Value};
 

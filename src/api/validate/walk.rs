@@ -9,7 +9,7 @@ use super::rules::check_rules;
 use super::state::Walk;
 use super::value::{has_type, is_null, is_unknown, retyped, type_name, type_of};
 use crate::api::schema::{Additional, Schema, Type};
-use crate::base::finding::did_you_mean;
+use crate::base::similar_names::did_you_mean;
 use crate::cel::Budget;
 use crate::kube::{Object, Scope};
 use crate::yaml::{Entry, Node, Value};

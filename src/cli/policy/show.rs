@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::finding::did_you_mean;
+use crate::base::similar_names::did_you_mean;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::streams::Streams;

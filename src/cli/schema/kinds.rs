@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::api::catalog::{Definition, Definitions, Product, Releases, built_in};
 use crate::api::schema::{Link, to_json};
-use crate::base::finding::did_you_mean;
+use crate::base::similar_names::did_you_mean;
 use crate::cli::error::Error;
 use crate::cli::repository::{Options, join_names};
 use crate::cli::streams::Streams;

@@ -1,6 +1,7 @@
 //! The subjects and roles of `access`.
 
-use crate::base::finding::{Finding, did_you_mean, is_almost};
+use crate::base::finding::Finding;
+use crate::base::similar_names::{did_you_mean, is_almost};
 use crate::fleet::input::files::Input;
 use crate::fleet::merge::levels::Merged;
 use crate::fleet::rule_ids::INVALID_FLEET;

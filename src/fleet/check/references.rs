@@ -1,6 +1,7 @@
 //! Dangling references.
 
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
+use crate::base::similar_names::did_you_mean;
 use crate::fleet::input::files::Input;
 use crate::fleet::merge::levels::{Merged, MergedTenant, further_namespaces, namespace_of};
 use crate::fleet::merge::placement::placed_at;

@@ -7,7 +7,8 @@
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
+use crate::base::similar_names::did_you_mean;
 use crate::fleet::input::files::Input;
 use crate::fleet::input::includes::Restriction;
 use crate::fleet::input::schema;

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use globset::GlobBuilder;
 
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
+use crate::base::similar_names::did_you_mean;
 use crate::fleet::formats::PATH_OUTSIDE_REPOSITORY;
 use crate::fleet::rule_ids::INVALID_FLEET;
 use crate::schema::Checker;

@@ -1,6 +1,7 @@
 //! A layout: a directory of templates with a `layout.yaml`, built in or the user's own.
 
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
+use crate::base::similar_names::did_you_mean;
 use crate::text::{File, Span, Tree, join};
 use crate::yaml::{Node, Value};
 

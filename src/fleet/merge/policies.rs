@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
+use crate::base::similar_names::did_you_mean;
 use crate::fleet::rule_ids::INVALID_FLEET;
 use crate::policy::{BUILT_IN, built_in};
 use crate::yaml::{Entry, Node, Style, Value};

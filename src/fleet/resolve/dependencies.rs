@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
 use crate::base::graph::{self, Step};
+use crate::base::similar_names::did_you_mean;
 use crate::fleet::formats::is_dns_label;
 use crate::fleet::merge::levels::Merged;
 use crate::text::{Index, Span};

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::cluster_build::state::{ClusterBuild, Slot};
-use crate::base::finding::{Finding, Fix, ObjectRef, Safety, Severity, did_you_mean};
+use crate::base::finding::{Finding, Fix, ObjectRef, Safety, Severity};
+use crate::base::similar_names::did_you_mean;
 use crate::flux::build::output::Output;
 use crate::flux::install::version::Strictness;
 use crate::flux::model::variables::{Variable, Variables};

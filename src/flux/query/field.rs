@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use arcstr::ArcStr;
 
-use crate::base::finding::did_you_mean;
+use crate::base::similar_names::did_you_mean;
 use crate::yaml::{Key, Node, Path, Value};
 
 /// The keys that identify an item of a list.

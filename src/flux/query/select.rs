@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use arcstr::ArcStr;
 
-use crate::base::finding::{ObjectRef, did_you_mean};
+use crate::base::finding::ObjectRef;
+use crate::base::similar_names::did_you_mean;
 use crate::flux::cluster::applied_set::Applied;
 use crate::flux::cluster::desired_state::Cluster;
 

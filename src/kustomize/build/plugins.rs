@@ -3,7 +3,8 @@
 //! Other plugins are programs. kustomize runs them only with `--enable-alpha-plugins`.
 
 use super::walk::Walk;
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
+use crate::base::similar_names::did_you_mean;
 use crate::kube::Object;
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::manifests::objects_of;

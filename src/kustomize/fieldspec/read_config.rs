@@ -2,7 +2,8 @@
 
 use super::field_spec::{FieldSpec, Gvk};
 use super::transformer_config::{ConfigField, NameReference, TransformerConfig};
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
+use crate::base::similar_names::did_you_mean;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::{Entry, Name, Node, Reader, Scalar, Value};
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::finding::{Finding, Safety, did_you_mean};
+use crate::base::finding::{Finding, Safety};
+use crate::base::similar_names::did_you_mean;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::fix;

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use super::resources::{Resource, ResourceId, ResourceIndex, Resources};
-use crate::base::finding::did_you_mean;
 use crate::base::go_regexp::Regexp;
+use crate::base::similar_names::did_you_mean;
 use crate::kube::selector::Selector as LabelSelector;
 use crate::yaml::Node;
 

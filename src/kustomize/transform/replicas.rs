@@ -1,6 +1,7 @@
 //! `replicas`: the replica count of workloads.
 
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
+use crate::base::similar_names::did_you_mean;
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec};
 use crate::kustomize::objects::resources::ResourceId;
 use crate::kustomize::rule_ids::FAILED_BUILD;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::on_cluster::Presence;
 use super::own_inputs::unknown_producer;
-use crate::base::finding::{Finding, Fix, MIN_WORD, Safety, did_you_mean, is_almost};
+use crate::base::finding::{Finding, Fix, Safety};
+use crate::base::similar_names::{MIN_WORD, did_you_mean, is_almost};
 use crate::flux::{Applied, COPY_FROM, State};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::distinct::written_position;

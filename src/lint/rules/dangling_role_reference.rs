@@ -1,6 +1,7 @@
 use std::cell::LazyCell;
 
-use crate::base::finding::{Finding, Label, Safety, Severity, did_you_mean};
+use crate::base::finding::{Finding, Label, Safety, Severity};
+use crate::base::similar_names::did_you_mean;
 use crate::flux::Applied;
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::unknown_sources::UnknownSource;

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::finding::{Finding, Label, ObjectRef, Part, is_almost};
+use crate::base::finding::{Finding, Label, ObjectRef, Part};
+use crate::base::similar_names::is_almost;
 use crate::flux::{Cluster, MISSING_PATH, State, is_flux, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;

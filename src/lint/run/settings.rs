@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
+use crate::base::similar_names::did_you_mean;
 use crate::config::{INVALID_CONFIG, Level, Lint, NamedCluster, glob};
 use crate::lint::rules::{RULES, rule};
 use crate::text::Tree;

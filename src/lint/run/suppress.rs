@@ -7,7 +7,8 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::options::Options;
 use crate::base::date::Date;
-use crate::base::finding::{Finding, Fix, ObjectRef, Safety, did_you_mean};
+use crate::base::finding::{Finding, Fix, ObjectRef, Safety};
+use crate::base::similar_names::did_you_mean;
 use crate::config::{EXPIRED_EXCEPTION, Exception, INVALID_EXCEPTION, UNUSED_EXCEPTION, exceptions_of, glob};
 use crate::kustomize::is_yaml;
 use crate::lint::rules::{RULES, rule};

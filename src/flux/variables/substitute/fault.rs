@@ -3,7 +3,8 @@
 use super::owner;
 use super::rule_ids::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE};
 use super::values::{Values, string};
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::Finding;
+use crate::base::similar_names::did_you_mean;
 use crate::flux::variables::envsubst::fault::{Fault, FaultKind};
 use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;

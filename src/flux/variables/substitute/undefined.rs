@@ -4,7 +4,8 @@ use arcstr::ArcStr;
 
 use super::owner::{Ownership, Passage};
 use super::values::string;
-use crate::base::finding::{ObjectRef, did_you_mean};
+use crate::base::finding::ObjectRef;
+use crate::base::similar_names::did_you_mean;
 use crate::flux::model::variables::Variables;
 use crate::flux::variables::envsubst::template::{Template, Use};
 use crate::flux::variables::variable_name::is_name;

@@ -1,6 +1,7 @@
 mod receiver_events;
 
-use crate::base::finding::{Finding, Safety, did_you_mean};
+use crate::base::finding::{Finding, Safety};
+use crate::base::similar_names::did_you_mean;
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::findings::Findings;

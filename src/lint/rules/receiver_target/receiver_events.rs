@@ -1,6 +1,6 @@
 //! The events of the senders of webhooks, which Flux compares with the events of a Receiver.
 
-use crate::base::finding::did_you_mean;
+use crate::base::similar_names::did_you_mean;
 
 /// The names of the events of GitHub.
 ///

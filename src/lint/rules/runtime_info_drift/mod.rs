@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use arcstr::ArcStr;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use crate::base::finding::{Finding, Label, ObjectRef, Part, Severity, did_you_mean};
+use crate::base::finding::{Finding, Label, ObjectRef, Part, Severity};
+use crate::base::similar_names::did_you_mean;
 use crate::flux::{Governance, UNDEFINED_VARIABLE};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
