@@ -89,28 +89,15 @@ impl OtherPrograms {
             return found;
         }
         let names: BTreeSet<&str> = missing.iter().filter_map(|path| path.rsplit('/').next()).collect();
-        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let mut compared = 0;
         for file in self.files() {
-            let words = file.text().split(|c| !is_part(c) && !matches!(c, '.' | '/'));
-            for word in words.filter(|word| word.contains('/')) {
-                let mut starts: Vec<usize> = Vec::new();
-                let mut at = 0;
-                for segment in word.split('/') {
-                    let end = at + segment.len();
-                    let segment_start = at;
-                    at = end + 1;
-                    for start in starts.iter().filter(|_| names.contains(segment)) {
-                        let Some(path) = word.get(*start..end) else { continue };
-                        compared += path.len();
-                        if compared > MAX_COMPARED {
-                            break;
-                        }
-                        if missing.contains(path) {
-                            found.entry(path.to_owned()).or_insert_with(|| file.path().to_owned());
-                        }
-                    }
-                    starts.push(segment_start);
+            for path in paths_in(file.text(), &names) {
+                compared += path.len();
+                if compared > MAX_COMPARED {
+                    break;
+                }
+                if missing.contains(path) {
+                    found.entry(path.to_owned()).or_insert_with(|| file.path().to_owned());
                 }
             }
         }
@@ -167,6 +154,19 @@ impl OtherPrograms {
         let is_manifest = |file: &File| is_yaml(file.path()) && claims_to_be_manifest(file.text());
         files.filter(move |file| file.text().len() <= MAX_LEN && !is_manifest(file)).take(MAX_FILES)
     }
+}
+
+/// The paths in a text whose last segment is one of `names`, from each of their directories on.
+fn paths_in<'a>(text: &'a str, names: &BTreeSet<&str>) -> impl Iterator<Item = &'a str> {
+    let is_of_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    let words = text.split(move |c| !is_of_path(c)).filter(|word| word.contains('/'));
+    let slashes = |word: &'a str| word.match_indices('/').map(|(at, _)| at);
+    let whole = words.flat_map(move |word| slashes(word).chain([word.len()]).filter_map(|end| word.get(..end)));
+    let named = whole.filter(|path| path.rsplit('/').next().is_some_and(|name| names.contains(name)));
+    named.flat_map(move |path| {
+        let starts = std::iter::once(0).chain(slashes(path).map(|at| at + 1));
+        starts.filter_map(|start| path.get(start..)).filter(|path| path.contains('/'))
+    })
 }
 
 impl AllEvidence {
