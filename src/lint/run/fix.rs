@@ -79,6 +79,9 @@ pub fn fix(tree: &Tree, options: &Options, safety: Safety, is_generated: impl Fn
         if batch.is_empty() {
             break;
         }
+        if run.is_incomplete {
+            batch.sort_by_cached_key(Candidate::change);
+        }
         let mut choice =
             Choice { run: &run, options, base: &fixed.tree, accepted: Vec::new(), rejected: Vec::new(), checks: 0 };
         choice.add(batch);
@@ -100,6 +103,12 @@ pub fn fix(tree: &Tree, options: &Options, safety: Safety, is_generated: impl Fn
 impl Candidate {
     fn paths(&self) -> impl Iterator<Item = &str> {
         self.fix.edits.iter().map(|edit| edit.span.file().path())
+    }
+
+    /// The rule and the new texts. Equal changes may belong together, such as the `apiVersion` of an object and of its
+    /// patch.
+    fn change(&self) -> (&'static str, Vec<String>) {
+        (self.finding.rule, self.fix.edits.iter().map(|edit| edit.text.clone()).collect())
     }
 }
 
@@ -132,6 +141,9 @@ struct Run {
     findings: Vec<Finding>,
     /// The fingerprints of the parts of each finding.
     fingerprints: Vec<Vec<String>>,
+    /// Whether the builds lack objects, such as those of a remote base. The rules then do not report a patch that matches no
+    /// object, since it may match one of these objects.
+    is_incomplete: bool,
 }
 
 impl Run {
@@ -142,9 +154,10 @@ impl Run {
         }
         options.forget_comments();
         options.read_comments(tree);
-        let Outcome { findings, .. } = judge(&Repo::load(tree, &options.settings), &options);
+        let repo = Repo::load(tree, &options.settings);
+        let Outcome { findings, not_done, .. } = judge(&repo, &options);
         let fingerprints = fingerprints_of_parts(&findings);
-        Self { findings, fingerprints }
+        Self { findings, fingerprints, is_incomplete: !not_done.is_empty() }
     }
 
     /// The reported findings with one fix.
@@ -228,6 +241,8 @@ struct Choice<'a> {
 
 impl Choice<'_> {
     /// Accepts the fixes of a batch. If they cause a finding, each half is tried. The next round tries the other ones.
+    ///
+    /// If the builds are incomplete, equal changes are applied together or not at all.
     fn add(&mut self, batch: Vec<Candidate>) {
         if batch.is_empty() {
             return;
@@ -245,14 +260,28 @@ impl Choice<'_> {
             self.accepted = all;
             return;
         };
-        if batch.len() == 1 {
+        let middle = self.middle(&batch);
+        if middle == 0 {
             self.rejected.extend(batch.into_iter().map(|one| (one, reason.clone())));
         } else if self.checks < MAX_CHECKS {
             let mut first = batch;
-            let second = first.split_off(first.len() / 2);
+            let second = first.split_off(middle);
             self.add(first);
             self.add(second);
         }
+    }
+
+    /// The position at which a batch is split; zero if its fixes belong together.
+    fn middle(&self, batch: &[Candidate]) -> usize {
+        let half = batch.len() / 2;
+        if !self.run.is_incomplete {
+            return half;
+        }
+        let ends = batch.windows(2).enumerate().filter(|(_, pair)| match pair {
+            [one, next] => one.change() != next.change(),
+            _ => false,
+        });
+        ends.map(|(at, _)| at + 1).min_by_key(|at| at.abs_diff(half)).unwrap_or(0)
     }
 }
 
