@@ -2,7 +2,7 @@
 
 /// The candidate that is most similar to `typed`, if a candidate is similar enough.
 ///
-/// There is no suggestion among more than [`MAX_CANDIDATES`].
+/// There is no suggestion among more than `MAX_CANDIDATES` candidates.
 pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if typed.len() > MAX_NAME {
         return None;

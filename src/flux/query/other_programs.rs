@@ -156,13 +156,13 @@ impl OtherPrograms {
     }
 }
 
-/// The paths in a text whose last segment is one of `names`, from each of their directories on.
-fn paths_in<'a>(text: &'a str, names: &BTreeSet<&str>) -> impl Iterator<Item = &'a str> {
+/// The paths in a text whose last segment is `wanted`, from each of their directories on.
+fn paths_in<'a>(text: &'a str, wanted: &BTreeSet<&str>) -> impl Iterator<Item = &'a str> {
     let is_of_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     let words = text.split(move |c| !is_of_path(c)).filter(|word| word.contains('/'));
     let slashes = |word: &'a str| word.match_indices('/').map(|(at, _)| at);
     let whole = words.flat_map(move |word| slashes(word).chain([word.len()]).filter_map(|end| word.get(..end)));
-    let named = whole.filter(|path| path.rsplit('/').next().is_some_and(|name| names.contains(name)));
+    let named = whole.filter(|path| path.rsplit('/').next().is_some_and(|name| wanted.contains(name)));
     named.flat_map(move |path| {
         let starts = std::iter::once(0).chain(slashes(path).map(|at| at + 1));
         starts.filter_map(|start| path.get(start..)).filter(|path| path.contains('/'))
