@@ -265,7 +265,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns whether another program of the repository may create an object before Flux starts.
-    pub(super) fn may_exist_before_flux(&self, object: &Object) -> bool {
+    pub(super) fn may_exist_before_flux(&self, Applied { object, by, .. }: Applied<'_>) -> bool {
         let programs = self.before_flux.programs;
         match (object.group(), object.kind()) {
             ("", kind @ ("Secret" | "ConfigMap")) => {
@@ -274,15 +274,30 @@ impl<'a> View<'a> {
             }
             ("", "Namespace") => programs.creates_namespace(object.name()),
             (_, "CustomResourceDefinition") => {
-                object.text_at(&["spec", "group"]).is_some_and(|group| programs.defines(group))
+                let group = object.text_at(&["spec", "group"]);
+                group.is_some_and(|group| programs.defines(group) || self.starts_flux(group, by.at))
             }
             _ => false,
         }
     }
 
+    /// Returns whether Flux starts with the CRDs of a group that an applier applies: Flux needs the CRDs of Kustomizations
+    /// and sources, and whoever installs them installs the manifest with the other CRDs of Flux too.
+    pub(super) fn starts_flux(&self, group: &str, applier: usize) -> bool {
+        let installs_flux = || {
+            let kustomization = kind_hash(groups::KUSTOMIZE, "Kustomization");
+            self.lists
+                .iter()
+                .filter(|(brought, _)| brought.by.at == applier)
+                .any(|(brought, listing)| listing.needs(&brought.objects).defined_kinds.contains(&kustomization))
+        };
+        self.receiver.target.is_none()
+            && (matches!(group, groups::KUSTOMIZE | groups::SOURCE) || groups::is_toolkit(group) && installs_flux())
+    }
+
     /// Returns whether another program of the repository may create an input before Flux starts.
     pub(super) fn is_input_before_flux(&self, Input { target, thing, .. }: &Input<'_>) -> bool {
-        self.may_exist_before_flux(thing.object)
+        self.may_exist_before_flux(*thing)
             || self.before_flux.programs.creator(target.kind, target.name).is_some_and(|_| target.group.is_empty())
     }
 

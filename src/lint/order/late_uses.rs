@@ -169,7 +169,7 @@ impl<'a> Search<'_, 'a> {
         let is_late = order.is_before(consumer, provider);
         // `bootstrap-order` reports appliers that wait for each other.
         let is_required = is_required();
-        if (is_late && is_required) || self.view.may_exist_before_flux(thing.object) {
+        if (is_late && is_required) || self.view.may_exist_before_flux(thing) {
             return;
         }
         let could_wait = |above: &&Arc<Applier>| {

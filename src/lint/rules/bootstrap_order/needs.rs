@@ -2,7 +2,7 @@
 
 use crate::base::finding::Severity;
 use crate::flux::{Applied, AppliedSet, ApplyMode};
-use crate::kube::{Object, ObjectId, groups};
+use crate::kube::{Object, ObjectId};
 use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::view::View;
 use crate::text::{Index, Span};
@@ -61,9 +61,10 @@ pub(super) fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
         let needs = listing.needs(&brought.objects);
         for (print, at) in &needs.custom_kinds {
             let providers = defined.get(print).map_or(&[][..], Vec::as_slice);
-            // Flux does not start without its own CRDs.
-            let is_of_flux = |object: &Object| matches!(object.group(), groups::KUSTOMIZE | groups::SOURCE);
-            let exists = |object: &Object| is_of_flux(object) || programs.defines(object.group());
+            let exists = |object: &Object| {
+                let group = object.group();
+                programs.defines(group) || providers.iter().any(|provider| view.starts_flux(group, *provider))
+            };
             add(*at, providers, &exists, &|object| object.node.get("kind"), &|| ITS_DEFINITION.to_owned());
         }
         for (namespace, at) in &listing.namespaces {
