@@ -69,13 +69,14 @@ impl DirectoryObjects {
         self.not_done = omissions_by_name(&builder.not_done());
     }
 
-    /// Adds the objects of files that no kustomization includes. Returns the findings of invalid files that look like
-    /// manifests.
+    /// Adds the objects of files that no kustomization includes. Returns the findings of invalid files that no build
+    /// may read. If there are roots, a kustomization that lists a file is not enough: a cluster must build it.
     pub(super) fn add_loose_files(
         &mut self,
         files: &Files,
         named: &NamedPaths,
         applied: &BTreeSet<String>,
+        is_rootless: bool,
     ) -> Vec<Finding> {
         let mut loose = Vec::new();
         let mut seen = Seen::default();
@@ -100,7 +101,8 @@ impl DirectoryObjects {
                     // The builds report duplicate keys of patches, because the objects determine the consequences.
                     let is_patch = !is_kustomization && !named.included.contains(path) && named.others.contains(path);
                     let told = parsed.findings.iter().filter(|finding| !is_patch || finding.rule != DUPLICATE_KEY);
-                    self.problems.extend(told.cloned().map(of_file));
+                    let told = told.cloned().map(of_file);
+                    if is_rootless { self.problems.extend(told) } else { loose.extend(told) }
                 } else if parsed.is_cut || (!template && claims_to_be_manifest(text)) {
                     loose.extend(parsed.findings.iter().cloned());
                 } else {

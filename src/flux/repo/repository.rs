@@ -158,7 +158,7 @@ impl Repo {
         let mut of_directories = DirectoryObjects::default();
         let load_objects = || {
             of_directories.build(&builder, &named, is_rootless);
-            let loose = of_directories.add_loose_files(files, &named, &applied);
+            let loose = of_directories.add_loose_files(files, &named, &applied, is_rootless);
             of_directories.complete();
             loose
         };
@@ -259,8 +259,8 @@ impl Repo {
     }
 }
 
-/// Adds the findings of invalid files that no kustomization includes. If no build reads such a file, its finding is
-/// a warning, since the file does not break a build yet.
+/// Adds the findings of invalid files that may not belong to a build. If no build reads such a file, its finding is a
+/// warning, since the file does not break a build yet.
 fn add_loose_findings(problems: &mut Vec<Finding>, loose: Vec<Finding>, tree: &Tree) {
     if loose.is_empty() {
         return;

@@ -13,8 +13,8 @@ declare! {
     /// reference, and files with `apiVersion` and `kind` at the top level. It ignores templates of Helm charts, files
     /// of other programs, and files that `.sourceignore` excludes and no build reads. It also ignores files that no
     /// cluster builds if the name of the file or a directory contains the word `template`. The severity is warning for
-    /// other files that no kustomization.yaml lists and no cluster builds. A YAML file that is too large or too nested to
-    /// be read is always reported.
+    /// other files that no cluster builds. In a repository without a cluster, the files that a kustomization.yaml lists
+    /// count as built. A YAML file that is too large or too nested to be read is always reported.
     ///
     /// ## How to fix it
     ///
