@@ -9,7 +9,7 @@ use crate::lint::facts::private_values::comment::calls_invented;
 use crate::lint::facts::private_values::private::{Evidence, Private};
 use crate::lint::facts::private_values::search::private_values;
 use crate::lint::facts::private_values::secret::in_secret;
-use crate::lint::facts::private_values::shape::{ADDRESS_WITH_KEY, PASSWORD_HASH};
+use crate::lint::facts::private_values::shape::{ADDRESS_WITH_KEY, LOCAL_ADDRESS, PASSWORD_HASH};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::text::{Span, folder_of};
@@ -30,7 +30,7 @@ declare! {
     /// prefix, a URL with a password, or the URL of a webhook. It is also error for a value of a Secret with a key such
     /// as `password`, and for a password in a file of a Secret. It is warning if only the name or a random text
     /// indicates that a value is private: a password in a ConfigMap, in chart values or in an environment variable, a
-    /// URL with an API key, and a random value in a Secret. It is also warning for a password hash, for a value in a
+    /// URL with an API key, a URL with a password for localhost, and a random value in a Secret. It is also warning for a password hash, for a value in a
     /// directory of examples or templates, if the repository has no cluster, and for a value that a comment calls
     /// invented, such as `# dummy values` at the start of the file. It is pedantic for a well-known password such as
     /// `changeme`. Such a value does not disclose a secret, but without a replacement, it is the password.
@@ -192,8 +192,9 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
 fn severity(applied: &Applied<'_>, one: &Private) -> Severity {
     let is_doubtful = || is_example(applied) || calls_invented(place_of(applied, one));
     match one.evidence {
-        // Many keys in addresses only identify a web client, and a hash of a strong password does not disclose it.
-        Evidence::Shape(ADDRESS_WITH_KEY | PASSWORD_HASH) | Evidence::Name => Severity::Warning,
+        // Many keys in addresses only identify a web client, and a hash of a strong password does not disclose it. The
+        // password of a program in the same Pod helps only who is in the Pod.
+        Evidence::Shape(ADDRESS_WITH_KEY | LOCAL_ADDRESS | PASSWORD_HASH) | Evidence::Name => Severity::Warning,
         Evidence::Shape(_) | Evidence::Secret if is_doubtful() => Severity::Warning,
         Evidence::Shape(_) | Evidence::Secret => Severity::Error,
         Evidence::Guessable => Severity::Pedantic,

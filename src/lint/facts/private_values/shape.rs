@@ -41,6 +41,9 @@ const KEYS: [&str; 3] = ["key", "api_key", "apikey"];
 /// The description of an address with one of these keys.
 pub(crate) const ADDRESS_WITH_KEY: &str = "a URL with a key";
 
+/// The description of an address that only the containers of one Pod can use. Its program may be a proxy of another.
+pub(crate) const LOCAL_ADDRESS: &str = "a URL with a password for localhost";
+
 /// The description of a hash from which an attacker can search for the password.
 pub(crate) const PASSWORD_HASH: &str = "a password hash";
 
@@ -110,6 +113,13 @@ fn addresses(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
+/// Returns whether a host, which may have a port, is the machine or the Pod of the program itself.
+fn is_local(host: &str) -> bool {
+    let name = host.split(':').next().unwrap_or_default();
+    // In a text, an address ends before `]`.
+    name == "localhost" || name.starts_with("127.") || host == "[::1"
+}
+
 /// An address in a range of a text, if the address contains a password or is a credential.
 fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
     let address = text.get(range.clone())?;
@@ -128,7 +138,8 @@ fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
         // The default of many charts is the name of the program.
         && !host.split(['-', '.', ':']).any(|word| word == password)
     {
-        return Some(Shape { range, what: "a URL with a password" });
+        let what = if is_local(host) { LOCAL_ADDRESS } else { "a URL with a password" };
+        return Some(Shape { range, what });
     }
     let path = rest.split(['?', '#']).next().unwrap_or_default();
     let hook = WEBHOOKS.iter().find(|(place, _)| path.contains(place));
