@@ -238,7 +238,7 @@ fn has_defaults(view: &View<'_>, kind: &Kind) -> bool {
     })
 }
 
-/// The kinds of the Flux Operator that send events.
+/// The kinds of the Flux Operator that send events and that Receivers can reconcile.
 const OPERATOR_KINDS: [&str; 3] = ["FluxInstance", "ResourceSet", "ResourceSetInputProvider"];
 
 /// Returns whether a mismatch is certain, and no other rule reports it.
@@ -263,9 +263,10 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
         return false;
     }
     let is_flux = groups::is_toolkit(applied.object.group());
-    // The Flux Operator adds its own kinds to the schema of Alerts.
-    if applied.object.is(groups::NOTIFICATION, "Alert")
-        && mismatch.path.starts_with("spec.eventSources")
+    // The Flux Operator adds its own kinds to the schemas of Alerts and Receivers.
+    let takes_kinds =
+        |kind: &str, path: &str| applied.object.is(groups::NOTIFICATION, kind) && mismatch.path.starts_with(path);
+    if (takes_kinds("Alert", "spec.eventSources") || takes_kinds("Receiver", "spec.resources"))
         && OPERATOR_KINDS.contains(&mismatch.at.text().trim_matches(['"', '\'']))
         && may_have_operator(view)
     {
