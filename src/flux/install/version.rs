@@ -92,6 +92,11 @@ fn release_of(controller: &str, version: &Version) -> Option<Version> {
         ("helm-controller", 1, minor) => minor + 3,
         ("helm-controller", 0, minor @ 35..=37) => minor - 35,
         ("image-reflector-controller" | "image-automation-controller", 1, minor) => minor + 7,
+        // Flux 0.41 is the last release before 2.0.
+        ("source-controller" | "kustomize-controller" | "notification-controller", 0, _)
+        | ("helm-controller", 0, ..=31) => {
+            return Some(Version::release(0, 41, 0));
+        }
         _ => return None,
     };
     Some(Version::release(2, minor, 0))
@@ -224,7 +229,8 @@ mod tests {
         assert_eq!(release("helm-controller", "1.0.1"), Some((2, 3)));
         assert_eq!(release("helm-controller", "1.6.3"), Some((2, 9)));
         assert_eq!(release("image-reflector-controller", "1.2.1"), Some((2, 9)));
-        assert_eq!(release("source-controller", "0.36.1"), None);
+        assert_eq!(release("source-controller", "0.36.1"), Some((0, 41)));
+        assert_eq!(release("image-reflector-controller", "0.26.1"), None);
         assert_eq!(release("flux-operator", "1.9.0"), None);
     }
 }

@@ -1,9 +1,11 @@
 //! Findings about deprecated and removed API versions.
 
-use crate::api::catalog::Releases;
-use crate::api::release::{Status, flux_releases, replacement_for};
+use std::sync::Arc;
+
+use crate::api::catalog::{Catalog, Definition, Releases};
+use crate::api::release::{Api, Status, flux_releases, replacement_for};
 use crate::base::finding::{Finding, Fix, Safety, Severity};
-use crate::kube::version::Version;
+use crate::kube::version::{Version, api_version_order};
 use crate::lint::api_uses::{ApiUse, RepositoryUses, Role};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
@@ -11,14 +13,17 @@ use crate::lint::view::View;
 use crate::text::{Edit, Index};
 
 /// Reports the uses of API versions, removed ones or deprecated ones.
-pub(crate) fn report(fleet: &Fleet<'_>, uses: &RepositoryUses, rule: &'static str, found: &mut Findings) {
-    // Most clusters have the same releases.
-    let mut numbers: Index<Releases, usize> = Index::default();
-    let mut distinct: Vec<Releases> = Vec::new();
-    let number = |view: &View<'_>| {
-        let releases = view.releases();
-        *numbers.entry_or(releases.clone(), || {
-            distinct.push(releases);
+pub(crate) fn report<'v>(fleet: &'v Fleet<'_>, uses: &RepositoryUses, rule: &'static str, found: &mut Findings) {
+    if uses.uses.is_empty() {
+        return;
+    }
+    // Most clusters have the same releases and definitions, and so the same catalog.
+    let mut numbers: Index<usize, usize> = Index::default();
+    let mut distinct: Vec<&Catalog> = Vec::new();
+    let number = |view: &'v View<'_>| {
+        let catalog = view.catalog();
+        *numbers.entry_or(Arc::as_ptr(catalog).addr(), || {
+            distinct.push(catalog);
             distinct.len() - 1
         })
     };
@@ -28,13 +33,13 @@ pub(crate) fn report(fleet: &Fleet<'_>, uses: &RepositoryUses, rule: &'static st
         let mut reported: Vec<(Finding, Vec<usize>)> = Vec::new();
         let mut answers: Index<usize, Answer> = Index::default();
         for view in views {
-            let Some((number, releases)) = of_view.get(*view).and_then(|at| Some((*at, distinct.get(*at)?))) else {
+            let Some((number, catalog)) = of_view.get(*view).and_then(|at| Some((*at, distinct.get(*at)?))) else {
                 continue;
             };
-            let answer = *answers.entry_or(number, || match judge(one, releases, &newest) {
+            let answer = *answers.entry_or(number, || match judge(one, catalog, &newest) {
                 Err(Unjudged) => Answer::Unjudged,
                 Ok(Some(fault)) if fault.rule() == rule => {
-                    let finding = fault.finding(one, replacement_for(one.api, releases));
+                    let finding = fault.finding(one);
                     let at = reported.iter().position(|(known, _)| *known == finding);
                     Answer::Reported(at.unwrap_or_else(|| {
                         reported.push((finding, Vec::new()));
@@ -72,12 +77,23 @@ enum Answer {
 /// The release of Kubernetes is unknown.
 struct Unjudged;
 
-/// The fault of a version on clusters with some releases.
-fn judge(one: &ApiUse, releases: &Releases, newest: &Releases) -> Result<Option<Fault<'static>>, Unjudged> {
+/// The fault of a version on clusters with some releases and definitions.
+fn judge(one: &ApiUse, catalog: &Catalog, newest: &Releases) -> Result<Option<Fault<'static>>, Unjudged> {
     let api = one.api;
+    let releases = catalog.releases();
+    // The definition that a cluster receives decides, not the release of the controllers.
+    let definition = catalog.received(&api.group, &api.kind);
+    let is_served = definition.is_some_and(|definition| definition.served(&api.version).is_some());
+    let replacement = match definition {
+        Some(definition) => replacement_in(definition, api, releases),
+        None => replacement_for(api, releases),
+    };
+    if is_served && replacement.is_none() {
+        return Ok(None);
+    }
     let (status, is_known) = match api.status(releases) {
         Status::Unknown => (api.status(newest), false),
-        known => (known, true),
+        known => (known, !is_served),
     };
     let (since, verb, severity) = match (status, is_known) {
         (Status::Unknown, _) => return Err(Unjudged),
@@ -89,7 +105,20 @@ fn judge(one: &ApiUse, releases: &Releases, newest: &Releases) -> Result<Option<
         (Status::Deprecated(since), _) => (since, "deprecated", Severity::Warning),
         (Status::Served, _) => return Ok(None),
     };
-    Ok(Some(Fault { since, verb, severity, is_known }))
+    Ok(Some(Fault { since, verb, severity, is_known, replacement }))
+}
+
+/// The replacement of a version that a definition serves: the usual one, or else the newest later version.
+fn replacement_in(definition: &Definition, api: &Api, releases: &Releases) -> Option<(String, String)> {
+    let usual = replacement_for(api, releases);
+    let is_served = |text: &str| text.split_once('/').is_some_and(|(_, name)| definition.served(name).is_some());
+    if usual.as_ref().is_none_or(|(version, kind)| *kind != api.kind || is_served(version)) {
+        return usual;
+    }
+    let later = definition.versions.iter().filter(|version| version.served && !version.deprecated);
+    let later = later.filter(|version| api_version_order(&version.name, &api.version).is_gt());
+    let newest = later.max_by(|one, other| api_version_order(&one.name, &other.name))?;
+    Some((format!("{}/{}", api.group, newest.name), api.kind.clone()))
 }
 
 /// The removal or deprecation of an API version.
@@ -97,8 +126,10 @@ struct Fault<'a> {
     since: &'a Version,
     verb: &'static str,
     severity: Severity,
-    /// Whether the release of the cluster is known.
+    /// Whether the release of the cluster is known, and no definition contradicts it.
     is_known: bool,
+    /// The `apiVersion` and the kind that replace it on the cluster.
+    replacement: Option<(String, String)>,
 }
 
 impl ApiUse {
@@ -129,8 +160,8 @@ impl Fault<'_> {
         if self.verb == "removed" && self.is_known { "removed-api" } else { "deprecated-api" }
     }
 
-    fn finding(&self, one: &ApiUse, replacement: Option<(String, String)>) -> Finding {
-        let api = one.api;
+    fn finding(&self, one: &ApiUse) -> Finding {
+        let (api, replacement) = (one.api, &self.replacement);
         let release = format!("{} {}.{}", api.product().name(), self.since.major, self.since.minor);
         let (version, verb) = (api.api_version(), self.verb);
         let subject = match &one.object {
@@ -143,7 +174,7 @@ impl Fault<'_> {
         let replacement_of_all = replacement.as_ref().filter(|(_, kind)| *kind == api.kind).map(|(new, _)| new.clone());
         let fix = edit.map(|edit| Fix { edits: vec![edit], safety: Safety::Safe });
         let help = match replacement {
-            Some((new, kind)) if kind == api.kind => format!("set `apiVersion: {new}`"),
+            Some((new, kind)) if *kind == api.kind => format!("set `apiVersion: {new}`"),
             Some((new, kind)) => format!("use {kind} of `{new}`"),
             None => match (&api.replacement, &api.replacement_since) {
                 (Some(new), Some(later)) => {
