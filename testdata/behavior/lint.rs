@@ -78,3 +78,29 @@ fn judges_a_tree() {
     println!("{} files, {} objects in {elapsed:?}", tree.len(), outcome.objects);
     println!("skipped {:?}\nnot done {:?}", outcome.skipped, outcome.not_done);
 }
+
+/// Flux generates the kustomization of `apps`, so only the file of `apps/db` can list the missing object.
+#[test]
+fn the_help_for_an_object_that_no_kustomization_lists_names_a_file_that_exists() {
+    let kustomization = |name: &str, path: &str, more: &str| {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: {name}, namespace: \
+             flux-system}}\nspec: {{interval: 1h, path: {path}, prune: true, sourceRef: {{kind: GitRepository, name: \
+             flux-system}}{more}}}\n"
+        )
+    };
+    let mut tree = Tree::default();
+    tree.insert(File::new("clusters/prod/apps.yaml", kustomization("apps", "./apps", "")));
+    tree.insert(File::new("apps/db/kustomization.yaml", "resources: [web/flux.yaml]\n"));
+    tree.insert(File::new("apps/db/web/flux.yaml", kustomization("web", "./web", ", dependsOn: [{name: store}]")));
+    tree.insert(File::new("apps/db/store/flux.yaml", kustomization("store", "./store", "")));
+    for name in ["store", "web"] {
+        let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: default}}\n");
+        tree.insert(File::new(format!("{name}/settings.yaml"), text));
+    }
+    let findings = run(&tree, &Options::default()).findings;
+    let dangling = findings.iter().find(|finding| finding.rule == "dangling-dependency");
+    let dangling = dangling.unwrap_or_else(|| panic!("{}", lines(&findings)));
+    let help = dangling.help.as_deref().unwrap();
+    assert!(help.starts_with("list `apps/db/store/flux.yaml` in `apps/db/kustomization.yaml`"), "{help}");
+}

@@ -9,6 +9,7 @@ use crate::base::set_aside::is_set_aside;
 use crate::flux::source::SourceRef;
 use crate::flux::{Repo, Settings};
 use crate::kube::{Object, ObjectId, groups};
+use crate::kustomize::{FILE_NAMES, file_in};
 use crate::text::{Index, folder_of, is_inside, normalize};
 
 /// The objects of a repository by identity, collected at the first search.
@@ -85,6 +86,14 @@ impl<'a> WrittenObjects<'a> {
                 && path().is_some_and(|path| is_inside(folder, &path))
                 && !self.reached().may_reach(object)
         })
+    }
+
+    /// The name of the kustomization file of a directory.
+    pub(crate) fn kustomization_in(&self, folder: &str) -> Option<&'static str> {
+        let path = file_in(self.repo.sources.as_ref()?.repository_files(), folder).into_iter().next()?;
+        FILE_NAMES
+            .into_iter()
+            .find(|name| path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/')))
     }
 
     /// The files that the clusters of the repository reach.

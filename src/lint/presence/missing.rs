@@ -15,7 +15,7 @@ use crate::lint::findings::Findings;
 use crate::lint::refs::dependency::dependencies;
 use crate::lint::refs::values_reference::values_of;
 use crate::lint::view::View;
-use crate::text::folder_of;
+use crate::text::{folder_of, is_inside};
 use crate::yaml::fix;
 use crate::yaml::{Node, Origin};
 
@@ -54,8 +54,12 @@ pub(crate) struct Missing<'a> {
 #[derive(Clone, Copy)]
 struct Elsewhere<'a> {
     object: &'a Object,
-    /// The innermost directory around the object's file that the cluster applies.
-    applied: Option<&'a str>,
+    /// Whether a directory around the object's file is the path of an applier.
+    is_inside: bool,
+    /// Whether the directory of the object's file has a kustomization file, so that other kustomizations can list it.
+    is_listable: bool,
+    /// The nearest kustomization file that the cluster reads: its directory and its name.
+    reader: Option<(&'a str, &'static str)>,
 }
 
 /// The mistake in a reference, if the intended object exists.
@@ -171,10 +175,18 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             let built = self.view.appliers().filter(|applier| applier.state == State::Built);
             built.map(|applier| &*applier.folder).collect()
         });
-        let mut above = std::iter::successors(Some(folder), |folder| Some(folder_of(folder)));
-        let applied =
-            above.by_ref().take_while(|folder| !folder.is_empty()).find_map(|folder| built.get(folder)).copied();
-        Some(Elsewhere { object, applied })
+        let above = || {
+            let above = std::iter::successors(Some(folder), |folder| Some(folder_of(folder)));
+            above.take_while(|folder| !folder.is_empty())
+        };
+        let applied = above().find(|folder| built.contains(folder));
+        let reached = self.view.written.reached();
+        let inside = above().take_while(|folder| applied.is_some_and(|applied| is_inside(folder, applied)));
+        let mut read = inside.filter(|folder| built.contains(folder) || reached.nearest(folder) == Some(*folder));
+        let reader = read.find_map(|folder| Some((folder, self.view.written.kustomization_in(folder)?)));
+        let is_read = reader.is_some_and(|(reader, _)| reader == folder);
+        let is_listable = !is_read && self.view.written.kustomization_in(folder).is_some();
+        Some(Elsewhere { object, is_inside: applied.is_some(), is_listable, reader })
     }
 
     /// Returns the existing object that the author of a reference probably intended.
@@ -211,6 +223,24 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         let meant = did_you_mean(name, near.iter().map(|found| found.object.name()))?;
         let found = near.into_iter().find(|found| found.object.name() == meant);
         found.filter(|_| is_almost(name, meant)).map(|found| (Mistake::Name, found))
+    }
+}
+
+impl Elsewhere<'_> {
+    /// The help for some files of a directory.
+    fn remedy(&self, files: &str, folder: &str) -> String {
+        let listed = if self.is_listable { format!("`{folder}`") } else { files.to_owned() };
+        let what = match self.reader {
+            Some((reader, name)) => {
+                format!("list {listed} in `{reader}/{name}`, or apply `{folder}` with a Kustomization")
+            }
+            // Flux generates the kustomization, so no file can list the directory.
+            None if self.is_inside => format!("apply `{folder}` with a Kustomization"),
+            None => format!(
+                "list {listed} in a kustomization.yaml that the cluster reads, or apply `{folder}` with a Kustomization"
+            ),
+        };
+        format!("{what}: the cluster does not receive the objects of this directory")
     }
 }
 
@@ -261,18 +291,14 @@ impl Missing<'_> {
         let wanted = self.wanted;
         let summary = format!(" places reference {wanted}, which the cluster does not receive");
         let finding = finding.caused_by(wanted.to_string(), "", summary);
-        if let Some(Elsewhere { object, applied }) = self.elsewhere {
-            let folder = folder_of(written_position(object).1);
-            let file = match applied {
-                Some(applied) => format!("the kustomization.yaml of `{applied}`"),
-                None => "a kustomization.yaml that the cluster reads".to_owned(),
-            };
-            let help = format!(
-                "list `{folder}` in {file}, or apply `{folder}` with a Kustomization: the cluster does not receive the \
-                 objects of this directory"
-            );
+        if let Some(elsewhere) = self.elsewhere {
+            let object = elsewhere.object;
+            let path = written_position(object).1;
+            let folder = folder_of(path);
+            let of_one = elsewhere.remedy(&format!("`{path}`"), folder);
+            let of_all = elsewhere.remedy(&format!("the files of `{folder}`"), folder);
             let summary = format!(" places reference objects of `{folder}`, which the cluster does not apply");
-            let finding = finding.caused_by(format!("in {folder}"), "", summary).help_for_all(help.clone()).help(help);
+            let finding = finding.caused_by(format!("in {folder}"), "", summary).help_for_all(of_all).help(of_one);
             return finding.related(object.span().clone(), "defined here");
         }
         let Some((mistake, near)) = &self.suggestion else { return finding.help(otherwise) };

@@ -1,4 +1,5 @@
 use crate::base::finding::Finding;
+use crate::lint::facts::own_position::narrowed_path;
 use crate::lint::findings::Findings;
 use crate::lint::presence::missing::{MissingSearch, comes_from_manifests};
 use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
@@ -103,12 +104,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 let message = format!("{by} depends on {wanted}, which the cluster does not receive");
                 let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).about(by);
                 let finding = finding.fixed_at(missing.fix(node), |span| applied.by.place(span));
-                found.push(
-                    missing.explain(
-                        finding,
-                        "add it, or remove the entry: Flux waits for the missing object indefinitely",
-                    ),
-                );
+                let help = "add it, or remove the entry: Flux waits for the missing object indefinitely";
+                found.push(match narrowed_path(&applied) {
+                    Some(help) => finding.fixed_by(None).help(help),
+                    None => missing.explain(finding, help),
+                });
             }
         }
     }

@@ -1,6 +1,7 @@
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplierKind, State};
 use crate::kube::{ObjectId, groups};
+use crate::lint::facts::own_position::narrowed_path;
 use crate::lint::findings::Findings;
 use crate::lint::presence::missing::MissingSearch;
 use crate::lint::refs::reference::Reference;
@@ -97,7 +98,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 if is_not_built && missing.is_elsewhere() {
                     finding.severity = Severity::Warning;
                 }
-                found.push(missing.explain(finding, help));
+                found.push(match narrowed_path(&applied) {
+                    Some(help) => finding.fixed_by(None).help(help),
+                    None => missing.explain(finding, help),
+                });
             }
         }
     }

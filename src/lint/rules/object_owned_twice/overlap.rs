@@ -43,6 +43,15 @@ impl<'a> Nested<'a> {
         (self.outer.by.at, self.inner.by.at)
     }
 
+    /// Returns whether one Kustomization is a copy of the other, which applies its own file.
+    fn is_of_copy(&self) -> bool {
+        let position = |applied: &Applied<'a>| {
+            Some(written_position(applied.by.object.as_ref()?))
+                .map(|(root, path, at)| (root.map(str::to_owned), path.to_owned(), at))
+        };
+        self.outer.by.reference != self.inner.by.reference && position(&self.outer) == position(&self.inner)
+    }
+
     /// Returns whether the object is the inner Kustomization, which therefore applies itself.
     fn is_of_itself(&self) -> bool {
         self.inner.object.reference() == self.inner.by.reference
@@ -71,8 +80,15 @@ pub(super) fn overlap(rule: &'static str, pairs: &[Nested<'_>]) -> Option<Findin
     let count = if pairs.len() == 1 { "one object".to_string() } else { format!("{} objects", pairs.len()) };
     let (contains, inside) = (folder(outer), folder(first));
     let whose = format!("{}, `{inside}`", first.by.reference);
-    let applies_itself = rest.is_empty() && pairs.iter().all(Nested::is_of_itself);
+    let apply_themselves = pairs.iter().all(Nested::is_of_itself);
+    let applies_itself = rest.is_empty() && apply_themselves;
+    let is_copy = rest.is_empty() && contains == inside && pairs.iter().any(Nested::is_of_copy);
     let message = match rest.len() {
+        0 if is_copy => format!(
+            "{} and {} are copies of one Kustomization, since its path `{contains}` contains its own file, and both apply \
+             {count}",
+            outer.by.reference, first.by.reference
+        ),
         0 if applies_itself => format!(
             "{} applies itself, since its path `{inside}` contains its own file, and {} applies it too",
             first.by.reference, outer.by.reference
@@ -83,6 +99,12 @@ pub(super) fn overlap(rule: &'static str, pairs: &[Nested<'_>]) -> Option<Findin
         ),
         0 => format!(
             "the path of {} is `{contains}`, which contains the path of {whose}, so both apply {count}",
+            outer.by.reference
+        ),
+        more if apply_themselves => format!(
+            "{} and {} apply themselves, since their paths contain their own files, and {} applies them too",
+            first.by.reference,
+            if more == 1 { "another Kustomization".to_owned() } else { format!("{more} other Kustomizations") },
             outer.by.reference
         ),
         more => format!(
@@ -102,8 +124,13 @@ pub(super) fn overlap(rule: &'static str, pairs: &[Nested<'_>]) -> Option<Findin
         some => format!("{message}, {some} of them with different content"),
     };
     let what = if applies_itself {
-        "move the file of the Kustomization out of the directory that it applies, or list the other files of the \
-         directory in a kustomization.yaml"
+        "move the file of the Kustomization out of the directory that it applies, set its `path` to a directory that does \
+         not contain the file, or list the other files of the directory in a kustomization.yaml"
+    } else if apply_themselves {
+        "move the file of each Kustomization out of the directory that it applies, or set its `path` to a directory that \
+         does not contain the file"
+    } else if is_copy {
+        "set `path` to a directory that does not contain the file of the Kustomization, or move the file"
     } else if rest.is_empty() && contains == inside {
         "remove one of the two Kustomizations"
     } else {
