@@ -24,7 +24,20 @@ const MAX_SHOWN: usize = 5;
 pub(crate) struct Definitions<'a> {
     clusters: &'a [ClusterBuild],
     by_name: OnceCell<BTreeMap<&'a Name, Vec<Definition<'a>>>>,
+    lacking: OnceCell<Lacking<'a>>,
 }
+
+/// The variables that the same ConfigMaps and Secrets lack.
+#[derive(Default)]
+struct Lacking<'a> {
+    /// The sources that lack a variable.
+    by_name: BTreeMap<&'a Name, BTreeSet<Source<'a>>>,
+    /// The variables that a set of sources lacks.
+    by_sources: BTreeMap<BTreeSet<Source<'a>>, BTreeSet<&'a Name>>,
+}
+
+/// The file, position, kind and name of a ConfigMap or Secret with variables.
+type Source<'a> = ((&'a str, u32, u32), &'a str, &'a str);
 
 /// The definition of a variable on a cluster.
 #[derive(Clone, Copy)]
@@ -37,7 +50,7 @@ struct Definition<'a> {
 impl<'a> Definitions<'a> {
     /// Prepares the definitions of variables in these clusters.
     pub(crate) fn new(clusters: &'a [ClusterBuild]) -> Self {
-        Self { clusters, by_name: OnceCell::new() }
+        Self { clusters, by_name: OnceCell::new(), lacking: OnceCell::new() }
     }
 
     /// The findings of the undefined variables of an output, with the positions of the output.
@@ -52,7 +65,9 @@ impl<'a> Definitions<'a> {
     fn undefined(&self, undefined: &UndefinedVariable, cluster: &ClusterBuild, slot: &Slot) -> Finding {
         let Some((name, place)) = undefined.uses.first() else { unreachable!("an undefined variable is used") };
         let known = slot.variables.values.keys().map(|name| &**name);
-        let meant = did_you_mean(name, known);
+        // A name that other Kustomizations define is not misspelled.
+        let elsewhere = self.elsewhere(name, place, cluster, slot);
+        let meant = did_you_mean(name, known).filter(|_| elsewhere.is_empty());
         let edits = meant.and_then(|meant| {
             let uses = undefined.uses.iter().map(|(name, at)| {
                 let written = at.text();
@@ -87,16 +102,48 @@ impl<'a> Definitions<'a> {
                 .fixed_by(edits)
                 .help(format!("{advice}{why}{}", unknown_paths(name, cluster, slot)))
                 .about(undefined.object.clone())
-                .caused_by(name.to_string(), format!("variable `{name}` is not defined in "), " places")
-                .keeping_related();
+                .caused_by(name.to_string(), format!("variable `{name}` is not defined in "), " places");
+        // A misspelled name has another remedy than a missing key.
+        if meant.is_none()
+            && let Some((sources, names)) = self.lacking_with(name)
+        {
+            let listed: Vec<String> = names.iter().take(MAX_SHOWN).map(|name| format!("`{name}`")).collect();
+            let more = match names.len() - listed.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let ((file, ..), kind, object) = sources.first().copied().unwrap_or_default();
+            let (whom, them) = match sources.len() {
+                1 => (format!("{kind} `{object}` of `{file}` does not define"), format!("{kind} `{object}`")),
+                2 => (
+                    format!("{kind} `{object}` of `{file}` and another source do not define"),
+                    "these sources".to_owned(),
+                ),
+                count => (
+                    format!("{kind} `{object}` of `{file}` and {} more sources do not define", count - 1),
+                    "these sources".to_owned(),
+                ),
+            };
+            finding = finding
+                .caused_by(format!("{sources:?}"), "", format!(" places use variables that {whom}"))
+                .help_for_all(format!("add the keys {}{more} to {them}, or set defaults; {why}", listed.join(", ")));
+        }
+        finding = finding.keeping_related();
         finding.severity = severity(undefined, cluster.strictness);
         for (span, message) in sources(name, slot) {
             finding = finding.related(span, message);
         }
-        for (span, message) in self.elsewhere(name, place, cluster, slot) {
+        for (span, message) in elsewhere {
             finding = finding.related(span, message);
         }
         finding
+    }
+
+    /// The sources that lack a variable, if they also lack other variables, and all of these variables.
+    fn lacking_with(&self, name: &Name) -> Option<(&BTreeSet<Source<'a>>, &BTreeSet<&'a Name>)> {
+        let lacking = self.lacking.get_or_init(|| lacking(self.clusters));
+        let (sources, names) = lacking.by_sources.get_key_value(lacking.by_name.get(name)?)?;
+        (names.len() > 1).then_some((sources, names))
     }
 
     /// The definitions of a variable for other Kustomizations: first those of this cluster, then those of other
@@ -136,6 +183,27 @@ impl<'a> Definitions<'a> {
         }
         shown
     }
+}
+
+/// The sources that lack variables, for all clusters.
+fn lacking(clusters: &[ClusterBuild]) -> Lacking<'_> {
+    let mut lacking = Lacking::default();
+    for slot in clusters.iter().flat_map(|cluster| &cluster.slots) {
+        let Some(output) = &slot.output else { continue };
+        let of_flux = output.undefined.iter().filter(|undefined| matches!(undefined.owner, VariableOwner::Flux));
+        let names: BTreeSet<&Name> = of_flux.filter_map(|undefined| Some(&undefined.uses.first()?.0)).collect();
+        // The variables of a cluster are usually in its first ConfigMap.
+        let known = || slot.variables.sources.iter().filter(|source| source.place.is_some());
+        let source = known().find(|source| &*source.kind == "ConfigMap").or_else(|| known().next());
+        let source = source.and_then(|source| Some((source.place.as_ref()?.order(), &*source.kind, &*source.name)));
+        for name in names {
+            lacking.by_name.entry(name).or_default().extend(source);
+        }
+    }
+    for (name, sources) in lacking.by_name.iter().filter(|(_, sources)| !sources.is_empty()) {
+        lacking.by_sources.entry(sources.clone()).or_default().insert(name);
+    }
+    lacking
 }
 
 /// The definitions of all variables that are undefined for at least one applier.

@@ -159,7 +159,7 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
         }
         other => {
             let what = if other.is_some() { "an empty" } else { "no" };
-            let rights = rights(view, applied, namespace)?;
+            let rights = rights(view, applied)?.of_one(namespace);
             let message = format!("{} has {what} `spec.targetNamespace`{rights}", object.reference());
             let missing = missing_in_spec(object, "targetNamespace");
             let missing = Label::new(place(&missing.span), missing.message);
@@ -178,9 +178,13 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
         .related(place(object.span()), format!("this {}", object.kind()))
         .help(help)
         .about(object.reference());
-    if let Some(rights) = rights(view, applied, namespace).filter(|_| target.is_none()) {
-        let summary = format!(" Kustomizations of namespace `{namespace}` have no `spec.targetNamespace`{rights}");
-        finding = finding.caused_by(summary.clone(), "", summary);
+    if let Some(rights) = rights(view, applied).filter(|_| target.is_none()) {
+        // The author of several tenants usually makes the same mistake in each of them.
+        let summary = format!(" Kustomizations of tenants have no `spec.targetNamespace`{}", rights.of_several());
+        finding = finding.caused_by(summary.clone(), "", summary).help_for_all(
+            "set `targetNamespace` to the namespace of each Kustomization, so that the objects of each tenant stay in its \
+             own namespaces",
+        );
     }
     let is_granted = || target.is_some() && !tenancy.tenants.contains_key(name) && is_granted(view, applied, name);
     finding.severity = match tenancy.multi_tenant {
@@ -211,29 +215,67 @@ fn denied_account(view: &View<'_>, applied: &Applied<'_>, namespace: &str) -> Op
     is_denied.then_some(account)
 }
 
-/// The effect of the account's rights without `targetNamespace`, as a part of a message.
-///
-/// The result is `None` if no rights confine the Kustomization, which other rules report.
-fn rights(view: &View<'_>, applied: &Applied<'_>, own: &str) -> Option<String> {
-    let named = applied.object.text_at(&["spec", "serviceAccountName"]);
-    let Some(account) = acts_as(applied.object, applied.namespace(), view.tenancy()) else {
-        return named.filter(|name| !name.is_empty()).map(|_| String::new());
-    };
-    // The rights in the whole cluster are unknown if the account may have an unknown binding.
-    Some(match view.rbac().can_create_in(&account, "") {
-        _ if view.rbac().may_do_everything(&account) => return None,
-        Answer::Allowed(_) => format!(", and ServiceAccount `{account}` can write to every namespace"),
-        Answer::Unknown(_) => String::new(),
-        Answer::Denied => {
-            let others: Vec<Name> = view.rbac().foreign_scopes(&account).into_iter().collect();
-            match others.as_slice() {
-                [] => format!("; only the rights of ServiceAccount `{account}` keep its objects in namespace `{own}`"),
+/// The effect of the account's rights without `targetNamespace`.
+enum Rights {
+    Unknown,
+    Everywhere(Account),
+    OwnNamespace(Account),
+    OtherNamespaces(Account, Vec<Name>),
+}
+
+impl Rights {
+    /// The effect, as a part of a message about a Kustomization in a namespace.
+    fn of_one(&self, own: &str) -> String {
+        match self {
+            Self::Unknown => String::new(),
+            Self::Everywhere(account) => format!(", and ServiceAccount `{account}` can write to every namespace"),
+            Self::OwnNamespace(account) => {
+                format!("; only the rights of ServiceAccount `{account}` keep its objects in namespace `{own}`")
+            }
+            Self::OtherNamespaces(account, others) => match others.as_slice() {
+                [] => String::new(),
                 [one] => format!(", and ServiceAccount `{account}` can also write to namespace `{one}`"),
                 [one, ..] => format!(
                     ", and ServiceAccount `{account}` can also write to {} other namespaces, such as `{one}`",
                     others.len()
                 ),
-            }
+            },
         }
-    })
+    }
+
+    /// The effect, as a part of a message about several Kustomizations.
+    fn of_several(&self) -> &'static str {
+        match self {
+            Self::Unknown => "",
+            Self::Everywhere(_) => ", and their ServiceAccounts can write to every namespace",
+            Self::OwnNamespace(_) => {
+                "; only the rights of their ServiceAccounts keep their objects in their namespaces"
+            }
+            Self::OtherNamespaces(..) => ", and their ServiceAccounts can also write to other namespaces",
+        }
+    }
+}
+
+/// Returns the effect of the account's rights without `targetNamespace`.
+///
+/// The result is `None` if no rights confine the Kustomization, which other rules report.
+fn rights(view: &View<'_>, applied: &Applied<'_>) -> Option<Rights> {
+    let named = applied.object.text_at(&["spec", "serviceAccountName"]);
+    let Some(account) = acts_as(applied.object, applied.namespace(), view.tenancy()) else {
+        return named.filter(|name| !name.is_empty()).map(|_| Rights::Unknown);
+    };
+    // The rights in the whole cluster are unknown if the account may have an unknown binding.
+    match view.rbac().can_create_in(&account, "") {
+        _ if view.rbac().may_do_everything(&account) => None,
+        Answer::Allowed(_) => Some(Rights::Everywhere(account)),
+        Answer::Unknown(_) => Some(Rights::Unknown),
+        Answer::Denied => {
+            let others: Vec<Name> = view.rbac().foreign_scopes(&account).into_iter().collect();
+            Some(if others.is_empty() {
+                Rights::OwnNamespace(account)
+            } else {
+                Rights::OtherNamespaces(account, others)
+            })
+        }
+    }
 }

@@ -55,7 +55,17 @@ pub(super) fn own_inputs(rule: &'static str, inputs: &[&Input<'_>], severity: Se
     for input in std::iter::once(first).chain(others) {
         finding = finding.related(input.thing.by.place(input.thing.object.span()), "applied here");
     }
-    Some(finding.help(help).about(by.reference.clone()).with_faults(parts))
+    // The author of several Kustomizations usually makes the same mistake in each of them.
+    let (wanted, creator) = (wanted.kind, first.thing.object.kind());
+    let how = if first.is_produced() {
+        format!("each applies the {creator} that creates its {wanted}")
+    } else {
+        format!("each applies its own {wanted}")
+    };
+    let never = if severity == Severity::Error { "never become ready" } else { "may never become ready" };
+    let summary = format!(" {}s {never}: {how}", by.reference.kind);
+    let finding = finding.help(help).about(by.reference.clone()).with_faults(parts);
+    Some(finding.caused_by(format!("own inputs{summary}"), "in a cold start, ", summary))
 }
 
 /// Returns the finding for objects that an applier may apply before an object of the applier `provider` exists.
