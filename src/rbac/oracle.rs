@@ -59,7 +59,7 @@ fn cluster(name: &str) -> (Vec<String>, Repo, Vec<Object>) {
 fn rbac(repo: &Repo) -> Rbac {
     let receiver = &Receiver::all(&repo.clusters[0])[0];
     let telling: Vec<Applied<'_>> = receiver.applied_sets().flat_map(AppliedSet::tenancy_objects).collect();
-    let tenancy = Tenancy::detect(&telling, &[], None, Governance::None);
+    let tenancy = Tenancy::detect(&telling, &[], None, None, Governance::None);
     Rbac::on_cluster(receiver, &tenancy)
 }
 

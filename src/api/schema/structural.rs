@@ -46,12 +46,12 @@ struct Checking<'a> {
 const MAX_STATES: usize = 4_000_000;
 
 /// The states of a pattern that is too large.
-const STATES_OF_LARGEST: usize = 131_072;
+const STATES_OF_LARGEST: usize = 4_096;
 
 impl Checking<'_> {
     fn pattern(&mut self, at: &Node) {
         let Some(pattern) = at.text() else { return };
-        match Regexp::compile(pattern) {
+        match Regexp::compile_of_schema(pattern) {
             Ok(compiled) => *self.states += compiled.steps(""),
             Err(Refused::Size) => *self.states += STATES_OF_LARGEST,
             Err(refused) => self.mistake(at.span(), format!("`pattern` is not a valid regular expression: {refused}")),

@@ -224,7 +224,7 @@ fn fault_of_string(
     }
     if let Some(pattern) = &constraints.pattern {
         // The API server rejects a CRD whose pattern it cannot compile.
-        let compiled = constraints.compiled_pattern.get_or_init(|| Regexp::compile(pattern).ok()).as_ref();
+        let compiled = constraints.compiled_pattern.get_or_init(|| Regexp::compile_of_schema(pattern).ok()).as_ref();
         let is_match = compiled.is_none_or(|compiled| {
             rules.spend(compiled.steps(text) / MATCHES_PER_STEP).is_err() || compiled.is_match(text)
         });

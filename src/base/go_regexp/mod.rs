@@ -16,6 +16,10 @@ pub use refused::Refused;
 /// The sizes of compiled patterns in bytes that are tried in turn. The last one is the maximum.
 const SIZES: [usize; 6] = [1 << 10, 4 << 10, 16 << 10, 128 << 10, 1 << 20, 4 << 20];
 
+/// The maximum size of a compiled pattern of a schema in bytes. Go repeats an expression at most 1000 times, so that
+/// the patterns of real schemas are smaller. A schema of 100 KB could have a thousand patterns of the maximum size.
+const MAX_IN_SCHEMA: usize = 128 << 10;
+
 /// The approximate size of a state of a compiled pattern in bytes.
 const STATE: usize = 32;
 
@@ -33,12 +37,24 @@ pub struct Regexp {
 impl Regexp {
     /// Compiles a pattern as `regexp.Compile` does.
     pub fn compile(pattern: &str) -> Result<Self, Refused> {
+        Self::compile_within(pattern, usize::MAX)
+    }
+
+    /// Compiles the pattern of a schema, which may have thousands of patterns.
+    pub fn compile_of_schema(pattern: &str) -> Result<Self, Refused> {
+        Self::compile_within(pattern, MAX_IN_SCHEMA)
+    }
+
+    fn compile_within(pattern: &str, max: usize) -> Result<Self, Refused> {
         let translated = translate::translate(pattern)?;
         let mut builder = regex_lite::RegexBuilder::new(&translated);
         // The translation of a group adds at most three nested groups.
         let nesting = 4 * translate::MAX_NESTING;
         builder.nest_limit(u32::try_from(nesting).unwrap_or(u32::MAX));
-        let sized = SIZES.iter().find_map(|size| Some((builder.size_limit(*size).build().ok()?, size / STATE)));
+        let sized = SIZES
+            .iter()
+            .filter(|size| **size <= max)
+            .find_map(|size| Some((builder.size_limit(*size).build().ok()?, size / STATE)));
         sized.map(|(regex, states)| Self { regex, states }).ok_or(Refused::Size)
     }
 

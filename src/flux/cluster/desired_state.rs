@@ -19,6 +19,8 @@ pub struct Cluster {
     /// Whether the repository contains bootstraps, but only a directory of this cluster, so that the cluster may not
     /// exist; or whether the cluster already syncs the repository that replaces this one.
     pub is_assumed: bool,
+    /// Whether the cluster syncs another repository than most clusters, which may contain further directories.
+    pub may_have_more_files: bool,
     /// The appliers. The root is the first one, and each applier follows its parent.
     pub appliers: Vec<Arc<Applier>>,
     /// The objects that Flux applies to the cluster, or to other clusters through `kubeConfig`, in the order of the

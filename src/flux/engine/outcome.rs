@@ -177,7 +177,8 @@ impl Completions {
         remove_reapplied(&mut applied_sets);
         let (name, folder) = (cluster.root.name.clone(), cluster.root.folder.clone());
         let is_assumed = cluster.root.is_assumed;
-        Cluster { name, folder, is_assumed, appliers, applied_sets, lookups: Lookups::default() }
+        let may_have_more_files = cluster.root.may_have_more_files;
+        Cluster { name, folder, is_assumed, may_have_more_files, appliers, applied_sets, lookups: Lookups::default() }
     }
 }
 

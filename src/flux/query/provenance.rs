@@ -337,6 +337,7 @@ mod tests {
             name: "".into(),
             folder: String::new(),
             is_assumed: false,
+            may_have_more_files: false,
             appliers: Vec::new(),
             applied_sets: Vec::new(),
             lookups,

@@ -68,15 +68,17 @@ impl Tenancy {
     /// Detects the tenancy from the objects of a cluster, and from the kustomizations that install Flux.
     ///
     /// Only objects of [`AppliedSet::tenancy_objects`](crate::flux::AppliedSet::tenancy_objects) are relevant.
+    /// `home` is the namespace of the root's Kustomization. Without it, the objects show which namespaces are of Flux.
     /// `declared` are the namespaces of a fleet.yaml with their tenants. The tenants of other namespaces, such as the
     /// namespaces that a layout adds, are inferred.
     pub fn detect(
         received: &[Applied<'_>],
         installations: &[&Installation],
+        home: Option<&str>,
         declared: Option<&BTreeMap<String, String>>,
         governance: Governance,
     ) -> Self {
-        let flux_namespaces = flux_namespaces(received);
+        let flux_namespaces = flux_namespaces(received, home);
         let lockdown = Lockdown::detect(received, installations, &flux_namespaces);
         let mut tenancy = Self { lockdown, flux_namespaces, ..Self::default() };
         for applied in received {
@@ -297,13 +299,12 @@ pub fn is_of_bootstrap(object: &Object) -> bool {
     path.rsplit('/').next() == Some("gotk-sync.yaml") && is_flux(object)
 }
 
-fn flux_namespaces(received: &[Applied<'_>]) -> BTreeSet<String> {
+/// The namespaces of Flux. If the root is known, no other object can declare the namespace of a tenant to be one.
+fn flux_namespaces(received: &[Applied<'_>], home: Option<&str>) -> BTreeSet<String> {
     let installs = |object: &Object| object.is(groups::FLUX_OPERATOR, "FluxInstance") || is_of_bootstrap(object);
-    let found = received.iter().filter(|applied| installs(applied.object));
-    let mut found: BTreeSet<String> =
-        found.filter_map(|applied| applied.namespace().map(ToString::to_string)).collect();
-    found.insert(groups::FLUX_NAMESPACE.to_string());
-    found
+    let installing = received.iter().filter(|applied| home.is_none() && installs(applied.object));
+    let found = installing.filter_map(Applied::namespace).chain(home).chain([groups::FLUX_NAMESPACE]);
+    found.map(ToString::to_string).collect()
 }
 
 #[cfg(test)]
@@ -315,7 +316,7 @@ mod tests {
         let text = format!("apiVersion: fleetwright.dev/v1alpha1\nkind: Config\nlint: {{tenancy: {yaml}}}\n");
         let (settings, findings) = config::read(&File::new(config::PATH, text));
         assert_eq!(findings, []);
-        let mut tenancy = Tenancy::detect(&[], &[], None, Governance::None);
+        let mut tenancy = Tenancy::detect(&[], &[], None, None, Governance::None);
         tenancy.apply(&settings.lint.tenancy);
         tenancy
     }

@@ -19,6 +19,7 @@ pub(super) fn only_cluster(objects: &[Built]) -> Cluster {
         name: "".into(),
         folder: String::new(),
         is_assumed: false,
+        may_have_more_files: false,
         appliers: Vec::new(),
         applied_sets: Vec::new(),
         lookups: Lookups::default(),

@@ -22,6 +22,9 @@ declare! {
     /// RoleBinding in the tenant's own namespace if neither a label nor a Kustomization of another repository assigns
     /// the namespace to a tenant, since only the platform writes the objects of the namespace.
     ///
+    /// The severity is also warning if the repository does not show the name of the role, because it comes from a
+    /// variable of a Secret or is encrypted.
+    ///
     /// The configuration declares a tenant, or the rule detects it. A tenant namespace contains Flux objects, is not
     /// the namespace of Flux, and has the label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding in the
     /// namespace. An account with only a ClusterRoleBinding belongs to the platform, and so does an account with both
@@ -142,7 +145,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
         if tenant.namespaces.contains(&binding.namespace) && is_supposed(&binding.namespace) {
             continue;
         }
-        if let Some((_, from)) = view.rbac().rules(binding).find(|(rule, _)| rule.is_everything()) {
+        if binding.role.is_hidden {
+            found.extend(hidden(binding, bound, tenant));
+        } else if let Some((_, from)) = view.rbac().rules(binding).find(|(rule, _)| rule.is_everything()) {
             let is_own = tenant.namespaces.contains(&binding.namespace) || is_left_to(view, &binding.namespace, tenant);
             found.extend(finding(binding, bound, tenant, from, is_own));
         }
@@ -163,6 +168,17 @@ fn is_left_to(view: &View<'_>, namespace: &str, tenant: &Tenant) -> bool {
     let mut others = used.filter(|applied| !PREPARATIONS.contains(&applied.object.kind()));
     let first = others.next();
     first.is_some_and(|first| is_of_tenant(&first)) && others.all(|applied| is_of_tenant(&applied))
+}
+
+/// The finding of a role whose name the repository does not show.
+fn hidden(binding: &Binding, bound: &BoundSubject, tenant: &Tenant) -> Option<Finding> {
+    let at =
+        Label::new(binding.role.place.written()?.clone(), format!("the role of an account of {}", tenant.called()));
+    let message = format!("the repository does not show which role {} has: it may have all permissions", bound.subject);
+    let help = "write the name of the role: a variable of a Secret or an encrypted name hides it from reviewers";
+    let finding = Finding::warning(RULE.id, at, message).help(help);
+    let finding = finding.caused_by("hidden", "", " bindings do not show which roles accounts of tenants have");
+    Some(finding.about(binding.object()))
 }
 
 fn finding(binding: &Binding, bound: &BoundSubject, tenant: &Tenant, from: &Role, is_own: bool) -> Option<Finding> {

@@ -33,6 +33,9 @@ use crate::text::{Index, Tree};
 /// The rule whose errors do not depend on a cluster.
 const PLAINTEXT_SECRET: &str = "plaintext-secret";
 
+/// The rule whose errors depend on the directories that a source does not have.
+const MISSING_PATH: &str = "missing-path";
+
 /// The result of a run of the linter.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
@@ -313,15 +316,20 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
 /// Lowers errors to warnings if it is not certain that a cluster uses the file: the clusters of the finding may not
 /// exist or sync another repository, or the repository has no cluster and the directory has the name of former files, examples or templates.
 ///
-/// A secret in plain text does not need a cluster.
+/// A secret in plain text does not need a cluster. A missing path is not certain if the clusters sync a repository that
+/// may have more directories.
 fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) {
     let assumed = receivers.iter().filter(|receiver| receiver.cluster.is_assumed);
     let assumed: BTreeSet<String> = assumed.map(ToString::to_string).collect();
+    let with_more = receivers.iter().filter(|receiver| receiver.cluster.may_have_more_files);
+    let with_more: BTreeSet<String> = with_more.map(ToString::to_string).collect();
     let is_rootless = receivers.iter().any(|receiver| receiver.cluster.name.is_empty());
     let is_aside = |path: &str| is_set_aside(path, |_| false) || is_former(path);
     let is_doubtful = |finding: &&mut Finding| {
-        let is_of_assumed =
-            || !finding.clusters.is_empty() && finding.clusters.iter().all(|name| assumed.contains(&**name));
+        let are_all_in = |set: &BTreeSet<String>| {
+            !finding.clusters.is_empty() && finding.clusters.iter().all(|name| set.contains(&**name))
+        };
+        let is_of_assumed = || are_all_in(&assumed) || (finding.rule == MISSING_PATH && are_all_in(&with_more));
         let is_unused = || is_rootless && is_aside(finding.at.span.file().path());
         finding.severity == Severity::Error && finding.rule != PLAINTEXT_SECRET && (is_of_assumed() || is_unused())
     };
@@ -331,7 +339,11 @@ fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) {
 fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: &Options) -> Tenancy {
     let telling: Vec<Applied<'_>> = receiver.applied_sets().flat_map(AppliedSet::tenancy_objects).collect();
     let installation = installations.of_receiver(receiver);
-    let mut tenancy = Tenancy::detect(&telling, &installation, options.tenants.as_ref(), options.governance);
+    // The objects of another cluster do not show where its Flux was bootstrapped.
+    let is_bootstrapped = receiver.target.is_none() && !receiver.cluster.name.is_empty();
+    let root = receiver.cluster.appliers.first().filter(|_| is_bootstrapped);
+    let home = root.and_then(|root| root.reference.namespace.as_deref());
+    let mut tenancy = Tenancy::detect(&telling, &installation, home, options.tenants.as_ref(), options.governance);
     tenancy.detect_operator(&telling, |release| receiver.cluster.values(release));
     tenancy.apply(&options.lint.tenancy);
     tenancy

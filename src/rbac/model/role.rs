@@ -145,6 +145,8 @@ pub struct RoleRef {
     pub is_cluster_role: bool,
     /// The name.
     pub name: Name,
+    /// Whether the repository does not show the name: it comes from a variable of a Secret, or is encrypted.
+    pub is_hidden: bool,
     /// The position of the reference.
     pub place: DefinedIn,
 }
@@ -199,7 +201,12 @@ impl Binding {
             namespace: namespace.into(),
             name: object.name().into(),
             place: DefinedIn::Written(place(object.span())),
-            role: RoleRef { is_cluster_role, name: name.shared_text()?, place: written(name) },
+            role: RoleRef {
+                is_cluster_role,
+                name: name.shared_text()?,
+                is_hidden: is_hidden(name),
+                place: written(name),
+            },
             subjects: subjects.collect(),
             is_opaque: items.iter().any(is_unknown),
         })
@@ -228,6 +235,11 @@ fn subject(item: &Node, namespace: &str) -> Option<Subject> {
         }
         _ => None,
     }
+}
+
+/// Returns whether the repository does not show a text: Flux replaces a part of it, or decrypts it.
+fn is_hidden(node: &Node) -> bool {
+    is_unknown(node) || node.text().is_some_and(|text| text.starts_with("ENC["))
 }
 
 /// Returns whether a node contains an unknown value.

@@ -112,7 +112,12 @@ impl Shipped {
                 namespace: binding.namespace.clone(),
                 name: installed_name(by, &binding.name, home),
                 place: place.clone(),
-                role: RoleRef { is_cluster_role: &*binding.kind == "ClusterRole", name, place: place.clone() },
+                role: RoleRef {
+                    is_cluster_role: &*binding.kind == "ClusterRole",
+                    name,
+                    is_hidden: false,
+                    place: place.clone(),
+                },
                 subjects: subjects.map(|subject| BoundSubject { subject, place: place.clone() }).collect(),
                 is_opaque: false,
             }

@@ -74,8 +74,8 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     if candidates.is_empty() && overlaps.is_empty() && copied.is_empty() {
         candidates.extend(applied_by_hand(builder, &includers, &coverage));
     }
-    let own = own_repository(tree, &coverage, &candidates);
-    let mut roots = settle(tree, candidates, own.as_deref());
+    let own = own_repositories(tree, &coverage, &candidates);
+    let mut roots = settle(tree, candidates, &own);
     mark_former(&mut roots, tree, &coverage);
     Roots { found: roots, overlaps, prepared }
 }
@@ -97,7 +97,6 @@ fn remove_unprepared(coverage: &Coverage<'_>, candidates: &mut Vec<RootCandidate
 /// Removes the FluxInstances in directories of examples and tests that sync other repositories, if there are other
 /// roots.
 fn remove_samples(candidates: &mut Vec<RootCandidate>) {
-    let is_aside = |one: &RootCandidate| is_set_aside(folder_of(one.file.path()), |_| false);
     let own: BTreeSet<Option<String>> =
         candidates.iter().filter(|one| !is_aside(one)).map(|one| repository(&one.objects)).collect();
     let is_sample = |one: &RootCandidate| {
@@ -107,25 +106,42 @@ fn remove_samples(candidates: &mut Vec<RootCandidate>) {
     candidates.retain(|one| own.is_empty() || !is_sample(one));
 }
 
-/// The repository of the tree: the repository of most roots whose synced directories contain or apply their own files.
-fn own_repository(tree: &Tree, coverage: &Coverage<'_>, candidates: &[RootCandidate]) -> Option<String> {
+/// The repositories of the roots whose synced directories contain or apply their own files, one for each root. A copy of a
+/// root in a directory of examples counts only if there is no other such root.
+fn own_repositories(tree: &Tree, coverage: &Coverage<'_>, candidates: &[RootCandidate]) -> Vec<String> {
     let contains_itself = |one: &RootCandidate| {
         let file = one.file.path();
         one.synced(tree).is_some_and(|folder| is_inside(file, &folder) || coverage.leads(&folder, file))
     };
-    let own: Vec<String> =
-        candidates.iter().filter(|one| contains_itself(one)).filter_map(|one| repository(&one.objects)).collect();
-    most_common(own.iter().map(String::as_str)).map(ToString::to_string)
+    let repositories = |aside: bool| -> Vec<String> {
+        let own = candidates.iter().filter(|one| is_aside(one) == aside && contains_itself(one));
+        own.filter_map(|one| repository(&one.objects)).collect()
+    };
+    let own = repositories(false);
+    if own.is_empty() { repositories(true) } else { own }
 }
 
-/// Marks the roots that sync a repository other than the repository of the tree, or of most roots. The tree may contain
-/// a directory at the path of such a root, but not the directory that the root syncs.
-fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>, own: Option<&str>) {
+/// Returns whether a candidate is in a directory that clusters do not apply, such as a directory of examples.
+fn is_aside(one: &RootCandidate) -> bool {
+    is_set_aside(folder_of(one.file.path()), |_| false)
+}
+
+/// Marks the roots that sync another repository than the tree. The tree may contain a directory at the path of such a root,
+/// but not the directory that the root syncs.
+///
+/// `own` are the repositories of the roots that contain themselves. A root with one of these repositories is never marked:
+/// otherwise, a few files that nothing applies could hide a cluster. But only the most common repository is certainly the
+/// repository of the tree.
+fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>, own: &[String]) {
     let names: Vec<Option<String>> = roots.iter().map(|root| repository(&root.objects)).collect();
-    let Some(own) = own.or_else(|| most_common(names.iter().flatten().map(String::as_str))) else { return };
+    let of_roots = || most_common(names.iter().flatten().map(String::as_str));
+    let Some(usual) = most_common(own.iter().map(String::as_str)).or_else(of_roots) else { return };
     for (root, name) in roots.iter_mut().zip(&names) {
-        root.syncs_other = !declared.contains(&root.name) && name.as_deref().is_some_and(|name| name != own);
-        root.is_own &= !root.syncs_other;
+        let is_unusual = !declared.contains(&root.name) && name.as_deref().is_some_and(|name| name != usual);
+        let contains_itself = name.as_ref().is_some_and(|name| own.contains(name));
+        root.syncs_other = is_unusual && !contains_itself;
+        root.may_have_more_files = is_unusual && contains_itself;
+        root.is_own &= !is_unusual;
     }
 }
 
@@ -180,7 +196,7 @@ fn lacks_components(tree: &Tree, one: &RootCandidate) -> bool {
 }
 
 /// Resolves the synced directories of candidates, keeps one candidate for each directory, and names the roots.
-fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>, own: Option<&str>) -> Vec<Root> {
+fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>, own: &[String]) -> Vec<Root> {
     // A directory of former files may contain a copy of a root.
     candidates.sort_by_cached_key(|one| (is_former(&one.home), one.kind, one.file.path().to_owned()));
     let mut found: BTreeMap<(Option<String>, String), RootCandidate> = BTreeMap::new();
@@ -207,6 +223,7 @@ fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>, own: Option<&str>) ->
             keeps_source: candidate.keeps_source,
             is_own: path_exists || candidate.kind == CandidateKind::Declared,
             syncs_other: false,
+            may_have_more_files: false,
             name: candidate.name.unwrap_or_else(|| name.into()),
             folder: synced.unwrap_or(candidate.home),
             objects: candidate.objects,

@@ -39,6 +39,9 @@ pub(crate) struct Root {
     pub(crate) is_own: bool,
     /// Whether the source is certainly another repository.
     pub(crate) syncs_other: bool,
+    /// Whether the tree contains the synced directory, but the source has the name of another repository than the other
+    /// roots. That repository may contain further directories.
+    pub(crate) may_have_more_files: bool,
 }
 
 impl Root {
