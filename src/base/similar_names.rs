@@ -34,7 +34,7 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
 }
 
 /// The maximum number of candidates for a suggestion.
-const MAX_CANDIDATES: usize = 1_000;
+pub const MAX_CANDIDATES: usize = 1_000;
 /// The maximum number of steps of the comparisons for a suggestion: the products of the lengths of the names.
 const MAX_STEPS: usize = 100_000;
 

@@ -118,21 +118,34 @@ impl Tree {
 
     /// The names of the files and directories in a directory.
     pub fn names(&self, folder: &str) -> BTreeSet<String> {
+        self.names_up_to(folder, usize::MAX).unwrap_or_default()
+    }
+
+    /// The names of the files and directories in a directory; `None` if there are more than `most`.
+    ///
+    /// The time does not depend on the number of further names.
+    pub fn names_up_to(&self, folder: &str, most: usize) -> Option<BTreeSet<String>> {
         Read::note_folder(folder);
         let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-        let mut names: BTreeSet<String> = BTreeSet::new();
-        let mut next = self.first_from(&start);
-        while let Some(rest) = next.and_then(|path| path.strip_prefix(&*start)) {
-            let (name, below) = rest.split_once('/').map_or((rest, None), |(name, below)| (name, Some(below)));
-            // The paths below a directory are neighbors, and `0` is the character after `/`.
-            next = match below {
-                Some(_) => self.first_from(&format!("{start}{name}0")),
-                None => self.first_after(&format!("{start}{name}")),
-            };
-            names.insert(name.to_owned());
+        if self.names_below(&start).take(most.saturating_add(1)).count() > most {
+            return None;
         }
+        let mut names: BTreeSet<String> = self.names_below(&start).map(str::to_owned).collect();
         names.extend(self.loader.iter().flat_map(|loader| loader.names(folder)));
-        names
+        (names.len() <= most).then_some(names)
+    }
+
+    /// The first segments of the entries below a directory. `start` is the directory with a slash, or empty.
+    fn names_below<'a>(&'a self, start: &'a str) -> impl Iterator<Item = &'a str> {
+        let from = |path: &str| self.entries.range::<str, _>((Bound::Included(path), Bound::Unbounded));
+        let mut entries = from(start);
+        std::iter::from_fn(move || {
+            let rest = entries.next()?.0.strip_prefix(start)?;
+            let Some((name, _)) = rest.split_once('/') else { return Some(rest) };
+            // The paths below a directory are neighbors, and `0` is the character after `/`.
+            entries = from(&format!("{start}{name}0"));
+            Some(name)
+        })
     }
 
     /// Inserts a file at its path and replaces an existing entry.
@@ -251,16 +264,6 @@ impl Tree {
     pub fn under(&self, folder: &str) -> impl Iterator<Item = &str> {
         Read::note_folder(folder);
         self.below(folder)
-    }
-
-    /// The first path that is not before another path.
-    fn first_from(&self, path: &str) -> Option<&str> {
-        self.entries.range::<str, _>((Bound::Included(path), Bound::Unbounded)).next().map(|(path, _)| &**path)
-    }
-
-    /// The first path after another path.
-    fn first_after(&self, path: &str) -> Option<&str> {
-        self.entries.range::<str, _>((Bound::Excluded(path), Bound::Unbounded)).next().map(|(path, _)| &**path)
     }
 
     fn below(&self, folder: &str) -> impl Iterator<Item = &str> {
@@ -411,5 +414,15 @@ mod tests {
         let tree: Tree = ["a/x", "a/y/z", "a.b", "ab/x"].map(|path| File::new(path, "")).into_iter().collect();
         assert_eq!(tree.under("a").collect::<Vec<_>>(), ["a/x", "a/y/z"]);
         assert!(tree.has_folder("a/y") && !tree.has_folder("a/x"));
+    }
+
+    #[test]
+    fn the_names_of_a_large_directory_are_not_listed() {
+        let tree: Tree = ["a/b/c", "a/b/d", "a/b.yaml", "a/b0", "ab"].iter().map(|path| File::new(*path, "")).collect();
+        let names = || BTreeSet::from(["b", "b.yaml", "b0"].map(str::to_owned));
+        assert_eq!(tree.names("a"), names());
+        assert_eq!(tree.names_up_to("a", 3), Some(names()));
+        assert_eq!(tree.names_up_to("a", 2), None);
+        assert_eq!(tree.names_up_to("", 2).map(|names| names.len()), Some(2));
     }
 }

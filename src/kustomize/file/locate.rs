@@ -6,7 +6,7 @@ use super::definition::Definition;
 use super::files::{Files, Reading, copy_folder, copy_of};
 use super::remote::Remote;
 use crate::base::finding::{Finding, Safety};
-use crate::base::similar_names::did_you_mean;
+use crate::base::similar_names::{MAX_CANDIDATES, did_you_mean};
 use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
 use crate::text::{PathKind, Span, folder_of, is_inside, join};
 use crate::yaml::fix;
@@ -156,7 +156,8 @@ impl Files {
         }
         let rest = path.strip_prefix(ancestor).unwrap_or(path).trim_start_matches('/');
         let (segment, below) = rest.split_once('/').unwrap_or((rest, ""));
-        let names = self.tree().names(ancestor);
+        // A kustomization may list many missing files of a large directory.
+        let names = self.tree().names_up_to(ancestor, MAX_CANDIDATES).unwrap_or_default();
         let start = text.strip_suffix(rest).unwrap_or_default();
         let with =
             |name: &str| if below.is_empty() { format!("{start}{name}") } else { format!("{start}{name}/{below}") };
