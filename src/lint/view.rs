@@ -17,6 +17,7 @@ use crate::lint::facts::by_identity::{ByIdentity, ListPosition};
 use crate::lint::facts::identity_hash::kind_hash;
 use crate::lint::facts::inputs::{Input, Reader, inputs};
 use crate::lint::facts::listing::Listing;
+use crate::lint::facts::makers::generator_words::GeneratorWords;
 use crate::lint::facts::makers::requested_namespaces::RequestedNamespaces;
 use crate::lint::facts::makers::writers::Writers;
 use crate::lint::facts::unknown_sources::UnknownSources;
@@ -57,8 +58,8 @@ pub struct View<'a> {
     flux_version: OnceLock<Option<FluxVersion>>,
     open_names: OnceLock<Index<u64, Vec<ObjectId<'a>>>>,
     generated_artifacts: OnceLock<GeneratedArtifacts<'a>>,
-    /// The policies and templates that may create objects of a kind.
-    pub(super) creators: Mutex<BTreeMap<(bool, String), Option<Applied<'a>>>>,
+    /// The words of the policies and templates that may create objects.
+    pub(super) generators: OnceLock<GeneratorWords<'a>>,
     writers: OnceLock<Writers<'a>>,
     requested_namespaces: OnceLock<RequestedNamespaces<'a>>,
 }
@@ -118,7 +119,7 @@ impl<'a> View<'a> {
             flux_version: OnceLock::new(),
             open_names: OnceLock::new(),
             generated_artifacts: OnceLock::new(),
-            creators: Mutex::default(),
+            generators: OnceLock::default(),
             writers: OnceLock::new(),
             requested_namespaces: OnceLock::new(),
         }

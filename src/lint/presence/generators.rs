@@ -1,9 +1,8 @@
 //! Policies, operators, templates and writers that may create an object.
 
-use std::sync::PoisonError;
-
-use crate::flux::{Applied, has_word};
+use crate::flux::Applied;
 use crate::kube::{Object, ObjectId, groups};
+use crate::lint::facts::makers::generator_words::{GeneratorWords, Words, mentions};
 use crate::lint::facts::pods::containers;
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -44,25 +43,25 @@ impl<'a> View<'a> {
     /// [`View::producers`] evaluates the policies that generate `ConfigMap` and `Secret` objects.
     pub(crate) fn creator(&self, wanted: ObjectId<'_>) -> Option<Applied<'a>> {
         let is_of_rights = wanted.group == groups::RBAC || wanted.kind == "ServiceAccount";
-        let key = (is_of_rights, wanted.kind.to_owned());
-        let known = self.creators.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
-        known.unwrap_or_else(|| {
-            let found = self.creator_of_kind(wanted, is_of_rights);
-            self.creators.lock().unwrap_or_else(PoisonError::into_inner).insert(key, found);
-            found
-        })
-    }
-
-    fn creator_of_kind(&self, wanted: ObjectId<'_>, is_of_rights: bool) -> Option<Applied<'a>> {
         if is_of_rights && let Some(found) = self.generator(wanted.kind) {
             return Some(found);
         }
-        let policies = POLICIES.iter().filter(|_| !matches!(wanted.kind, "ConfigMap" | "Secret"));
-        let mut templates = TEMPLATES.iter().chain(policies).flat_map(|(group, kind)| self.of_kind(group, kind));
-        templates.find(|found| {
-            let spec = found.object.node.get("spec");
-            let policy = POLICIES.contains(&(found.object.group(), found.object.kind()));
-            spec.is_some_and(|spec| if policy { generates(spec, wanted.kind) } else { mentions(spec, wanted.kind) })
+        let of_templates = || self.generator_words().templates.find(wanted.kind);
+        let of_policies = || self.generator_words().policies.find(wanted.kind);
+        of_templates().or_else(|| if matches!(wanted.kind, "ConfigMap" | "Secret") { None } else { of_policies() })
+    }
+
+    fn generator_words(&self) -> &GeneratorWords<'a> {
+        self.generators.get_or_init(|| {
+            let spec = |found: Applied<'a>| Some((found, vec![found.object.node.get("spec")?]));
+            let parts = |found: Applied<'a>| Some((found, generating_parts(found.object.node.get("spec")?)));
+            let all = |kinds: &[(&str, &str)]| -> Vec<Applied<'a>> {
+                kinds.iter().flat_map(|(group, kind)| self.of_kind(group, kind)).collect()
+            };
+            GeneratorWords {
+                templates: Words::of(all(&TEMPLATES).into_iter().filter_map(spec)),
+                policies: Words::of(all(&POLICIES).into_iter().filter_map(parts)),
+            }
         })
     }
 
@@ -122,10 +121,10 @@ impl<'a> View<'a> {
     ///
     /// `word` is the kind or the name of the label.
     pub(crate) fn generator(&self, word: &str) -> Option<Applied<'a>> {
-        let policies = POLICIES.iter().flat_map(|(group, kind)| self.of_kind(group, kind));
-        let mut generating =
-            policies.filter(|policy| policy.object.node.get("spec").is_some_and(|spec| generates(spec, word)));
-        generating.next().or_else(|| OPERATORS.iter().find_map(|(group, kind)| self.of_kind(group, kind).next()))
+        self.generator_words()
+            .policies
+            .find(word)
+            .or_else(|| OPERATORS.iter().find_map(|(group, kind)| self.of_kind(group, kind).next()))
     }
 }
 
@@ -175,18 +174,12 @@ fn is_given_to(container: &Node, name: &str) -> bool {
     words.any(|word| word == name)
 }
 
-/// Returns whether the parts of a policy's `spec` that generate or mutate objects contain a word.
+/// The parts of a policy's `spec` that generate or mutate objects.
 ///
 /// The parts that match or validate objects do not create objects.
-fn generates(spec: &Node, word: &str) -> bool {
+fn generating_parts(spec: &Node) -> Vec<&Node> {
     let whole = spec.get("generate").is_some().then_some(spec);
     let rules = spec.get("rules").map_or(&[][..], Node::items).iter();
     let parts = rules.flat_map(|rule| ["generate", "mutate"].into_iter().filter_map(|part| rule.get(part)));
-    whole.into_iter().chain(parts).any(|node| mentions(node, word))
-}
-
-fn mentions(node: &Node, word: &str) -> bool {
-    node.text().is_some_and(|text| has_word(text, word))
-        || node.items().iter().any(|item| mentions(item, word))
-        || node.entries().iter().any(|entry| has_word(&entry.key, word) || mentions(&entry.node, word))
+    whole.into_iter().chain(parts).collect()
 }
