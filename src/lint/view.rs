@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::context::Context;
-use crate::api::catalog::{Catalog, Product, Releases};
+use crate::api::catalog::{Catalog, Product, Releases, scope_of};
 use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{
     Applied, AppliedSet, Applier, ApplierKind, CONTROLLERS, ClusterPrograms, FluxVersion, Installation, Producers,
     Receiver, Settings, Tenancy, repository_owner,
 };
-use crate::kube::{Object, ObjectId, groups};
+use crate::kube::{Object, ObjectId, Scope, groups};
 use crate::lint::facts::artifacts::GeneratedArtifacts;
 use crate::lint::facts::by_identity::{ByIdentity, ListPosition};
 use crate::lint::facts::identity_hash::kind_hash;
@@ -167,6 +167,20 @@ impl<'a> View<'a> {
         self.by_flux().flat_map(|(brought, listing)| {
             let brought: &'a AppliedSet = brought;
             listing.namespaces.iter().filter_map(move |(name, at)| Some((name, brought.at(*at)?)))
+        })
+    }
+
+    /// The objects of a namespace that Flux applies.
+    pub(super) fn objects_in<'n>(&'n self, namespace: &'n str) -> impl Iterator<Item = Applied<'a>> + 'n {
+        let lists =
+            self.by_flux().filter(|(_, listing)| listing.namespaces.iter().any(|(name, _)| **name == *namespace));
+        let objects = lists.flat_map(|(brought, _)| -> Vec<Applied<'a>> {
+            let brought: &'a AppliedSet = brought;
+            brought.applied().collect()
+        });
+        objects.filter(move |applied| {
+            let object = applied.object;
+            object.namespace() == Some(namespace) && scope_of(object.group(), object.kind()) != Scope::Cluster
         })
     }
 

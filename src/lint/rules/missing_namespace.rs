@@ -88,17 +88,21 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             fleet.distinct().find_map(|view| Some((view, view.find("", "Namespace", "", namespace)?.by)))
         };
         let providers: Vec<_> = missing.iter().map(|(_, namespace, ..)| elsewhere(namespace)).collect();
-        for ((view, _, mut finding, remedy), provider) in missing.into_iter().zip(&providers) {
-            if several.contains(&remedy) {
-                finding = remedy.of_several(finding);
-            }
-            if let Some((other, by)) = provider {
+        for ((view, _, findings, remedy), provider) in missing.into_iter().zip(&providers) {
+            let is_absent = |other: &View<'_>, by: &Applier| {
                 let of_one = providers.iter().flatten().filter(|(_, one)| one.reference == by.reference).count();
-                if of_one > 1 && lacks(view, other, by) {
-                    finding = of_absent_applier(finding, view, other, by);
-                }
+                of_one > 1 && lacks(view, other, by)
+            };
+            let absent = provider.filter(|(other, by)| is_absent(other, by));
+            for (at, finding) in findings.into_iter().enumerate() {
+                found.push(match absent {
+                    // This finding counts namespaces.
+                    Some(_) if at > 0 => break,
+                    Some((other, by)) => of_absent_applier(finding, view, other, by),
+                    None if several.contains(&remedy) => remedy.of_several(finding),
+                    None => finding,
+                });
             }
-            found.push(finding);
         }
     }
 }
@@ -125,8 +129,8 @@ fn of_absent_applier(finding: Finding, view: &View<'_>, other: &View<'_>, by: &A
         .help_for_all(help)
 }
 
-/// A cluster, with a namespace that it does not receive, the finding, and the remedy.
-type Missing<'a> = (&'a View<'a>, &'a Name, Finding, Remedy);
+/// A cluster, with a namespace that it does not receive, the findings of the objects that need it, and the remedy.
+type Missing<'a> = (&'a View<'a>, &'a Name, Vec<Finding>, Remedy);
 
 /// The remedy for a missing namespace.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -168,7 +172,7 @@ impl Remedy {
     }
 }
 
-/// The namespaces that a cluster does not receive, each with its finding.
+/// The namespaces that a cluster does not receive, each with its findings.
 fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
     let mut missing = Vec::new();
     if !view.is_whole() || view.receiver.target.is_some() {
@@ -185,9 +189,20 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
                 found.unchecked(format!("Namespace `{namespace}`, which Argo CD may create"));
             }
             Presence::Missing => {
-                let (mut finding, remedy) = finding(view, namespace, &applied, usage);
-                finding.clusters.push(view.receiver.to_string().into());
-                missing.push((view, namespace, finding, remedy));
+                let users: Vec<(Applied<'_>, Use<'_>)> = match usage {
+                    Use::Object => view.objects_in(namespace).map(|applied| (applied, Use::Object)).collect(),
+                    Use::Target(_) => {
+                        let same = targets(view).filter(|(name, ..)| *name == namespace);
+                        same.map(|(_, applied, usage)| (applied, usage)).collect()
+                    }
+                };
+                let each = users.iter().map(|(applied, usage)| finding(view, namespace, applied, *usage).0);
+                let findings = each.map(|mut finding| {
+                    finding.clusters.push(view.receiver.to_string().into());
+                    finding
+                });
+                let remedy = finding(view, namespace, &applied, usage).1;
+                missing.push((view, namespace, findings.collect(), remedy));
             }
             Presence::Unknown(source) => {
                 found.unchecked(format!("Namespace `{namespace}`, which {source} may create"));
