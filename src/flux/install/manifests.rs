@@ -81,6 +81,7 @@ pub(crate) fn matched_targets(instance: &Object) -> Vec<PatchTarget> {
         near_match: None,
         variable_names: None,
         is_opt_in: false,
+        is_by_kind: false,
     };
     targets.map(matched).collect()
 }

@@ -28,6 +28,14 @@ pub struct PatchTarget {
     pub variable_names: Option<(String, Vec<(ObjectRef, Span)>)>,
     /// Whether the target selects objects of a kind by label or annotation and not by name, so that objects may opt in.
     pub is_opt_in: bool,
+    /// Whether the target selects all objects of a kind.
+    pub is_by_kind: bool,
+}
+
+/// Returns whether a target selects all objects of a kind.
+fn is_by_kind(target: &Node) -> bool {
+    let fields = || target.entries().iter().map(|entry| &*entry.key);
+    fields().any(|field| field == "kind") && fields().all(|field| matches!(field, "group" | "version" | "kind"))
 }
 
 impl PatchTarget {
@@ -40,6 +48,7 @@ impl PatchTarget {
             near_match: None,
             variable_names: None,
             is_opt_in: false,
+            is_by_kind: is_by_kind(target),
         }
     }
 
@@ -68,6 +77,7 @@ impl PatchTarget {
             near_match,
             variable_names,
             is_opt_in: target.is_opt_in(),
+            is_by_kind: is_by_kind(node),
         }
     }
 }
