@@ -47,6 +47,8 @@ enum Answer<'a> {
 pub(crate) struct Missing<'a> {
     wanted: ObjectId<'a>,
     suggestion: Option<(Mistake, Applied<'a>)>,
+    /// Whether several namespaces have an object with the name.
+    is_ambiguous: bool,
     elsewhere: Option<Elsewhere<'a>>,
 }
 
@@ -164,7 +166,13 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         let is_similar = |(mistake, _): &(Mistake, Applied<'_>)| matches!(mistake, Mistake::Name | Mistake::Namespace);
         let elsewhere = if suggestion.as_ref().is_none_or(is_similar) { self.elsewhere(wanted) } else { None };
         let suggestion = suggestion.filter(|_| elsewhere.is_none());
-        Missing { wanted, suggestion, elsewhere }
+        let is_ambiguous = matches!(suggestion, Some((Mistake::Namespace, _))) && {
+            let ObjectId { group, kind, name, .. } = wanted;
+            let alike = self.view.of_kind(group, kind).filter(|found| found.object.name() == name);
+            let namespaces: BTreeSet<&str> = alike.filter_map(|found| found.object.namespace()).collect();
+            namespaces.len() > 1
+        };
+        Missing { wanted, suggestion, is_ambiguous, elsewhere }
     }
 
     /// Returns the object in a directory that the cluster does not apply.
@@ -310,6 +318,13 @@ impl Missing<'_> {
                     "found in namespace `{namespace}`, but this reference cannot cross namespaces; add a {} to namespace \
                      `{}`",
                     wanted.kind, wanted.namespace
+                )
+            }
+            Mistake::Namespace if self.is_ambiguous => {
+                format!(
+                    "found in several other namespaces, such as `{namespace}`; set `namespace` to the right one, or add the \
+                     {} to this namespace",
+                    near.object.kind()
                 )
             }
             Mistake::Namespace => {

@@ -1,5 +1,7 @@
 mod receiver_events;
 
+use std::collections::BTreeSet;
+
 use crate::base::finding::{Finding, Safety};
 use crate::base::similar_names::did_you_mean;
 use crate::flux::Applied;
@@ -153,14 +155,18 @@ fn target(
     let is_suggested = *suggestions <= MAX_SUGGESTIONS;
     let here: Vec<Applied<'_>> = if is_suggested { view.of_kind(group, kind).collect() } else { Vec::new() };
     let names = here.iter().filter(|other| other.namespace() == Some(namespace)).map(|other| other.object.name());
-    let elsewhere = here.iter().find(|other| other.object.name() == name);
-    let help = match (elsewhere.and_then(Applied::namespace), did_you_mean(name, names)) {
+    let elsewhere = here.iter().filter(|other| other.object.name() == name).filter_map(Applied::namespace);
+    let elsewhere: BTreeSet<&str> = elsewhere.collect();
+    let help = match (elsewhere.first(), did_you_mean(name, names)) {
+        (Some(_), _) if elsewhere.len() > 1 => {
+            format!("found in {} other namespaces; set `namespace` to the right one", elsewhere.len())
+        }
         (Some(other), _) => format!("found in namespace `{other}`; set `namespace: {other}`"),
         (None, Some(meant)) => format!("did you mean `{meant}`?"),
         (None, None) => "reference an object that the cluster receives: otherwise Flux rejects the request".to_owned(),
     };
     let names = here.iter().filter(|other| other.namespace() == Some(namespace)).map(|other| other.object.name());
-    let meant = did_you_mean(name, names).filter(|_| elsewhere.is_none());
+    let meant = did_you_mean(name, names).filter(|_| elsewhere.is_empty());
     let fix = meant.and_then(|meant| fix::replace(resource.get("name")?, meant, Safety::Unsafe));
     let fix = fix.map(|fix| fix.moved(|span| receiver.by.place(span)));
     let by = receiver.object.reference();
