@@ -12,8 +12,8 @@ use crate::kube::Object;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
 use crate::lint::view::View;
-use crate::text::Span;
-use crate::yaml::Node;
+use crate::text::{Index, Span};
+use crate::yaml::{Name, Node};
 
 /// The maximum number of CRDs that define one kind. Each of them has as many consumers as the kind has objects.
 const MAX_DEFINITIONS: usize = 20;
@@ -55,6 +55,7 @@ impl LateUse<'_> {
 struct Search<'v, 'a> {
     view: &'v View<'a>,
     order: OnceCell<Order<'a>>,
+    namespaces: OnceCell<BTreeSet<(usize, usize)>>,
     pairs: BTreeMap<(usize, usize), LateUse<'a>>,
 }
 
@@ -67,7 +68,7 @@ struct Order<'a> {
 impl<'a> LateUses<'a> {
     /// The uses on a cluster.
     pub(crate) fn of(view: &View<'a>) -> Self {
-        let mut search = Search { view, order: OnceCell::new(), pairs: BTreeMap::new() };
+        let mut search = Search { view, order: OnceCell::new(), namespaces: OnceCell::new(), pairs: BTreeMap::new() };
         for input in view.inputs().iter().filter(|input| !view.is_input_before_flux(input)) {
             let Input { user, by, is_itself, node, thing, .. } = input;
             search.add(by, *thing, node, || *is_itself || waits_for(by, user));
@@ -140,6 +141,27 @@ impl<'a> Search<'_, 'a> {
         }
     }
 
+    /// The appliers that use a namespace, each with the only applier of that namespace.
+    fn namespaces(&self) -> &BTreeSet<(usize, usize)> {
+        self.namespaces.get_or_init(|| {
+            let mut appliers: Index<&Name, Vec<usize>> = Index::default();
+            for (brought, listing) in &self.view.lists {
+                let names = listing.needs(&brought.objects).namespaces.iter();
+                names.for_each(|name| appliers.entry(name).push(brought.by.at));
+            }
+            let mut pairs = BTreeSet::new();
+            for (brought, listing) in self.view.by_flux() {
+                for (name, _) in &listing.namespaces {
+                    let Some([applier]) = appliers.get(&name).map(Vec::as_slice) else { continue };
+                    if *applier != brought.by.at && !self.view.has_namespace_without_applier(name) {
+                        pairs.insert((brought.by.at, *applier));
+                    }
+                }
+            }
+            pairs
+        })
+    }
+
     fn order(&self) -> &Order<'a> {
         self.order.get_or_init(|| {
             let tree = ApplierTree::when_running(self.view);
@@ -166,7 +188,8 @@ impl<'a> Search<'_, 'a> {
         if order.is_before(provider, consumer) || tree.is_ancestor(consumer, provider) {
             return;
         }
-        let is_late = order.is_before(consumer, provider);
+        // The provider fails until its namespace exists, so the consumer cannot wait for it.
+        let is_late = order.is_before(consumer, provider) || self.namespaces().contains(&(provider, consumer));
         // `bootstrap-order` reports appliers that wait for each other.
         let is_required = is_required();
         if (is_late && is_required) || self.view.may_exist_before_flux(thing) {
