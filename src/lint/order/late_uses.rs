@@ -188,13 +188,14 @@ impl<'a> Search<'_, 'a> {
         if order.is_before(provider, consumer) || tree.is_ancestor(consumer, provider) {
             return;
         }
-        // The provider fails until its namespace exists, so the consumer cannot wait for it.
-        let is_late = order.is_before(consumer, provider) || self.namespaces().contains(&(provider, consumer));
+        let is_before = order.is_before(consumer, provider);
         // `bootstrap-order` reports appliers that wait for each other.
         let is_required = is_required();
-        if (is_late && is_required) || self.view.may_exist_before_flux(thing) {
+        if (is_before && is_required) || self.view.may_exist_before_flux(thing) {
             return;
         }
+        // The provider fails until its namespace exists, so the consumer cannot wait for it.
+        let is_late = is_before || self.namespaces().contains(&(provider, consumer));
         let could_wait = |above: &&Arc<Applier>| {
             let at = above.at;
             at != provider
