@@ -6,6 +6,7 @@ use crate::flux::object::synthetic_node::{entry, list, map, quoted, text};
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files, rewrite};
 use crate::text::join;
+use crate::yaml::go::is_field;
 use crate::yaml::{DUPLICATE_KEY, Entry, Node, Value, go};
 
 /// The fields of a kustomization that Flux replaces, with the fields of the Kustomization that replace them.
@@ -73,7 +74,7 @@ pub(crate) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Nod
         node = merge_images(&node, images);
     }
     // Without `sortOptions`, `kustomize build` sorts the objects, but Flux keeps their order.
-    if !node.entries().iter().any(|entry| entry.key.eq_ignore_ascii_case("sortOptions") && is_set(&entry.node)) {
+    if !node.entries().iter().any(|entry| is_field(&entry.key, "sortOptions") && is_set(&entry.node)) {
         let order = map(vec![("order", text("fifo", place.span()))], place.span());
         node = put(&node, entry("sortOptions", order));
     }
@@ -112,7 +113,7 @@ fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> 
         }
         _ => map(Vec::new(), &start()),
     };
-    let lists = |name: &str| node.entries().iter().any(|e| e.key.eq_ignore_ascii_case(name) && is_set(&e.node));
+    let lists = |name: &str| node.entries().iter().any(|e| is_field(&e.key, name) && is_set(&e.node));
     if lists("resources") {
         return node;
     }
@@ -166,7 +167,7 @@ fn older_patches(node: &Node, applier: &Object) -> Node {
 
 /// Sets a field. Replaces a field whose name differs only in letter case.
 fn put(node: &Node, entry: Entry) -> Node {
-    let written = node.entries().iter().find(|old| old.key.eq_ignore_ascii_case(&entry.key)).map(|old| old.key.clone());
+    let written = node.entries().iter().find(|old| is_field(&old.key, &entry.key)).map(|old| old.key.clone());
     match written {
         Some(key) if key != entry.key => node.without(&key).with(entry),
         _ => node.with(entry),
@@ -174,7 +175,7 @@ fn put(node: &Node, entry: Entry) -> Node {
 }
 
 fn field<'a>(node: &'a Node, name: &str) -> &'a [Node] {
-    let found = node.entries().iter().find(|entry| entry.key.eq_ignore_ascii_case(name));
+    let found = node.entries().iter().find(|entry| is_field(&entry.key, name));
     found.map_or(&[], |entry| entry.node.items())
 }
 

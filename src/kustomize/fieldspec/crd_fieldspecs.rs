@@ -2,6 +2,7 @@
 
 use super::field_spec::{FieldSpec, Gvk};
 use super::transformer_config::{ConfigField, Conflict, TransformerConfig};
+use crate::yaml::go::is_field;
 use crate::yaml::{Name, Node};
 
 /// The maximum depth of nested definitions. A definition may reference itself.
@@ -25,8 +26,7 @@ pub(crate) fn read(root: &Node) -> Result<TransformerConfig, Conflict> {
 
 /// The properties of a definition. Go's decoder ignores the case of letters.
 fn properties(definition: &Node) -> Option<&Node> {
-    let field =
-        |node: &'_ Node, name: &str| node.entries().iter().position(|entry| entry.key.eq_ignore_ascii_case(name));
+    let field = |node: &'_ Node, name: &str| node.entries().iter().position(|entry| is_field(&entry.key, name));
     let schema = definition.entries().get(field(definition, "Schema")?)?;
     schema.node.get("properties")
 }

@@ -5,6 +5,7 @@ use super::transformer_config::{ConfigField, NameReference, TransformerConfig};
 use crate::base::finding::Finding;
 use crate::base::similar_names::did_you_mean;
 use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::yaml::go::is_field;
 use crate::yaml::{Entry, Name, Node, Reader, Scalar, Value};
 
 /// The fields of a configuration file.
@@ -32,11 +33,11 @@ pub(crate) fn read(root: &Node, findings: &mut Vec<Finding>) -> TransformerConfi
     }
     let names: Vec<&str> = CONFIG_FIELDS.iter().map(|(name, _)| *name).chain([REFERENCES]).collect();
     for entry in root.entries() {
-        let config_field = CONFIG_FIELDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key));
+        let config_field = CONFIG_FIELDS.iter().find(|(name, _)| is_field(&entry.key, name));
         if let Some((_, config_field)) = config_field {
             let specs = items(entry, findings).iter().filter_map(|item| read_spec(item, findings)).collect();
             config.fields.insert(*config_field, specs);
-        } else if entry.key.eq_ignore_ascii_case(REFERENCES) {
+        } else if is_field(&entry.key, REFERENCES) {
             let references: Vec<Node> = items(entry, findings);
             config.references = references.iter().filter_map(|item| read_reference(item, findings)).collect();
         } else {
@@ -66,7 +67,7 @@ fn read_reference(item: &Node, findings: &mut Vec<Finding>) -> Option<NameRefere
 
 /// Reads a field spec of a plugin object, in which kustomize ignores unknown fields.
 pub(crate) fn read_plugin_spec(item: &Node, findings: &mut Vec<Finding>) -> Option<FieldSpec> {
-    let is_known = |entry: &&Entry| SPEC_FIELDS.iter().any(|name| name.eq_ignore_ascii_case(&entry.key));
+    let is_known = |entry: &&Entry| SPEC_FIELDS.iter().any(|name| is_field(&entry.key, name));
     let known: Vec<Entry> = item.entries().iter().filter(is_known).cloned().collect();
     if !item.is_map() {
         return read_spec(item, findings);

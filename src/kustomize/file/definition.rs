@@ -7,6 +7,7 @@ use super::files::{Files, Reading, is_yaml};
 use super::kustomization_fields;
 use crate::base::finding::Finding;
 use crate::text::{folder_of, join};
+use crate::yaml::go::is_field;
 use crate::yaml::{Entry, Node, Parsed, Value};
 
 /// The names of kustomization files.
@@ -81,7 +82,7 @@ impl Definition {
 /// The entry of a field; the case of letters does not matter.
 fn entry_ignoring_case<'a>(node: &'a Node, field: &str) -> Option<&'a Entry> {
     let exact = node.entry(field);
-    exact.or_else(|| node.entries().iter().find(|entry| entry.key.eq_ignore_ascii_case(field)))
+    exact.or_else(|| node.entries().iter().find(|entry| is_field(&entry.key, field)))
 }
 
 /// The kustomization files of a directory.

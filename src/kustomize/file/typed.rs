@@ -82,7 +82,7 @@ impl Decoder {
         let mut read: BTreeMap<&str, (&Name, usize)> = BTreeMap::new();
         let mut entries: Vec<Entry> = Vec::new();
         for entry in node.entries() {
-            let Some((name, expected)) = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key)) else {
+            let Some((name, expected)) = known.iter().find(|(name, _)| go::is_field(&entry.key, name)) else {
                 match self.mode {
                     DecodeMode::Strict => self.findings.push(unknown(&entry.key, &entry.key_span(), known, parent)),
                     DecodeMode::Lenient => entries.push(entry.clone()),

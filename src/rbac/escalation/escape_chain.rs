@@ -1,6 +1,8 @@
 //! Chains of impersonations that give an account rights outside its namespaces.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ptr;
 
 use super::actor::Actor;
 use super::guard::Guard;
@@ -65,7 +67,7 @@ impl Rbac {
                 holders.entry(scope).or_default().push(start);
             }
         }
-        ChainSearch { rbac: self, starts: &starts, holders: &holders, namespaces }.run()
+        ChainSearch { rbac: self, starts: &starts, holders: &holders, namespaces, new_rights: RefCell::default() }.run()
     }
 
     /// The text that messages use for an unknown source that may contain an admission policy against steps of chains.
@@ -88,6 +90,9 @@ struct ChainSearch<'a, 'b> {
     /// The starting accounts, by the namespaces in which they have rights.
     holders: &'b BTreeMap<Name, Vec<&'b Account>>,
     namespaces: &'b BTreeSet<Name>,
+    /// Whether a binding grants rights that no starting account has, by the memory address of the binding. A group may
+    /// be the subject of many bindings, and have many accounts.
+    new_rights: RefCell<BTreeMap<usize, bool>>,
 }
 
 impl<'a> ChainSearch<'a, '_> {
@@ -183,16 +188,20 @@ impl<'a> ChainSearch<'a, '_> {
         let own = subjects.iter().filter(|subject| !subject.is_everybody());
         let bindings = own.flat_map(|subject| self.rbac.bindings_of(subject));
         let outside = bindings.filter(|binding| !self.namespaces.contains(&binding.namespace));
-        let holders = |binding: &Binding| {
-            let wide = self.holders.get("").into_iter().flatten();
-            let narrow = self.holders.get(&binding.namespace).filter(|_| !binding.namespace.is_empty());
-            wide.chain(narrow.into_iter().flatten())
-        };
         let is_new = |binding: &&Binding| {
-            let rules = || self.rbac.rules(binding).map(|(rule, _)| rule);
-            rules().next().is_some()
-                && !holders(binding).any(|start| self.rbac.has(start, &binding.namespace, rules()) == Guard::Passed)
+            let key = ptr::from_ref::<Binding>(binding).addr();
+            *self.new_rights.borrow_mut().entry(key).or_insert_with(|| self.grants_new_rights(binding))
         };
         outside.filter(is_new).collect()
+    }
+
+    /// Returns whether a binding grants rights that no starting account has.
+    fn grants_new_rights(&self, binding: &Binding) -> bool {
+        let wide = self.holders.get("").into_iter().flatten();
+        let narrow = self.holders.get(&binding.namespace).filter(|_| !binding.namespace.is_empty());
+        let mut holders = wide.chain(narrow.into_iter().flatten());
+        let rules = || self.rbac.rules(binding).map(|(rule, _)| rule);
+        rules().next().is_some()
+            && !holders.any(|start| self.rbac.has(start, &binding.namespace, rules()) == Guard::Passed)
     }
 }

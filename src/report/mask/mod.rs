@@ -1,5 +1,6 @@
 //! Masks secrets in files. Every printed source line and every diff passes through this module.
 
+mod credentials;
 mod quick_check;
 mod scan;
 mod nodes;

@@ -11,6 +11,7 @@ use arcstr::ArcStr;
 use data_encoding::BASE64;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelExtend, ParallelIterator};
 
+use super::credentials::credentials;
 use super::redactor::Redactor;
 use super::{merged, nodes};
 use crate::flux::Repo;
@@ -164,6 +165,7 @@ impl SecretValues {
 /// Returns whether a file may define a Secret. Most files do not.
 fn may_define(text: &str) -> bool {
     ["Secret", "secretGenerator", "assword", "oken"].iter().any(|word| text.contains(word))
+        || credentials(text).next().is_some()
 }
 
 /// Returns whether a value may be the name of an object.
@@ -186,6 +188,10 @@ fn of_file(parsed: &Parsed, tree: &Tree) -> SecretValues {
     let mut found = SecretValues::default();
     let file = &parsed.file;
     for range in merged(nodes::in_parsed(parsed, 0)) {
+        found.add_text(file.text().get(range).unwrap_or_default());
+    }
+    // A message may show a part of the URL.
+    for range in credentials(file.text()) {
         found.add_text(file.text().get(range).unwrap_or_default());
     }
     if file.text().contains("secretGenerator") {
@@ -340,6 +346,12 @@ mod tests {
             ("a.env", "A=hunter1\nhunter2\nPIN=1234\n"),
         ];
         assert_eq!(masked(&files, "hunter1 hunter2 hunter3 PIN=1234"), "******* ******* ******* ********");
+    }
+
+    #[test]
+    fn the_password_of_a_url_is_masked() {
+        let file = ("kustomization.yaml", "resources: ['https://bob:hunter2-and-more@git.example.com/a.git//b']\n");
+        assert_eq!(masked(&[file], "loads https://bob:hunter2-and-more@git"), "loads https://bob:****************@git");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The conversion of nodes to text, byte for byte as kustomize and Flux print them.
+//! The conversion of nodes to text, byte for byte as kustomize and Flux print them, and the names of fields as Go reads
+//! them.
 //!
 //! kustomize converts an object to JSON, and the JSON to YAML with go-yaml 2. The output has keys in natural order,
 //! sequences without indentation below their key, folded long lines, and numbers in Go's format. Flux substitutes
@@ -10,10 +11,12 @@ mod order;
 mod shape;
 mod fold;
 mod emit;
+mod field_name;
 mod refuse;
 mod styles;
 
 pub use emit::{Part, Segment};
+pub use field_name::is_field;
 pub use fold::{is_lost_as_block, normalized};
 pub use refuse::print_error;
 pub use shape::PrintedStyle;
