@@ -31,8 +31,8 @@ pub(crate) struct WrittenKustomization {
 pub struct Completion {
     /// The namespace that an applier sets.
     pub target_namespace: Option<ArcStr>,
-    /// The distinct texts of the patches.
-    patches: Arc<[ArcStr]>,
+    /// The distinct texts of the patches. Objects share the texts for each directory of a Kustomization.
+    patches: Vec<Arc<BTreeSet<ArcStr>>>,
     /// Whether a component that the build omits may have set any field.
     pub(crate) open: bool,
 }
@@ -40,7 +40,7 @@ pub struct Completion {
 impl Completion {
     /// Returns whether a patch mentions a field, so that the object's own value may not be the final value.
     pub fn mentions(&self, field: &str) -> bool {
-        self.open || self.patches.iter().any(|patch| patch.contains(field))
+        self.open || self.patches.iter().flat_map(|texts| texts.iter()).any(|patch| patch.contains(field))
     }
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct WrittenKustomizations {
 struct CombinedEffects {
     /// The last `targetNamespace`, with the position of its Kustomization among all Kustomizations.
     target_namespace: Option<(usize, ArcStr)>,
-    patches: BTreeSet<ArcStr>,
+    patches: Arc<BTreeSet<ArcStr>>,
 }
 
 impl FromIterator<WrittenKustomization> for WrittenKustomizations {
@@ -109,7 +109,7 @@ impl FromIterator<WrittenKustomization> for WrittenKustomizations {
                 together.target_namespace = Some((number, namespace));
             }
             if !applier.patches.is_empty() {
-                together.patches.insert(applier.patches);
+                Arc::make_mut(&mut together.patches).insert(applier.patches);
             }
         }
         appliers
@@ -130,16 +130,12 @@ impl WrittenKustomizations {
         });
         let root = std::iter::once("").filter(|_| !folder.is_empty());
         let mut target_namespace: Option<&(usize, ArcStr)> = None;
-        let mut patches: BTreeSet<&ArcStr> = BTreeSet::new();
+        let mut patches: Vec<Arc<BTreeSet<ArcStr>>> = Vec::new();
         for together in root.chain(runs).filter_map(|run| self.by_folder.get(run)) {
             target_namespace = target_namespace.max(together.target_namespace.as_ref());
-            patches.extend(&together.patches);
+            patches.extend(Some(together.patches.clone()).filter(|texts| !texts.is_empty()));
         }
-        Completion {
-            target_namespace: target_namespace.map(|(_, namespace)| namespace.clone()),
-            patches: patches.into_iter().cloned().collect(),
-            open: false,
-        }
+        Completion { target_namespace: target_namespace.map(|(_, namespace)| namespace.clone()), patches, open: false }
     }
 }
 
@@ -187,6 +183,6 @@ mod tests {
         let appliers: WrittenKustomizations = many.chain([applier("b", None, "")]).collect();
         let completion = appliers.completion("a/b");
         assert_eq!(completion.target_namespace.as_deref(), Some("n999"));
-        assert_eq!(completion.patches.len(), 1);
+        assert_eq!(completion.patches.iter().map(|texts| texts.len()).sum::<usize>(), 1);
     }
 }

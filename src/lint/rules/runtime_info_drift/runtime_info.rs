@@ -68,8 +68,9 @@ pub(super) struct Readers<'a> {
     pub(crate) missed: BTreeSet<&'a Name>,
     /// Whether an unknown input may read the keys of the ConfigMap.
     pub(super) may_be_read: bool,
-    /// The appliers with unknown objects that may substitute variables from the ConfigMap.
-    pub(crate) unknown: BTreeSet<&'a ObjectRef>,
+    /// The appliers with unknown objects that may substitute variables from the ConfigMap. ConfigMaps with the same name
+    /// share them.
+    pub(crate) unknown: Arc<BTreeSet<&'a ObjectRef>>,
 }
 
 impl<'a> Info<'a> {
@@ -189,16 +190,18 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
             Arc::make_mut(&mut info.readers).may_be_read = true;
         }
     }
-    let mut by_name: BTreeMap<&str, Vec<Id<'a>>> = BTreeMap::new();
-    for id in &ids {
-        by_name.entry(id.1).or_default().push(*id);
-    }
+    // Another tool may copy the ConfigMap under the same name.
+    let mut by_name: BTreeMap<&str, BTreeSet<&ObjectRef>> = BTreeMap::new();
     for one in unbuilt {
-        // Another tool may copy the ConfigMap under the same name.
-        for id in named_by(view, one).iter().filter_map(|(_, name)| by_name.get(name)).flatten() {
-            if let Some(info) = found.get_mut(id) {
-                Arc::make_mut(&mut info.readers).unknown.insert(&one.by.reference);
-            }
+        for (_, name) in named_by(view, one) {
+            by_name.entry(name).or_default().insert(&one.by.reference);
+        }
+    }
+    let by_name: BTreeMap<&str, Arc<BTreeSet<&ObjectRef>>> =
+        by_name.into_iter().map(|(name, appliers)| (name, Arc::new(appliers))).collect();
+    for ((_, name), info) in &mut found {
+        if let Some(appliers) = by_name.get(name) {
+            Arc::make_mut(&mut info.readers).unknown = appliers.clone();
         }
     }
     found
