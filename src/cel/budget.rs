@@ -56,7 +56,7 @@ impl Budget {
     }
 
     /// Ends the budget.
-    pub(super) fn end(&mut self) {
+    pub fn end(&mut self) {
         self.left = 0;
     }
 

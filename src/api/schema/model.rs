@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use super::compiled::CompiledRules;
-use crate::base::go_regexp::Regexp;
+use crate::base::go_regexp::{Refused, Regexp};
 use crate::text::Span;
 
 /// The structural schema of a value.
@@ -110,7 +110,7 @@ pub struct Constraints {
     /// The regular expression of a string, in the syntax of Go.
     pub pattern: Option<Box<str>>,
     /// The compiled pattern; `None` if it is not valid.
-    pub(in crate::api) compiled_pattern: OnceLock<Option<Regexp>>,
+    pub(in crate::api) compiled_pattern: OnceLock<Result<Regexp, Refused>>,
     /// The format of a string or a number, such as `date-time` or `int32`.
     pub format: Option<Box<str>>,
     /// The smallest number.

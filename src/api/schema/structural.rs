@@ -46,7 +46,7 @@ struct Checking<'a> {
 const MAX_STATES: usize = 4_000_000;
 
 /// The states of a pattern that is too large.
-const STATES_OF_LARGEST: usize = 4_096;
+const STATES_OF_LARGEST: usize = 32_768;
 
 impl Checking<'_> {
     fn pattern(&mut self, at: &Node) {

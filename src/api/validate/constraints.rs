@@ -7,7 +7,7 @@ use super::path::Path;
 use super::state::Walk;
 use super::value::{has_type, is_null, is_unknown, scalar};
 use crate::api::schema::{Constraints, Link, Range, Schema, Type};
-use crate::base::go_regexp::Regexp;
+use crate::base::go_regexp::{Refused, Regexp};
 use crate::base::similar_names::did_you_mean;
 use crate::cel::Budget;
 use crate::kube::quantity::Quantity;
@@ -223,11 +223,21 @@ fn fault_of_string(
         return Some((format!("has {length} characters, but {max} are allowed"), None));
     }
     if let Some(pattern) = &constraints.pattern {
-        // The API server rejects a CRD whose pattern it cannot compile.
-        let compiled = constraints.compiled_pattern.get_or_init(|| Regexp::compile_of_schema(pattern).ok()).as_ref();
-        let is_match = compiled.is_none_or(|compiled| {
-            rules.spend(compiled.steps(text) / MATCHES_PER_STEP).is_err() || compiled.is_match(text)
-        });
+        if rules.is_over() {
+            return None;
+        }
+        let is_match = match constraints.compiled_pattern.get_or_init(|| Regexp::compile_of_schema(pattern)) {
+            Ok(compiled) => {
+                let steps = compiled.steps(text) / MATCHES_PER_STEP + compiled.steps_of_compilation();
+                rules.spend(steps).is_err() || compiled.is_match(text)
+            }
+            Err(Refused::Size) => {
+                rules.end();
+                true
+            }
+            // The API server rejects a CRD whose pattern it cannot compile.
+            Err(_) => true,
+        };
         if !is_match {
             let shown = short(pattern);
             let message = format!("is `{}`, which does not match the pattern `{shown}`", short(text));

@@ -16,9 +16,11 @@ pub use refused::Refused;
 /// The sizes of compiled patterns in bytes that are tried in turn. The last one is the maximum.
 const SIZES: [usize; 6] = [1 << 10, 4 << 10, 16 << 10, 128 << 10, 1 << 20, 4 << 20];
 
-/// The maximum size of a compiled pattern of a schema in bytes. Go repeats an expression at most 1000 times, so that
-/// the patterns of real schemas are smaller. A schema of 100 KB could have a thousand patterns of the maximum size.
-const MAX_IN_SCHEMA: usize = 128 << 10;
+/// The maximum size of a compiled pattern of a schema in bytes, which may have thousands of patterns.
+const MAX_IN_SCHEMA: usize = 1 << 20;
+
+/// The size of a compiled pattern in bytes from which its compilation takes noticeable time.
+const LARGE: usize = 128 << 10;
 
 /// The approximate size of a state of a compiled pattern in bytes.
 const STATE: usize = 32;
@@ -61,6 +63,11 @@ impl Regexp {
     /// The maximum number of steps of a match in a text.
     pub fn steps(&self, text: &str) -> usize {
         self.states.saturating_mul(text.len() + 1)
+    }
+
+    /// The number of steps of the compilation, if it takes noticeable time.
+    pub fn steps_of_compilation(&self) -> usize {
+        if self.states * STATE > LARGE { self.states } else { 0 }
     }
 
     /// Returns whether the pattern matches a part of a text.
