@@ -170,17 +170,16 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The objects of a namespace that Flux applies.
-    pub(super) fn objects_in<'n>(&'n self, namespace: &'n str) -> impl Iterator<Item = Applied<'a>> + 'n {
-        let lists =
-            self.by_flux().filter(|(_, listing)| listing.namespaces.iter().any(|(name, _)| **name == *namespace));
-        let objects = lists.flat_map(|(brought, _)| -> Vec<Applied<'a>> {
+    /// The objects with a namespace that Flux applies, each with its namespace.
+    pub(super) fn namespaced_objects(&self) -> impl Iterator<Item = (&'a str, Applied<'a>)> {
+        let objects = self.by_flux().flat_map(|(brought, _)| {
             let brought: &'a AppliedSet = brought;
-            brought.applied().collect()
+            brought.applied()
         });
-        objects.filter(move |applied| {
+        objects.filter_map(|applied| {
             let object = applied.object;
-            object.namespace() == Some(namespace) && scope_of(object.group(), object.kind()) != Scope::Cluster
+            let is_namespaced = scope_of(object.group(), object.kind()) != Scope::Cluster;
+            Some((object.namespace().filter(|_| is_namespaced)?, applied))
         })
     }
 
@@ -296,8 +295,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns whether Flux starts with the CRDs of a group that an applier applies: Flux needs the CRDs of Kustomizations
-    /// and sources, and whoever installs them installs the manifest with the other CRDs of Flux too.
+    /// Returns whether the CRDs of a group that an applier applies exist before Flux starts. Flux does not start without
+    /// the CRDs of Kustomizations and sources. The manifest that contains them also contains the other CRDs of Flux.
     pub(super) fn starts_flux(&self, group: &str, applier: usize) -> bool {
         let installs_flux = || {
             let kustomization = kind_hash(groups::KUSTOMIZE, "Kustomization");

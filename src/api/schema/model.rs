@@ -109,7 +109,7 @@ pub struct Constraints {
     pub enum_values: Box<[serde_json::Value]>,
     /// The regular expression of a string, in the syntax of Go.
     pub pattern: Option<Box<str>>,
-    /// The compiled pattern; `None` if it is not valid.
+    /// The compiled pattern.
     pub(in crate::api) compiled_pattern: OnceLock<Result<Regexp, Refused>>,
     /// The format of a string or a number, such as `date-time` or `int32`.
     pub format: Option<Box<str>>,

@@ -27,13 +27,12 @@ pub(crate) struct Definitions<'a> {
     lacking: OnceCell<Lacking<'a>>,
 }
 
-/// The variables that the same ConfigMaps and Secrets lack.
-#[derive(Default)]
+/// The variables that ConfigMaps and Secrets lack.
 struct Lacking<'a> {
-    /// The sources that lack a variable.
-    by_name: BTreeMap<&'a Name, BTreeSet<Source<'a>>>,
-    /// The variables that a set of sources lacks.
-    by_sources: BTreeMap<BTreeSet<Source<'a>>, BTreeSet<&'a Name>>,
+    /// The sets of sources that lack the same variables, with these variables.
+    sets: Vec<(BTreeSet<Source<'a>>, BTreeSet<&'a Name>)>,
+    /// The set of sources that lack a variable, as a position in `sets`.
+    by_name: BTreeMap<&'a Name, usize>,
 }
 
 /// The file, position, kind and name of a ConfigMap or Secret with variables.
@@ -125,7 +124,11 @@ impl<'a> Definitions<'a> {
                 ),
             };
             finding = finding
-                .caused_by(format!("{sources:?}"), "", format!(" places use variables that {whom}"))
+                .caused_by(
+                    format!("sources without {}", listed.join(", ")),
+                    "",
+                    format!(" places use variables that {whom}"),
+                )
                 .help_for_all(format!("add the keys {}{more} to {them}, or set defaults; {why}", listed.join(", ")));
         }
         finding = finding.keeping_related();
@@ -142,7 +145,7 @@ impl<'a> Definitions<'a> {
     /// The sources that lack a variable, if they also lack other variables, and all of these variables.
     fn lacking_with(&self, name: &Name) -> Option<(&BTreeSet<Source<'a>>, &BTreeSet<&'a Name>)> {
         let lacking = self.lacking.get_or_init(|| lacking(self.clusters));
-        let (sources, names) = lacking.by_sources.get_key_value(lacking.by_name.get(name)?)?;
+        let (sources, names) = lacking.sets.get(*lacking.by_name.get(name)?)?;
         (names.len() > 1).then_some((sources, names))
     }
 
@@ -187,7 +190,7 @@ impl<'a> Definitions<'a> {
 
 /// The sources that lack variables, for all clusters.
 fn lacking(clusters: &[ClusterBuild]) -> Lacking<'_> {
-    let mut lacking = Lacking::default();
+    let mut sources_of: BTreeMap<&Name, BTreeSet<Source<'_>>> = BTreeMap::new();
     for slot in clusters.iter().flat_map(|cluster| &cluster.slots) {
         let Some(output) = &slot.output else { continue };
         let of_flux = output.undefined.iter().filter(|undefined| matches!(undefined.owner, VariableOwner::Flux));
@@ -197,13 +200,16 @@ fn lacking(clusters: &[ClusterBuild]) -> Lacking<'_> {
         let source = known().find(|source| &*source.kind == "ConfigMap").or_else(|| known().next());
         let source = source.and_then(|source| Some((source.place.as_ref()?.order(), &*source.kind, &*source.name)));
         for name in names {
-            lacking.by_name.entry(name).or_default().extend(source);
+            sources_of.entry(name).or_default().extend(source);
         }
     }
-    for (name, sources) in lacking.by_name.iter().filter(|(_, sources)| !sources.is_empty()) {
-        lacking.by_sources.entry(sources.clone()).or_default().insert(name);
+    let mut names_of: BTreeMap<BTreeSet<Source<'_>>, BTreeSet<&Name>> = BTreeMap::new();
+    for (name, sources) in sources_of.into_iter().filter(|(_, sources)| !sources.is_empty()) {
+        names_of.entry(sources).or_default().insert(name);
     }
-    lacking
+    let sets: Vec<(BTreeSet<Source<'_>>, BTreeSet<&Name>)> = names_of.into_iter().collect();
+    let by_name = sets.iter().enumerate().flat_map(|(at, (_, names))| names.iter().map(move |name| (*name, at)));
+    Lacking { by_name: by_name.collect(), sets }
 }
 
 /// The definitions of all variables that are undefined for at least one applier.

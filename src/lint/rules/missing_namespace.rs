@@ -1,4 +1,5 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
@@ -174,10 +175,10 @@ impl Remedy {
 
 /// The namespaces that a cluster does not receive, each with its findings.
 fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
-    let mut missing = Vec::new();
     if !view.is_whole() || view.receiver.target.is_some() {
-        return missing;
+        return Vec::new();
     }
+    let mut missing = Vec::new();
     let mut judged: Index<Name, ()> = Index::default();
     let of_objects = view.namespaces().map(|(namespace, applied)| (namespace, applied, Use::Object));
     for (namespace, applied, usage) in of_objects.chain(targets(view)) {
@@ -189,20 +190,8 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
                 found.unchecked(format!("Namespace `{namespace}`, which Argo CD may create"));
             }
             Presence::Missing => {
-                let users: Vec<(Applied<'_>, Use<'_>)> = match usage {
-                    Use::Object => view.objects_in(namespace).map(|applied| (applied, Use::Object)).collect(),
-                    Use::Target(_) => {
-                        let same = targets(view).filter(|(name, ..)| *name == namespace);
-                        same.map(|(_, applied, usage)| (applied, usage)).collect()
-                    }
-                };
-                let each = users.iter().map(|(applied, usage)| finding(view, namespace, applied, *usage).0);
-                let findings = each.map(|mut finding| {
-                    finding.clusters.push(view.receiver.to_string().into());
-                    finding
-                });
-                let remedy = finding(view, namespace, &applied, usage).1;
-                missing.push((view, namespace, findings.collect(), remedy));
+                let (_, remedy) = finding(view, namespace, &applied, usage);
+                missing.push((view, namespace, usage, remedy));
             }
             Presence::Unknown(source) => {
                 found.unchecked(format!("Namespace `{namespace}`, which {source} may create"));
@@ -210,7 +199,33 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => {}
         }
     }
-    missing
+    if missing.is_empty() {
+        return Vec::new();
+    }
+    let mut users = users(view);
+    let with_findings = missing.into_iter().map(|(view, namespace, usage, remedy)| {
+        let is_same = |other: &Use<'_>| mem::discriminant(other) == mem::discriminant(&usage);
+        let users = users.remove(&**namespace).unwrap_or_default();
+        let users = users.into_iter().filter(|(_, usage)| is_same(usage));
+        let findings = users.map(|(applied, usage)| {
+            let (mut finding, _) = finding(view, namespace, &applied, usage);
+            finding.clusters.push(view.receiver.to_string().into());
+            finding
+        });
+        (view, namespace, findings.collect(), remedy)
+    });
+    with_findings.collect()
+}
+
+/// The objects of a cluster that use each namespace.
+fn users<'a>(view: &'a View<'a>) -> BTreeMap<&'a str, Vec<(Applied<'a>, Use<'a>)>> {
+    let mut users: BTreeMap<&str, Vec<(Applied<'a>, Use<'a>)>> = BTreeMap::new();
+    let objects = view.namespaced_objects().map(|(namespace, applied)| (namespace, applied, Use::Object));
+    let targets = targets(view).map(|(name, applied, usage)| (&**name, applied, usage));
+    for (namespace, applied, usage) in objects.chain(targets) {
+        users.entry(namespace).or_default().push((applied, usage));
+    }
+    users
 }
 
 /// The use of a namespace by an object.

@@ -17,7 +17,7 @@ use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::base::group_findings::{absorb, group, sort};
 use crate::base::set_aside::{is_former, is_set_aside};
 use crate::flux::source::DANGLING_SOURCE;
-use crate::flux::{Applied, AppliedSet, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
+use crate::flux::{Applied, AppliedSet, MISSING_PATH, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
 use crate::lint::context::Context;
 use crate::lint::facts::distinct::{DistinctObjects, written_position};
 use crate::lint::facts::installation::Installations;
@@ -32,9 +32,6 @@ use crate::text::{Index, Tree};
 
 /// The rule whose errors do not depend on a cluster.
 const PLAINTEXT_SECRET: &str = "plaintext-secret";
-
-/// The rule whose errors depend on the directories that a source does not have.
-const MISSING_PATH: &str = "missing-path";
 
 /// The result of a run of the linter.
 #[derive(Debug, Clone, Default)]
