@@ -117,7 +117,10 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn visit(&mut self, node: &Node) {
         match &node.value {
-            Value::Scalar(text, _) if may_hold_secrets(text) => self.nested(node, Target::Unknown),
+            // Most scalars have one line, which is cheaper to see.
+            Value::Scalar(text, _) if may_contain_yaml(text) && may_hold_secrets(text) => {
+                self.nested(node, Target::Unknown);
+            }
             Value::Scalar(..) => {}
             Value::Seq(items) => {
                 self.operations(items, Target::Unknown);
@@ -199,7 +202,7 @@ impl Walk<'_> {
     /// Parses a text that contains YAML, such as a patch, and masks its secrets.
     fn nested(&mut self, node: &Node, target: Target) {
         let Value::Scalar(text, style) = &node.value else { return };
-        if !text.contains(['\n', '{']) {
+        if !may_contain_yaml(text) {
             return;
         }
         let inner = File::new("", &**text);
@@ -352,6 +355,11 @@ fn tokens_of(node: &Node, tokens: &mut Vec<Range<usize>>) {
             }
         }
     }
+}
+
+/// Returns whether a text may contain a YAML mapping.
+fn may_contain_yaml(text: &str) -> bool {
+    text.contains(['\n', '{'])
 }
 
 fn line_end(text: &str, from: usize) -> usize {
