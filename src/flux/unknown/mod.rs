@@ -1,8 +1,10 @@
 //! Producers whose objects are not in the repository, such as charts and sources without a copy, and the objects that
 //! they may create. All rules use this module.
 
+mod base_url;
+mod contents;
+
 pub(super) mod injected_variables;
 pub(super) mod known_contents;
 pub(super) mod publisher;
-pub(super) mod base_url;
 pub(super) mod unknown_producer;

@@ -1,9 +1,8 @@
 //! Producers with unknown contents, and the objects that they create.
 
-use super::base_url::{BaseUrl, names_definitions};
-use super::known_contents::{KnownContents, Purpose, is_of_project, known};
-use super::publisher::public_owner;
-use crate::address::Address;
+use super::base_url::BaseUrl;
+use super::contents::{self, Contents};
+use super::known_contents::{KnownContents, Purpose};
 use crate::flux::install::installation::installs;
 use crate::kube::{Object, ObjectId, groups};
 use crate::kustomize::UnreadBase;
@@ -43,26 +42,12 @@ pub struct UnknownProducer {
 /// Words in the names of charts that contain roles for the accounts of other applications.
 const RIGHTS: [&str; 6] = ["access", "permission", "rbac", "role", "tenant", "user"];
 
-/// The known contents of a producer.
-#[derive(Debug, Clone, Copy)]
-enum Contents {
-    Known(&'static KnownContents),
-    /// A public project, whose contents do not depend on any fleet.
-    Public,
-    /// Only CRDs.
-    Definitions,
-    /// ConfigMaps and Secrets.
-    Config,
-    /// Any object.
-    Anything,
-}
-
 impl UnknownProducer {
     /// The chart of a HelmRelease, with the namespace of the installation.
     ///
     /// `owner` is the owner of the fleet's repository. A chart of the same owner may contain any object.
     pub fn of_release(release: &Object, namespace: &str, source: Option<&Object>, owner: Option<&str>) -> Self {
-        let contents = contents_of_chart(release, source, owner);
+        let contents = contents::of_chart(release, source, owner);
         let fields: [&[&str]; 6] = [
             &["metadata", "name"],
             &["spec", "releaseName"],
@@ -90,11 +75,7 @@ impl UnknownProducer {
     pub fn of_applier(applier: Option<&Object>, source: Option<&Object>) -> Self {
         let target = applier.and_then(|object| object.text_at(&["spec", "targetNamespace"]));
         let namespace = target.filter(|name| !name.is_empty() && !name.contains('$')).map(Name::from);
-        let contents = match source {
-            Some(source) if has_only_definitions(applier, source) => definitions_of_artifact(source),
-            Some(source) => contents_of_artifact(source),
-            None => Contents::Anything,
-        };
+        let contents = contents::of_applier(applier, source);
         // The manifests of Flux contain the namespace of Flux.
         let home = || applier.and_then(Object::namespace).map(Name::from);
         let namespace = namespace.or_else(|| home().filter(|_| contents.is(Purpose::Flux)));
@@ -105,7 +86,7 @@ impl UnknownProducer {
     /// A base at a URL without a copy. `owner` is the owner of the fleet's repository.
     pub fn of_base(base: &UnreadBase, owner: Option<&str>) -> Self {
         let url = BaseUrl::new(&base.url);
-        let contents = contents_of_base(&url, owner);
+        let contents = contents::of_base(&url, owner);
         let is_of_fleet = matches!(contents, Contents::Anything);
         let names = url.repository.split('/').skip(1).chain([url.name.as_str()]);
         let names = names.filter(|name| !name.is_empty() && !is_of_fleet).map(Name::from).collect();
@@ -264,73 +245,8 @@ impl UnknownProducer {
     }
 }
 
-impl Contents {
-    fn is(self, purpose: Purpose) -> bool {
-        matches!(self, Self::Known(known) if known.purpose == purpose)
-    }
-}
-
 fn possibly(may: bool) -> Creates {
     if may { Creates::Possibly } else { Creates::Never }
-}
-
-fn contents_of_chart(release: &Object, source: Option<&Object>, owner: Option<&str>) -> Contents {
-    let text = |object: &Object, keys: &[&str]| object.text_at(keys).map(ToOwned::to_owned);
-    let url = source.and_then(|source| text(source, &["spec", "url"]));
-    let (kind, name) = match text(release, &["spec", "chartRef", "kind"]) {
-        Some(kind) => (Some(kind), url.clone().or_else(|| text(release, &["spec", "chartRef", "name"]))),
-        None => (
-            text(release, &["spec", "chart", "spec", "sourceRef", "kind"]),
-            text(release, &["spec", "chart", "spec", "chart"]),
-        ),
-    };
-    match kind.as_deref() {
-        Some("OCIRepository" | "HelmRepository") => {}
-        Some("GitRepository") => return source.map_or(Contents::Anything, contents_of_artifact),
-        _ => return Contents::Anything,
-    }
-    let name = name.unwrap_or_default();
-    if let Some(known) = known(name.trim_end_matches('/')) {
-        return Contents::Known(known);
-    }
-    // helm-controller cannot install a chart without the source of the chart.
-    let Some(source) = source else { return Contents::Public };
-    if !is_public(source) {
-        return Contents::Anything;
-    }
-    let Some(publisher) = url.as_deref().and_then(public_owner) else { return Contents::Anything };
-    match owner {
-        Some(owner) if !owner.eq_ignore_ascii_case(&publisher) => {
-            let is_definitions = name.ends_with("-crds") || name.ends_with("-crd");
-            if is_definitions { Contents::Definitions } else { Contents::Public }
-        }
-        _ => Contents::Anything,
-    }
-}
-
-/// Returns whether a source does not need credentials.
-fn is_public(source: &Object) -> bool {
-    let Some(spec) = source.node.get("spec") else { return false };
-    let is_private = ["secretRef", "certSecretRef", "serviceAccountName"].iter().any(|field| spec.get(field).is_some());
-    let provider = source.text_at(&["spec", "provider"]);
-    !is_private && provider.is_none_or(|provider| provider == "generic")
-}
-
-/// The contents of an artifact of which an applier applies only CRDs.
-fn definitions_of_artifact(source: &Object) -> Contents {
-    let known = source.text_at(&["spec", "url"]).and_then(|url| known(Address::new(url).key()));
-    known.filter(|known| known.purpose == Purpose::Definitions).map_or(Contents::Definitions, Contents::Known)
-}
-
-/// Returns whether the path of an applier or the `ignore` of its source selects only CRDs.
-fn has_only_definitions(applier: Option<&Object>, source: &Object) -> bool {
-    let path = applier.and_then(|applier| applier.text_at(&["spec", "path"]));
-    let ignore = source.text_at(&["spec", "ignore"]).unwrap_or_default();
-    let lines = || ignore.lines().map(str::trim);
-    let excludes_all = lines().any(|line| matches!(line, "*" | "/*" | "**" | "/**"));
-    let mut included = lines().filter_map(|line| line.strip_prefix('!')).peekable();
-    path.is_some_and(names_definitions)
-        || (excludes_all && included.peek().is_some() && included.all(names_definitions))
 }
 
 /// The names of the CRDs in `spec.healthChecks` of an applier.
@@ -339,27 +255,6 @@ fn awaited_definitions(applier: Option<&Object>) -> Vec<Name> {
     let checks = checks.map_or(&[][..], Node::items).iter();
     let is_definition = |check: &&Node| check.get("kind").and_then(Node::text) == Some("CustomResourceDefinition");
     checks.filter(is_definition).filter_map(|check| check.get("name")?.text()).map(Name::from).collect()
-}
-
-fn contents_of_artifact(source: &Object) -> Contents {
-    let Some(url) = source.text_at(&["spec", "url"]) else { return Contents::Anything };
-    let address = Address::new(url);
-    match source.kind() {
-        "OCIRepository" => known(address.key()).map_or(Contents::Anything, Contents::Known),
-        "GitRepository" if is_of_project(address.key()) => Contents::Public,
-        _ => Contents::Anything,
-    }
-}
-
-fn contents_of_base(url: &BaseUrl, owner: Option<&str>) -> Contents {
-    let is_of_other = || url.is_file && owner.is_some_and(|owner| !owner.eq_ignore_ascii_case(url.owner()));
-    if url.has_definitions {
-        return Contents::Definitions;
-    }
-    if !is_of_project(&url.repository) && !is_of_other() {
-        return Contents::Anything;
-    }
-    known(&url.repository).map_or(Contents::Public, Contents::Known)
 }
 
 /// Words that the names of unrelated projects share.

@@ -1,17 +1,21 @@
 //! The view of one cluster for rules: the objects that it receives, by kind and identity, and facts derived from them.
 
+mod before_flux;
+mod releases;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::context::Context;
-use crate::api::catalog::{Catalog, Product, Releases, scope_of};
+pub(in crate::lint) use before_flux::BeforeFlux;
+
+use crate::api::catalog::{Catalog, scope_of};
 use crate::base::finding::ObjectRef;
-use crate::config;
 use crate::flux::{
-    Applied, AppliedSet, Applier, ApplierKind, CONTROLLERS, ClusterPrograms, FluxVersion, Installation, Producers,
-    Receiver, Settings, Tenancy, repository_owner,
+    Applied, AppliedSet, Applier, ApplierKind, ClusterPrograms, FluxVersion, Installation, Producers, Receiver,
+    Settings, Tenancy, repository_owner,
 };
 use crate::kube::{Object, ObjectId, Scope, groups};
+use crate::lint::context::Context;
 use crate::lint::facts::artifacts::GeneratedArtifacts;
 use crate::lint::facts::by_identity::{ByIdentity, ListPosition};
 use crate::lint::facts::identity_hash::kind_hash;
@@ -37,13 +41,13 @@ pub struct View<'a> {
     /// The context, which rules that check single objects may also read.
     pub context: Context<'a>,
     /// The position of the first view that is alike: the rules find the same faults in it, at other positions.
-    pub(super) first: usize,
-    pub(super) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
+    pub(in crate::lint) first: usize,
+    pub(in crate::lint) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
     /// The kustomizations that install Flux on the cluster.
-    pub(super) installations: Vec<&'a Installation>,
-    pub(super) before_flux: BeforeFlux<'a>,
+    pub(in crate::lint) installations: Vec<&'a Installation>,
+    pub(in crate::lint) before_flux: BeforeFlux<'a>,
     /// The objects that the files of the repository define, for any cluster or none.
-    pub(super) written: Arc<WrittenObjects<'a>>,
+    pub(in crate::lint) written: Arc<WrittenObjects<'a>>,
     settings: &'a Settings,
     positions: Arc<Positions>,
     producers: OnceLock<Producers>,
@@ -54,42 +58,33 @@ pub struct View<'a> {
     catalog: OnceLock<Arc<Catalog>>,
     inputs: OnceLock<Vec<Input<'a>>>,
     /// Whether an account has no escape from its rights.
-    pub(super) confined: Mutex<BTreeMap<Account, bool>>,
+    pub(in crate::lint) confined: Mutex<BTreeMap<Account, bool>>,
     flux_version: OnceLock<Option<FluxVersion>>,
     open_names: OnceLock<Index<u64, Vec<ObjectId<'a>>>>,
     generated_artifacts: OnceLock<GeneratedArtifacts<'a>>,
     /// The words of the policies and templates that may create objects.
-    pub(super) generators: OnceLock<GeneratorWords<'a>>,
+    pub(in crate::lint) generators: OnceLock<GeneratorWords<'a>>,
     writers: OnceLock<Writers<'a>>,
     requested_namespaces: OnceLock<RequestedNamespaces<'a>>,
 }
 
 /// The lists of objects that a cluster receives.
-pub(super) struct Received<'a> {
+pub(in crate::lint) struct Received<'a> {
     /// The position of the first view that is alike.
-    pub(super) first: usize,
-    pub(super) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
-    pub(super) positions: Arc<Positions>,
+    pub(in crate::lint) first: usize,
+    pub(in crate::lint) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
+    pub(in crate::lint) positions: Arc<Positions>,
 }
 
 /// The positions of objects by identity and kind. Clusters that are alike share them.
 #[derive(Default)]
-pub(super) struct Positions {
+pub(in crate::lint) struct Positions {
     by_identity: OnceLock<ByIdentity>,
     by_kind: OnceLock<Index<u64, Vec<usize>>>,
 }
 
-/// The objects that users and other programs create on a cluster.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BeforeFlux<'a> {
-    /// The objects that the configuration declares.
-    pub(super) external: &'a [config::Declared],
-    /// The programs whose files are in the repository.
-    pub(super) programs: ClusterPrograms<'a>,
-}
-
 impl<'a> View<'a> {
-    pub(super) fn new(
+    pub(in crate::lint) fn new(
         receiver: Receiver<'a>,
         context: Context<'a>,
         Received { first, lists, positions }: Received<'a>,
@@ -171,7 +166,7 @@ impl<'a> View<'a> {
     }
 
     /// The objects with a namespace that Flux applies, each with its namespace.
-    pub(super) fn namespaced_objects(&self) -> impl Iterator<Item = (&'a str, Applied<'a>)> {
+    pub(in crate::lint) fn namespaced_objects(&self) -> impl Iterator<Item = (&'a str, Applied<'a>)> {
         let objects = self.by_flux().flat_map(|(brought, _)| {
             let brought: &'a AppliedSet = brought;
             brought.applied()
@@ -213,7 +208,7 @@ impl<'a> View<'a> {
     /// The lists that Flux applies, without the objects that users apply by hand.
     ///
     /// Users who apply objects by hand may choose any namespace, cluster and order.
-    pub(super) fn by_flux(&self) -> impl Iterator<Item = &(&'a AppliedSet, Arc<Listing>)> {
+    pub(in crate::lint) fn by_flux(&self) -> impl Iterator<Item = &(&'a AppliedSet, Arc<Listing>)> {
         self.lists.iter().filter(|(brought, _)| brought.by.kind != ApplierKind::Bootstrap)
     }
 
@@ -234,7 +229,7 @@ impl<'a> View<'a> {
     }
 
     /// The objects of a Kustomization or another applier, if the applier applies them to this cluster.
-    pub(super) fn applied_by(&self, applier: &Object) -> Option<&'a AppliedSet> {
+    pub(in crate::lint) fn applied_by(&self, applier: &Object) -> Option<&'a AppliedSet> {
         let id = ObjectId::of(applier);
         self.applied_sets().find(|set| set.by.object.as_ref().is_some_and(|own| ObjectId::of(own) == id))
     }
@@ -252,7 +247,7 @@ impl<'a> View<'a> {
     }
 
     /// The objects of a kind whose name or namespace contains a variable.
-    pub(super) fn with_open_names(&self, group: &str, kind: &str) -> &[ObjectId<'a>] {
+    pub(in crate::lint) fn with_open_names(&self, group: &str, kind: &str) -> &[ObjectId<'a>] {
         let by_kind = self.open_names.get_or_init(|| {
             let mut by_kind: Index<u64, Vec<ObjectId<'a>>> = Index::default();
             for (brought, listing) in &self.lists {
@@ -278,46 +273,9 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Returns whether another program of the repository may create an object before Flux starts.
-    pub(super) fn may_exist_before_flux(&self, Applied { object, by, .. }: Applied<'_>) -> bool {
-        let programs = self.before_flux.programs;
-        match (object.group(), object.kind()) {
-            ("", kind @ ("Secret" | "ConfigMap")) => {
-                programs.creator(kind, object.name()).is_some()
-                    || programs.names_file(object.node.origin.written().file().path(), object.name())
-            }
-            ("", "Namespace") => programs.creates_namespace(object.name()),
-            (_, "CustomResourceDefinition") => {
-                let group = object.text_at(&["spec", "group"]);
-                group.is_some_and(|group| programs.defines(group) || self.starts_flux(group, by.at))
-            }
-            _ => false,
-        }
-    }
-
-    /// Returns whether the CRDs of a group that an applier applies exist before Flux starts. Flux does not start without
-    /// the CRDs of Kustomizations and sources. The manifest that contains them also contains the other CRDs of Flux.
-    pub(super) fn starts_flux(&self, group: &str, applier: usize) -> bool {
-        let installs_flux = || {
-            let kustomization = kind_hash(groups::KUSTOMIZE, "Kustomization");
-            self.lists
-                .iter()
-                .filter(|(brought, _)| brought.by.at == applier)
-                .any(|(brought, listing)| listing.needs(&brought.objects).defined_kinds.contains(&kustomization))
-        };
-        self.receiver.target.is_none()
-            && (matches!(group, groups::KUSTOMIZE | groups::SOURCE) || groups::is_toolkit(group) && installs_flux())
-    }
-
-    /// Returns whether another program of the repository may create an input before Flux starts.
-    pub(super) fn is_input_before_flux(&self, Input { target, thing, .. }: &Input<'_>) -> bool {
-        self.may_exist_before_flux(*thing)
-            || self.before_flux.programs.creator(target.kind, target.name).is_some_and(|_| target.group.is_empty())
-    }
-
     /// The object of an applier to which the cluster owes an object: the object itself, or the object from which a
     /// controller creates it.
-    pub(super) fn maker(&self, id: ObjectId<'_>) -> Option<Applied<'a>> {
+    pub(in crate::lint) fn maker(&self, id: ObjectId<'_>) -> Option<Applied<'a>> {
         self.get(id).or_else(|| {
             let is_config = id.group.is_empty() && matches!(id.kind, "ConfigMap" | "Secret");
             let known = |kind: &str, namespace: &str, name: &str| self.config_object(kind, namespace, name);
@@ -328,7 +286,7 @@ impl<'a> View<'a> {
     }
 
     /// The objects that Kustomizations, releases and other Flux objects read from on the cluster.
-    pub(super) fn inputs(&self) -> &[Input<'a>] {
+    pub(in crate::lint) fn inputs(&self) -> &[Input<'a>] {
         self.inputs.get_or_init(|| {
             let appliers = self.receiver.cluster.appliers.iter();
             // Kustomizations are objects of the cluster that runs Flux, even if they apply objects to another cluster.
@@ -343,42 +301,6 @@ impl<'a> View<'a> {
             let others = others.map(|applied| Reader { object: applied.object, by: applied.by, is_itself: false });
             inputs(kustomizations.chain(others), |id| self.maker(id))
         })
-    }
-
-    /// Returns whether the repository shows the arguments of Flux's controllers.
-    ///
-    /// Such a repository contains their Deployments, a kustomization that installs them, or a FluxInstance.
-    pub fn shows_controllers(&self) -> bool {
-        let mut deployments = self.of_kind("apps", "Deployment");
-        self.installations.iter().any(|installation| installation.brings_controllers)
-            || self.of_kind(groups::FLUX_OPERATOR, "FluxInstance").next().is_some()
-            || deployments.any(|applied| CONTROLLERS.contains(&applied.object.name()))
-    }
-
-    /// Returns whether the cluster has a minor release of Flux, such as `(2, 7)`, or a later release.
-    ///
-    /// The result is `None` if the repository does not specify the version.
-    pub fn has_flux(&self, since: (u64, u64)) -> Option<bool> {
-        self.flux_version.get_or_init(|| self.detect_flux_version()).as_ref()?.is_at_least(since)
-    }
-
-    fn detect_flux_version(&self) -> Option<FluxVersion> {
-        let controllers = self.of_kind("apps", "Deployment").map(|applied| applied.object);
-        let controllers: Vec<&Object> = controllers.filter(|object| CONTROLLERS.contains(&object.name())).collect();
-        let instances: Vec<Applied<'a>> = self.of_kind(groups::FLUX_OPERATOR, "FluxInstance").collect();
-        let instances: Vec<&Object> = instances.iter().map(|applied| applied.object).collect();
-        let known = FluxVersion::detect(&self.receiver.to_string(), &controllers, &instances, self.settings);
-        // Users may also install Flux from its manifests in a registry.
-        let artifacts = self.of_kind(groups::SOURCE, "OCIRepository");
-        let of_artifact = artifacts.filter_map(|applied| {
-            let text = |field: &[&str]| applied.object.text_at(field);
-            let url = text(&["spec", "url"])?;
-            if !url.ends_with("/flux-manifests") {
-                return None;
-            }
-            FluxVersion::parse(text(&["spec", "ref", "semver"]).or_else(|| text(&["spec", "ref", "tag"]))?)
-        });
-        known.or_else(|| of_artifact.into_iter().next())
     }
 
     /// The access rights on the cluster.
@@ -404,30 +326,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The schemas of the kinds of the cluster. Clusters with the same definitions and releases share them.
-    pub fn catalog(&self) -> &Arc<Catalog> {
-        self.catalog.get_or_init(|| {
-            let definitions = self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
-            // Another version of Flux brings its own definitions.
-            let is_other = self.settings.flux_version.is_some();
-            let is_replaced = |object: &&Object| {
-                let group = object.text_at(&["spec", "group"]).unwrap_or_default();
-                is_other && Product::of_group(group) == Some(Product::Flux)
-            };
-            let received = definitions.map(|applied| applied.object).filter(|object| !is_replaced(object));
-            self.written.definitions.catalog(received, self.releases())
-        })
-    }
-
-    /// The releases of Kubernetes and Flux on the cluster, as far as they are known.
-    pub fn releases(&self) -> Releases {
-        let flux = self.flux_version.get_or_init(|| self.detect_flux_version());
-        let kubernetes = self.settings.kubernetes(&self.receiver.to_string());
-        Releases { kubernetes, flux: flux.as_ref().and_then(FluxVersion::release).cloned() }
-    }
-
     /// The producers of the cluster with unknown contents, such as charts.
-    pub(super) fn unknown_sources(&self) -> &UnknownSources<'a> {
+    pub(in crate::lint) fn unknown_sources(&self) -> &UnknownSources<'a> {
         self.unknown_sources.get_or_init(|| {
             let lacks = |source: &ObjectRef| self.lacks(source);
             let source_of = |object: &Object| {
@@ -461,7 +361,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns whether a controller on the cluster may generate an `ExternalArtifact`.
-    pub(super) fn may_generate_artifact(&self, namespace: &str, name: &str) -> bool {
+    pub(in crate::lint) fn may_generate_artifact(&self, namespace: &str, name: &str) -> bool {
         let generated = self
             .generated_artifacts
             .get_or_init(|| GeneratedArtifacts::of(self.of_kind(groups::SOURCE_EXTENSIONS, "ArtifactGenerator")));
@@ -469,13 +369,13 @@ impl<'a> View<'a> {
     }
 
     /// The roles that allow accounts to write Secrets and ConfigMaps with certain names.
-    pub(super) fn writers(&self) -> &Writers<'a> {
+    pub(in crate::lint) fn writers(&self) -> &Writers<'a> {
         self.writers
             .get_or_init(|| Writers::of(self.of_kind(groups::RBAC, "Role"), self.of_kind(groups::RBAC, "ClusterRole")))
     }
 
     /// The namespaces that objects of the cluster request.
-    pub(super) fn requested_namespaces(&self) -> &RequestedNamespaces<'a> {
+    pub(in crate::lint) fn requested_namespaces(&self) -> &RequestedNamespaces<'a> {
         self.requested_namespaces.get_or_init(|| RequestedNamespaces::of(|group, kind| self.of_kind(group, kind)))
     }
 
@@ -501,7 +401,7 @@ impl<'a> View<'a> {
     }
 
     /// A ConfigMap or Secret that the cluster receives. Producers may copy its data.
-    pub(super) fn config_object(&self, kind: &str, namespace: &str, name: &str) -> Option<Object> {
+    pub(in crate::lint) fn config_object(&self, kind: &str, namespace: &str, name: &str) -> Option<Object> {
         self.find("", kind, namespace, name).map(|applied| applied.object.clone())
     }
 }
