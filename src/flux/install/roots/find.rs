@@ -1,5 +1,6 @@
 //! The search for roots.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::applied_by_hand::applied_by_hand;
@@ -23,6 +24,7 @@ use crate::flux::install::includers::Includers;
 use crate::flux::install::installation::{COMPONENTS_FILE, SYNC_FILE};
 use crate::flux::install::kustomizations::KustomizationFile;
 use crate::flux::object::kustomization_path::{below, clamp};
+use crate::flux::source::Exclusions;
 use crate::flux::source::reference::SourceRef;
 use crate::kube::groups;
 use crate::kustomize::Builder;
@@ -211,6 +213,12 @@ fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>, own: &[String]) -> Ve
     let declared = found.values().filter(|one| one.kind == CandidateKind::Declared);
     let declared: BTreeSet<Name> = declared.filter_map(|one| one.name.clone()).collect();
     let has_bootstrap = found.values().any(|one| one.kind != CandidateKind::Folder);
+    let exclusions = LazyCell::new(|| Exclusions::of_tree(tree));
+    // Nobody has bootstrapped a cluster whose directory the source excludes, and the author knows it.
+    let is_excluded = |one: &RootCandidate, folder: &str| {
+        matches!(one.kind, CandidateKind::ToCome | CandidateKind::Folder)
+            && tree.under(folder).all(|path| exclusions.contain(path))
+    };
     let roots = found.into_iter().zip(names).map(|(((prefix, _), candidate), name)| {
         let synced = candidate.synced(tree);
         let path_exists = synced.is_some();
@@ -219,7 +227,8 @@ fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>, own: &[String]) -> Ve
             is_declared: candidate.kind == CandidateKind::Declared,
             is_assumed: candidate.has_alternatives
                 || candidate.kind == CandidateKind::ByHand
-                || (has_bootstrap && candidate.kind == CandidateKind::Folder),
+                || (has_bootstrap && candidate.kind == CandidateKind::Folder)
+                || synced.as_ref().is_some_and(|folder| is_excluded(&candidate, folder)),
             keeps_source: candidate.keeps_source,
             is_own: path_exists || candidate.kind == CandidateKind::Declared,
             syncs_other: false,
