@@ -1,5 +1,6 @@
 //! Findings about deprecated and removed API versions.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::catalog::{Catalog, Definition, Releases};
@@ -11,6 +12,9 @@ use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::view::View;
 use crate::text::{Edit, Index};
+
+/// The rule for versions that the release of a cluster removed.
+const REMOVED: &str = "removed-api";
 
 /// Reports the uses of API versions, removed ones or deprecated ones.
 pub(crate) fn report<'v>(fleet: &'v Fleet<'_>, uses: &RepositoryUses, rule: &'static str, found: &mut Findings) {
@@ -30,48 +34,59 @@ pub(crate) fn report<'v>(fleet: &'v Fleet<'_>, uses: &RepositoryUses, rule: &'st
     let of_view: Vec<usize> = fleet.views.iter().map(number).collect();
     let newest = Releases { kubernetes: None, flux: flux_releases().last().map(|release| release.version.clone()) };
     for (one, views) in &uses.uses {
-        let mut reported: Vec<(Finding, Vec<usize>)> = Vec::new();
-        let mut answers: Index<usize, Answer> = Index::default();
+        let mut alike: BTreeMap<usize, Vec<&View<'_>>> = BTreeMap::new();
         for view in views {
-            let Some((number, catalog)) = of_view.get(*view).and_then(|at| Some((*at, distinct.get(*at)?))) else {
-                continue;
-            };
-            let answer = *answers.entry_or(number, || match judge(one, catalog, &newest) {
-                Err(Unjudged) => Answer::Unjudged,
-                Ok(Some(fault)) if fault.rule() == rule => {
-                    let finding = fault.finding(one);
-                    let at = reported.iter().position(|(known, _)| *known == finding);
-                    Answer::Reported(at.unwrap_or_else(|| {
-                        reported.push((finding, Vec::new()));
-                        reported.len() - 1
-                    }))
-                }
-                Ok(_) => Answer::Nothing,
-            });
-            match answer {
-                Answer::Nothing => {}
-                Answer::Unjudged => {
+            let (Some(number), Some(view)) = (of_view.get(*view), fleet.views.get(*view)) else { continue };
+            alike.entry(*number).or_default().push(view);
+        }
+        let known: Vec<(&Catalog, Vec<&View<'_>>)> =
+            alike.into_iter().filter_map(|(number, views)| Some((*distinct.get(number)?, views))).collect();
+        let mut faults: Vec<(Fault<'_>, &[&View<'_>])> = Vec::new();
+        for (catalog, views) in &known {
+            match judge(one, catalog, &newest) {
+                Ok(fault) => faults.extend(fault.map(|fault| (fault, views.as_slice()))),
+                Err(Unjudged) => views.iter().for_each(|_| {
                     found.unchecked("API versions that a release of Kubernetes removes, since the version is unknown");
-                }
-                Answer::Reported(at) => reported.iter_mut().skip(at).take(1).for_each(|(_, views)| views.push(*view)),
+                }),
+            }
+        }
+        // One edit corrects the place for all clusters. The finding about the removed version proposes it.
+        if rule != REMOVED && faults.iter().any(|(fault, _)| fault.rule() == REMOVED) {
+            continue;
+        }
+        let mut reported: Vec<(Finding, Vec<&View<'_>>)> = Vec::new();
+        let mut behind: BTreeMap<String, Option<String>> = BTreeMap::new();
+        for (fault, views) in faults.iter().filter(|(fault, _)| fault.rule() == rule) {
+            let behind = fault.new_version(one.api).and_then(|new| {
+                let search = || cluster_without(new, one.api, &known);
+                behind.entry(new.to_owned()).or_insert_with(search).as_deref()
+            });
+            let finding = fault.finding(one, behind);
+            match reported.iter_mut().find(|(known, _)| *known == finding) {
+                Some((_, of)) => of.extend(*views),
+                None => reported.push((finding, views.to_vec())),
             }
         }
         for (mut finding, views) in reported {
-            let views = views.iter().filter_map(|view| fleet.views.get(*view)).filter(|view| view.is_whole());
+            let views = views.iter().filter(|view| view.is_whole());
             finding.clusters = views.map(|view| view.receiver.to_string().into()).collect();
             found.push(finding);
         }
     }
 }
 
-/// The result for clusters with the same releases.
-#[derive(Clone, Copy)]
-enum Answer {
-    Nothing,
-    /// The release is unknown.
-    Unjudged,
-    /// The position of the finding.
-    Reported(usize),
+/// The first cluster that does not serve the replacement of a version.
+fn cluster_without(new: &str, api: &Api, known: &[(&Catalog, Vec<&View<'_>>)]) -> Option<String> {
+    let name = new.rsplit('/').next().unwrap_or(new);
+    let is_older = |(version, _): (String, String)| {
+        api_version_order(version.rsplit('/').next().unwrap_or(&version), name).is_lt()
+    };
+    let lacks = |catalog: &Catalog| match catalog.received(&api.group, &api.kind) {
+        Some(definition) => definition.served(name).is_none(),
+        None => replacement_for(api, catalog.releases()).is_none_or(is_older),
+    };
+    let mut behind = known.iter().filter(|(catalog, _)| lacks(catalog)).flat_map(|(_, views)| views);
+    behind.find(|view| view.is_whole()).map(|view| view.receiver.to_string())
 }
 
 /// The release of Kubernetes is unknown.
@@ -157,10 +172,16 @@ impl ApiUse {
 impl Fault<'_> {
     /// The rule. Without a known release, it is unknown whether the cluster still serves the version.
     fn rule(&self) -> &'static str {
-        if self.verb == "removed" && self.is_known { "removed-api" } else { "deprecated-api" }
+        if self.verb == "removed" && self.is_known { REMOVED } else { "deprecated-api" }
     }
 
-    fn finding(&self, one: &ApiUse) -> Finding {
+    /// The `apiVersion` that replaces the version of the kind.
+    fn new_version(&self, api: &Api) -> Option<&str> {
+        self.replacement.as_ref().filter(|(_, kind)| *kind == api.kind).map(|(new, _)| new.as_str())
+    }
+
+    /// The finding. `behind` is a cluster that also receives the object, and does not serve the replacement.
+    fn finding(&self, one: &ApiUse, behind: Option<&str>) -> Finding {
         let (api, replacement) = (one.api, &self.replacement);
         let release = format!("{} {}.{}", api.product().name(), self.since.major, self.since.minor);
         let (version, verb) = (api.api_version(), self.verb);
@@ -170,38 +191,43 @@ impl Fault<'_> {
             None => format!("a patch references {} with", api.kind),
         };
         let message = format!("{subject} `apiVersion: {version}`, which {release} {verb}");
-        let edit = replacement.as_ref().filter(|(_, kind)| *kind == api.kind).and_then(|(new, _)| one.edit(new));
-        let replacement_of_all = replacement.as_ref().filter(|(_, kind)| *kind == api.kind).map(|(new, _)| new.clone());
+        let edit = self.new_version(api).filter(|_| behind.is_none()).and_then(|new| one.edit(new));
+        let replacement_of_all = self.new_version(api);
         let fix = edit.map(|edit| Fix { edits: vec![edit], safety: Safety::Safe });
+        let product = api.product().name();
         let help = match replacement {
-            Some((new, kind)) if *kind == api.kind => format!("set `apiVersion: {new}`"),
+            Some((new, kind)) if *kind == api.kind => match behind {
+                Some(behind) => format!(
+                    "upgrade {product} of cluster `{behind}`, which receives the object too, then set `apiVersion: {new}`"
+                ),
+                None => format!("set `apiVersion: {new}`"),
+            },
             Some((new, kind)) => format!("use {kind} of `{new}`"),
             None => match (&api.replacement, &api.replacement_since) {
-                (Some(new), Some(later)) => {
-                    let product = api.product().name();
-                    format!(
-                        "upgrade {product} to {}.{} or later, then set `apiVersion: {new}`",
-                        later.major, later.minor
-                    )
-                }
+                (Some(new), Some(later)) => format!(
+                    "upgrade {product} to {}.{} or later, then set `apiVersion: {new}`",
+                    later.major, later.minor
+                ),
                 _ => format!("remove it: {release} has no replacement"),
             },
         };
         let help = match &api.removed {
             Some(removed) if verb == "deprecated" => {
-                let (product, Version { major, minor, .. }) = (api.product().name(), removed);
+                let Version { major, minor, .. } = removed;
                 format!("{help}; {product} {major}.{minor} removes the old version")
             }
             _ => help,
         };
         // The kinds of one version have one replacement, but Flux often deprecated them in different releases.
         let (key, after) = match &replacement_of_all {
-            Some(new) if verb == "deprecated" => {
-                (format!("{version} {new} {:?}", api.removed), format!(" places use `{version}`, which is deprecated"))
-            }
-            Some(new) => {
-                (format!("{version} {new} {release}"), format!(" places use `{version}`, which {release} {verb}"))
-            }
+            Some(new) if verb == "deprecated" => (
+                format!("{version} {new} {:?} {behind:?}", api.removed),
+                format!(" places use `{version}`, which is deprecated"),
+            ),
+            Some(new) => (
+                format!("{version} {new} {release} {behind:?}"),
+                format!(" places use `{version}`, which {release} {verb}"),
+            ),
             None => (
                 format!("{version} {}", api.kind),
                 format!(" places use `{version}` of {}, which {release} {verb}", api.kind),
