@@ -42,8 +42,8 @@ const PRIVATE_ENDS: [&str; 18] = [
 const AMBIGUOUS: [&str; 7] = ["token", "secret", "auth", "credential", "credentials", "key", "jwt"];
 
 /// The words that denote the place or a property of a secret, at any position in a name.
-const OF_PLACE: [&str; 10] =
-    ["existing", "ref", "file", "path", "name", "public", "env", "pull", "location", "template"];
+const OF_PLACE: [&str; 11] =
+    ["existing", "ref", "file", "path", "name", "public", "env", "pull", "location", "template", "encrypted"];
 
 /// Classifies a name in chart values, in a ConfigMap or in an environment.
 pub(super) fn of_value(name: &str) -> Name {
@@ -245,6 +245,7 @@ mod tests {
         }
         for name in [
             "passwordFile",
+            "encryptedKey",
             "existingSecret",
             "CAPTCHA_SITE_KEY",
             "PASSWORD_LENGTH",
