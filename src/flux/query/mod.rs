@@ -4,6 +4,7 @@ pub mod field;
 pub(super) mod image_marker;
 pub(super) mod lockdown;
 pub(super) mod operator;
+mod template_paths;
 mod program_evidence;
 pub(super) mod other_programs;
 pub(super) mod provenance;

@@ -219,9 +219,17 @@ impl<'a> ClusterPrograms<'a> {
         self.evidence().find(|one| one.applies(folder)).map(|one| one.file.path())
     }
 
+    /// The file with the template of a Kustomization that applies a directory.
+    pub fn template_applier(self, folder: &str) -> Option<&'a str> {
+        self.evidence().find(|one| one.fills_in_applier(folder)).map(|one| one.file.path())
+    }
+
     /// Returns whether a program mentions a path, so that its effect may depend on the directory of a cluster.
     pub fn mentions_paths(self) -> bool {
-        self.evidence().any(|one| !one.named_files.is_empty() || !one.applied_folders.is_empty())
+        let mentions = |one: &Evidence| {
+            !one.named_files.is_empty() || !one.applied_folders.is_empty() || !one.template_paths.is_empty()
+        };
+        self.evidence().any(mentions)
     }
 
     /// The files of the programs.

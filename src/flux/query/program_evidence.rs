@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::template_paths::template_paths;
 use crate::flux::unknown::known_contents::groups_of_chart;
 use crate::kustomize::is_yaml;
-use crate::text::File;
+use crate::text::{File, folder_of};
 
 /// The maximum length of the address of a manifest.
 const MAX_ADDRESS: usize = 2_048;
@@ -38,6 +39,8 @@ pub(super) struct Evidence {
     pub(super) named_files: BTreeSet<String>,
     /// The ends of the paths of directories that a command applies with `kubectl apply --kustomize`.
     pub(super) applied_folders: BTreeSet<String>,
+    /// The files and directories that templates apply, with all files below them.
+    pub(super) template_paths: BTreeSet<String>,
 }
 
 /// Returns whether a program writes the output of `kustomize build --enable-helm` to a file.
@@ -70,6 +73,7 @@ impl Evidence {
     pub(super) fn of(file: File) -> Self {
         let mut evidence = Self {
             named_files: if file.text().contains("kubectl") { named_files(file.text()) } else { BTreeSet::new() },
+            template_paths: template_paths(&file),
             file,
             charts: BTreeSet::new(),
             groups: BTreeSet::new(),
@@ -86,12 +90,19 @@ impl Evidence {
         let is_end = |end: &String| {
             folder.strip_suffix(end.as_str()).is_some_and(|start| start.is_empty() || start.ends_with('/'))
         };
-        self.applied_folders.iter().any(is_end)
+        self.applied_folders.iter().any(is_end) || self.fills_in_applier(folder)
+    }
+
+    /// Returns whether a template applies a directory.
+    pub(super) fn fills_in_applier(&self, folder: &str) -> bool {
+        let mut paths = std::iter::successors(Some(folder), |path| Some(folder_of(path)).filter(|_| !path.is_empty()));
+        !self.template_paths.is_empty() && paths.any(|path| self.template_paths.contains(path))
     }
 
     pub(super) fn is_empty(&self) -> bool {
         let is_silent = self.charts.is_empty() && self.groups.is_empty() && self.objects.is_empty();
-        is_silent && !self.creates_namespaces && self.named_files.is_empty() && self.applied_folders.is_empty()
+        let is_silent = is_silent && !self.creates_namespaces && self.named_files.is_empty();
+        is_silent && self.applied_folders.is_empty() && self.template_paths.is_empty()
     }
 
     fn read(&mut self, text: &str, is_helmfile: bool) {

@@ -150,13 +150,15 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         }
     }
 
-    /// Returns the program that applies a Kustomization for the directory of an object, if no cluster reaches both.
+    /// Returns the program that applies the directory of an object, or a Kustomization for this directory, if no cluster
+    /// reaches both.
     fn applied_by_program(&self, wanted: ObjectId<'a>) -> Option<UnknownSource> {
         let object = self.view.written.find_unreached(wanted)?;
         let folder = folder_of(written_position(object).1);
         let programs = self.view.before_flux.programs;
         let mut appliers = self.view.written.unreached_appliers(folder);
-        let program = appliers.find_map(|applier| programs.applier(folder_of(written_position(applier).1)))?;
+        let program = appliers.find_map(|applier| programs.applier(folder_of(written_position(applier).1)));
+        let program = program.or_else(|| programs.template_applier(folder))?;
         Some(UnknownSource::Program(program.into()))
     }
 
