@@ -218,7 +218,24 @@ fn line_key(finding: &Finding, message: String) -> GroupKey {
     GroupKey::Line(finding.rule, finding.severity, (span.file().root().cloned(), path.to_owned(), start, len), message)
 }
 
-fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
+fn joined(mut finding: Finding, mut others: Vec<Finding>) -> Finding {
+    if finding.cause.is_none() {
+        // The same fault of the same object on other clusters, with other help.
+        let is_same = |other: &mut Finding| other.object == finding.object && other.message == finding.message;
+        let same: Vec<Finding> = others.extract_if(.., is_same).collect();
+        for other in same {
+            finding.clusters.extend(other.clusters);
+            if finding.fix != other.fix {
+                finding.fix = None;
+            }
+            add_parts(&mut finding, other.joint);
+        }
+        if others.is_empty() {
+            finding.clusters.sort();
+            finding.clusters.dedup();
+            return finding;
+        }
+    }
     let count = others.len() + 1;
     let own = finding.message.clone();
     finding.message = match &finding.cause {
@@ -339,5 +356,20 @@ mod tests {
         let grouped = group(vec![found(0, "p"), found(0, "q"), found(1, "r")]);
         let messages: Vec<&str> = grouped.iter().map(|finding| finding.message.as_str()).collect();
         assert_eq!(messages, ["A `p` is wrong; the same line has this effect on another object", "A `r` is wrong"]);
+    }
+
+    #[test]
+    fn findings_of_one_object_that_differ_in_their_help_become_one() {
+        let on = |cluster: &str| {
+            let mut finding = found(0, "p").help(format!("correct it on {cluster}"));
+            finding.clusters.push(cluster.into());
+            finding
+        };
+        let grouped = group(vec![on("a"), on("b")]);
+        let [one] = grouped.as_slice() else { panic!("{grouped:?}") };
+        assert_eq!(
+            (one.message.as_str(), one.clusters.join(" "), one.count()),
+            ("A `p` is wrong", "a b".to_owned(), 1)
+        );
     }
 }
