@@ -21,6 +21,9 @@ pub struct Cluster {
     pub is_assumed: bool,
     /// Whether the cluster syncs another repository than most clusters, which may contain further directories.
     pub may_have_more_files: bool,
+    /// Whether no object of the repository bootstraps any cluster. Another repository may then apply objects to the
+    /// cluster too.
+    pub lacks_bootstrap: bool,
     /// The appliers. The root is the first one, and each applier follows its parent.
     pub appliers: Vec<Arc<Applier>>,
     /// The objects that Flux applies to the cluster, or to other clusters through `kubeConfig`, in the order of the

@@ -175,10 +175,17 @@ impl Completions {
             appliers.push(applier);
         }
         remove_reapplied(&mut applied_sets);
-        let (name, folder) = (cluster.root.name.clone(), cluster.root.folder.clone());
-        let is_assumed = cluster.root.is_assumed;
-        let may_have_more_files = cluster.root.may_have_more_files;
-        Cluster { name, folder, is_assumed, may_have_more_files, appliers, applied_sets, lookups: Lookups::default() }
+        let root = &cluster.root;
+        Cluster {
+            name: root.name.clone(),
+            folder: root.folder.clone(),
+            is_assumed: root.is_assumed,
+            may_have_more_files: root.may_have_more_files,
+            lacks_bootstrap: root.lacks_bootstrap,
+            appliers,
+            applied_sets,
+            lookups: Lookups::default(),
+        }
     }
 }
 
@@ -218,9 +225,14 @@ fn moved(finding: &Finding, applier: &Applier, cluster: &Name) -> Finding {
     finding
 }
 
+/// The findings of the bootstrap, without those that a build of Flux has too.
 fn bootstrap_findings(cluster: &ClusterBuild) -> Vec<Finding> {
+    let place = |finding: &Finding| (finding.rule, finding.at.span.clone());
     let name = || vec![cluster.root.name.clone()];
-    cluster.root.findings.iter().map(|found| Finding { clusters: name(), ..found.clone() }).collect()
+    let slots = cluster.slots.iter().filter(|slot| slot.spec.kind != ApplierKind::Bootstrap);
+    let of_flux = slots.filter_map(|slot| slot.output.as_ref()).flat_map(|output| &output.findings);
+    let is_new = |found: &&Finding| !of_flux.clone().any(|other| place(other) == place(found));
+    cluster.root.findings.iter().filter(is_new).map(|found| Finding { clusters: name(), ..found.clone() }).collect()
 }
 
 /// Removes the objects of the bootstrap that another applier applies too.

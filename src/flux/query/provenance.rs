@@ -338,6 +338,7 @@ mod tests {
             folder: String::new(),
             is_assumed: false,
             may_have_more_files: false,
+            lacks_bootstrap: false,
             appliers: Vec::new(),
             applied_sets: Vec::new(),
             lookups,

@@ -20,6 +20,7 @@ pub(super) fn only_cluster(objects: &[Built]) -> Cluster {
         folder: String::new(),
         is_assumed: false,
         may_have_more_files: false,
+        lacks_bootstrap: false,
         appliers: Vec::new(),
         applied_sets: Vec::new(),
         lookups: Lookups::default(),

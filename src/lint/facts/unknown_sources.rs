@@ -23,6 +23,8 @@ pub enum UnknownSource {
     VariableInName,
     /// The repository has no root, so other appliers may exist.
     NoRoot,
+    /// No object of the repository bootstraps the cluster, and the repository uses the namespace nowhere else.
+    OtherRepository,
     /// An applier is not built, and the reason is not a fault.
     NotBuilt(ObjectRef, NotBuiltReason),
     /// The build of an applier fails.
@@ -46,6 +48,7 @@ impl fmt::Display for UnknownSource {
         match self {
             Self::VariableInName => f.write_str("an object with a variable in its name"),
             Self::NoRoot => f.write_str("another applier of this repository without a root"),
+            Self::OtherRepository => f.write_str("the repository that bootstraps the cluster"),
             Self::NotBuilt(applier, reason) => write!(f, "{applier}, which is not built ({reason}),"),
             Self::FailedBuild(applier) => write!(f, "{applier}, which does not build,"),
             Self::Encrypted(path) => write!(f, "an encrypted object of `{path}`"),

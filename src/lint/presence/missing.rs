@@ -133,7 +133,9 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => Answer::Exists,
             Presence::Missing => Answer::Missing(self.explained(wanted)),
             Presence::Unknown(UnknownSource::NoRoot | UnknownSource::VariableInName) => Answer::Unknown,
-            Presence::Unknown(source @ (UnknownSource::Controller(_) | UnknownSource::Program(_))) => {
+            Presence::Unknown(
+                source @ (UnknownSource::Controller(_) | UnknownSource::Program(_) | UnknownSource::OtherRepository),
+            ) => {
                 found.unchecked(format!("{wanted}, which {source} may create"));
                 Answer::Unknown
             }

@@ -74,8 +74,20 @@ impl<'a> View<'a> {
         }
         let mut producers = sources.of(id).enumerate();
         let producer = producers.find(|(at, producer)| *at >= MAX_PRODUCERS || !self.is_denied(producer, id));
-        let producer = producer.map(|(_, producer)| producer);
-        producer.map_or(Presence::Missing, |producer| Presence::Unknown(producer.source.clone()))
+        match producer {
+            Some((_, producer)) => Presence::Unknown(producer.source.clone()),
+            None if self.is_of_other_repository(namespace) => Presence::Unknown(UnknownSource::OtherRepository),
+            None => Presence::Missing,
+        }
+    }
+
+    /// Returns whether only another repository can create objects in a namespace: this repository has no object in the
+    /// namespace, and another one bootstraps the cluster.
+    fn is_of_other_repository(&self, namespace: &str) -> bool {
+        self.receiver.cluster.lacks_bootstrap
+            && !namespace.is_empty()
+            && self.find("", "Namespace", "", namespace).is_none()
+            && !self.namespaces().any(|(used, _)| **used == *namespace)
     }
 
     /// Returns a program of the repository that may create a Secret, ConfigMap, Namespace or ServiceAccount.

@@ -233,6 +233,7 @@ fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>, own: &[String]) -> Ve
             is_own: path_exists || candidate.kind == CandidateKind::Declared,
             syncs_other: false,
             may_have_more_files: false,
+            lacks_bootstrap: !has_bootstrap,
             name: candidate.name.unwrap_or_else(|| name.into()),
             folder: synced.unwrap_or(candidate.home),
             objects: candidate.objects,

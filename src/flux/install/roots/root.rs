@@ -42,6 +42,8 @@ pub(crate) struct Root {
     /// Whether the tree contains the synced directory, but the source has the name of another repository than the other
     /// roots. That repository may contain further directories.
     pub(crate) may_have_more_files: bool,
+    /// Whether no object of the repository bootstraps any cluster.
+    pub(crate) lacks_bootstrap: bool,
 }
 
 impl Root {

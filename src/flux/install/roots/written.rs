@@ -181,9 +181,21 @@ pub(super) fn take(
         let mut all: Vec<Object> = objects.into_iter().filter(is_new).collect();
         all.extend(own);
         one.objects = all;
-        one.findings = findings;
+        one.findings = findings.into_iter().map(of_user).collect();
     }
     candidates
+}
+
+/// The finding of a build that only a user applies. It does not affect the cluster until a user repeats the bootstrap. If
+/// Flux builds the same directory, that build reports an error.
+fn of_user(mut finding: Finding) -> Finding {
+    if finding.severity == Severity::Error {
+        finding.severity = Severity::Warning;
+        let help = finding.help.take().map(|help| format!("; {help}")).unwrap_or_default();
+        return finding
+            .help(format!("Flux does not build this directory, but a new bootstrap of the cluster does{help}"));
+    }
+    finding
 }
 
 /// Keeps the first of several Kustomizations of one `gotk-sync.yaml`. A user applies the file to one cluster, so they are
