@@ -6,7 +6,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 
 use crate::api::release::{Api, api, may_name_ending_api};
 use crate::base::finding::ObjectRef;
-use crate::flux::Objects;
+use crate::flux::{Objects, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::facts::content::first_alike;
 use crate::lint::facts::distinct::{Part, memory_address};
@@ -55,7 +55,7 @@ pub(crate) fn uses_of(object: &Object) -> Vec<ApiUse> {
             collect(&entry.node, Role::Mention, 0, &mut found);
             continue;
         }
-        for field in entry.node.entries() {
+        for field in entry.node.entries().iter().filter(|field| !is_ignored(object, &field.key)) {
             let role = if exact.contains(&field.key.as_ref()) { Role::Reference } else { Role::Mention };
             collect(&field.node, role, 0, &mut found);
         }
@@ -67,6 +67,11 @@ pub(crate) fn uses_of(object: &Object) -> Vec<ApiUse> {
         }
     }
     found
+}
+
+/// Returns whether Flux does not read a field of `spec`: `wait: true` disables `healthChecks`.
+fn is_ignored(object: &Object, field: &str) -> bool {
+    field == "healthChecks" && is_kustomization(object) && object.text_at(&["spec", "wait"]) == Some("true")
 }
 
 /// The API versions in a kustomization or in a file with patches.

@@ -49,6 +49,9 @@ const ROLES: [(&str, &str, &str); 6] = [
     ("v1", "ResourceQuota", "critical-pods"),
 ];
 
+/// The kinds of the objects that Flux Operator creates for `sync`.
+const SYNC_KINDS: [&str; 4] = ["Bucket", "GitRepository", "Kustomization", "OCIRepository"];
+
 const POLICIES: [&str; 3] = ["allow-egress", "allow-scraping", "allow-webhooks"];
 
 /// The patches of a FluxInstance that have a target, and whether each target selects one of Flux's own objects.
@@ -63,6 +66,13 @@ pub(crate) fn patch_targets(instance: &Object, builder: &Builder) -> Vec<PatchTa
     let written =
         |place: &Span| own.items().iter().any(|patch| patch.get("target").is_some_and(|it| it.span() == place));
     found.retain(|target| written(&target.place) && !target.selector.contains("${"));
+    // Another manager of the fields of the object may set `sync`, such as the tool that creates the cluster.
+    if instance.node.at_keys(&["spec", "sync"]).is_none() {
+        let kind = |patch: &Node| patch.get("target")?.get("kind")?.text().map(ToOwned::to_owned);
+        let of_sync = own.items().iter().filter(|patch| kind(patch).is_some_and(|kind| SYNC_KINDS.contains(&&*kind)));
+        let of_sync: Vec<&Span> = of_sync.filter_map(|patch| Some(patch.get("target")?.span())).collect();
+        found.retain(|target| !of_sync.contains(&&target.place));
+    }
     // The objects of Flux have fixed labels.
     for target in &mut found {
         target.is_opt_in = false;
