@@ -13,9 +13,9 @@ use crate::config::Lint;
 use crate::fleet::{INVALID_FLEET, Text};
 use crate::flux::source::Copy;
 use crate::flux::{FleetVersions, Governance, NotBuiltReason, Settings};
-use crate::lint::{Options, Outcome, unknown_rules};
+use crate::lint::{Options, Outcome, RemoteAppliers, TurnedOff, unknown_rules};
 use crate::policy;
-use crate::report::{Coverage, FORMATS, Report, one_line};
+use crate::report::{Coverage, FORMATS, Report, counted, one_line};
 use crate::text::Tree;
 
 /// The reason why objects outside of all clusters are skipped.
@@ -23,6 +23,17 @@ const UNREACHED: &str = "objects that no cluster receives";
 
 /// The reason why findings in skipped paths are omitted.
 const IN_SKIPPED_PATHS: &str = "findings in paths that the configuration skips";
+
+/// The reasons why rules have no or less severe findings.
+const RULES_OFF: &str = "rules that the configuration turns off";
+const RULES_LOWERED: &str = "rules whose severity the configuration lowers";
+const NO_TENANTS: &str = "rules for tenants, since the configuration sets `tenancy.mode: single`";
+
+/// The reason why no rule compares the objects of another cluster with the rights of its tenants.
+const TENANTS_ELSEWHERE: &str = "`kubeConfig` applies the objects to another cluster, whose tenants are unknown";
+
+/// The reason why appliers on another cluster are not built.
+const BUILT_ELSEWHERE: &str = "`kubeConfig` applies the applier to another cluster, whose Flux builds it";
 
 /// Prints findings as text to standard error.
 pub(super) fn print_findings(findings: Vec<Finding>, folder: &str, streams: &mut Streams) -> Result<(), Error> {
@@ -141,10 +152,29 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
     let mut not_done = outcome.not_done;
     not_done.extend(outcome.unchecked.into_iter().map(|(why, count)| (format!("cannot be checked: {why}"), count)));
     not_done.extend(outcome.not_built.iter().map(|(reason, count)| (format!("a build: {reason}"), *count)));
+    let RemoteAppliers { without_tenants, not_built } = outcome.remote;
+    let remote = [("a check for tenants", TENANTS_ELSEWHERE, without_tenants), ("a build", BUILT_ELSEWHERE, not_built)];
+    let remote = remote.into_iter().filter(|(.., count)| *count > 0);
+    not_done.extend(remote.map(|(what, why, count)| (format!("{what}: {why}"), count)));
+    let TurnedOff { rules, lowered, tenants } = outcome.turned_off;
+    let off = [
+        (rules, counted(rules, "rule"), "off"),
+        (lowered, counted(lowered, "rule"), "lowered"),
+        (outcome.unwanted, counted(outcome.unwanted, "finding"), "in skipped paths"),
+        (usize::from(tenants), "rules for tenants".to_owned(), "off"),
+    ];
+    let off = off.into_iter().filter(|(count, ..)| *count > 0);
+    let off = off.map(|(_, number, what)| format!("{number} {what}")).collect();
+    for (count, reason) in [(rules, RULES_OFF), (lowered, RULES_LOWERED), (usize::from(tenants), NO_TENANTS)] {
+        if count > 0 {
+            skipped.insert(reason.to_owned(), count);
+        }
+    }
     let coverage = Coverage {
         files: tree.files().count(),
         objects: outcome.objects,
         excepted: outcome.excepted,
+        off,
         known: outcome.baseline.known,
         since: None,
         skipped,
@@ -153,12 +183,37 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
     Report::new(outcome.findings, coverage, folder)
 }
 
-/// Warns about appliers that were not built: a clean result does not include their objects.
-pub(super) fn warn_not_built(not_built: &BTreeMap<NotBuiltReason, usize>, streams: &mut Streams) {
+/// The appliers whose objects a clean result does not include.
+pub(super) struct NotLinted {
+    not_built: BTreeMap<NotBuiltReason, usize>,
+    remote: RemoteAppliers,
+}
+
+impl NotLinted {
+    pub(super) fn of(outcome: &Outcome) -> Self {
+        Self { not_built: outcome.not_built.clone(), remote: outcome.remote }
+    }
+
+    /// Warns about the appliers: a clean result does not include their objects.
+    pub(super) fn warn(&self, streams: &mut Streams) {
+        let appliers = |count| counted(count, "applier");
+        warn_not_built(&self.not_built, streams);
+        let RemoteAppliers { without_tenants, not_built } = self.remote;
+        if not_built > 0 {
+            streams.message(format_args!("not linted: the objects of {}: {BUILT_ELSEWHERE}", appliers(not_built)));
+        }
+        if without_tenants > 0 {
+            let appliers = appliers(without_tenants);
+            streams.message(format_args!("not linted for tenants: the objects of {appliers}: {TENANTS_ELSEWHERE}"));
+        }
+    }
+}
+
+fn warn_not_built(not_built: &BTreeMap<NotBuiltReason, usize>, streams: &mut Streams) {
     let (sources, others): (Vec<_>, Vec<_>) =
         not_built.iter().partition(|(reason, _)| matches!(reason, NotBuiltReason::NoCopy(_)));
     let count = |reasons: &[(&NotBuiltReason, &usize)]| reasons.iter().map(|(_, count)| **count).sum::<usize>();
-    let appliers = |count| crate::report::counted(count, "applier");
+    let appliers = |count| counted(count, "applier");
     match sources.as_slice() {
         [] => {}
         [(reason, count)] => streams.message(format_args!(

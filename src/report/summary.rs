@@ -14,6 +14,8 @@ pub struct Coverage {
     pub objects: usize,
     /// The number of findings that an exception matches.
     pub excepted: usize,
+    /// What the configuration turns off, such as `2 rules off`.
+    pub off: Vec<String>,
     /// The number of findings that the baseline records, or the earlier revision has.
     pub known: usize,
     /// The earlier revision, if the run compares with one.
@@ -56,11 +58,12 @@ impl fmt::Display for Summary {
         ];
         let found: Vec<String> = counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
         let found = if found.is_empty() { "no findings".to_owned() } else { found.join(", ") };
-        let Coverage { files, objects, excepted, known, since, .. } = &self.coverage;
+        let Coverage { files, objects, excepted, off, known, since, .. } = &self.coverage;
         write!(f, "{found} in {} of {}", counted(*objects, "object"), counted(*files, "file"))?;
         if *excepted > 0 {
             write!(f, "; {} excepted", counted(*excepted, "finding"))?;
         }
+        off.iter().try_for_each(|what| write!(f, "; {what}"))?;
         if *known > 0 {
             write!(f, "; {} ", counted(*known, "finding"))?;
             match since {
@@ -86,8 +89,8 @@ mod tests {
         let coverage = Coverage { files: 1, objects: 3, ..Coverage::default() };
         let clean = Summary { coverage: coverage.clone(), ..Summary::default() };
         assert_eq!(clean.to_string(), "no findings in 3 objects of 1 file");
-        let excepted = Coverage { excepted: 1, ..coverage };
+        let excepted = Coverage { excepted: 1, off: vec!["2 rules off".to_owned()], ..coverage };
         let found = Summary { errors: 2, warnings: 1, pedantic: 0, coverage: excepted };
-        assert_eq!(found.to_string(), "2 errors, 1 warning in 3 objects of 1 file; 1 finding excepted");
+        assert_eq!(found.to_string(), "2 errors, 1 warning in 3 objects of 1 file; 1 finding excepted; 2 rules off");
     }
 }

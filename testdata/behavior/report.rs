@@ -66,6 +66,7 @@ fn report() -> Report {
         files: 3,
         objects: 2,
         excepted: 1,
+        off: Vec::new(),
         known: 0,
         since: None,
         skipped: [("not a manifest".to_owned(), 4)].into(),

@@ -171,13 +171,13 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if !disk::is_file(&args.dir) {
         warn_unknown_clusters(&options, source.as_ref(), &clusters, &prefix, streams)?;
     }
-    let not_built = outcome.not_built.clone();
+    let not_linted = linter::NotLinted::of(&outcome);
     let baseline = outcome.baseline.clone();
     let mut report = linter::report(outcome, &tree, &prefix);
     report.summary.coverage.since = args.since.revision();
     output::write(&args.format, &report, streams)?;
     args.baseline.finish(&baseline, streams)?;
-    linter::warn_not_built(&not_built, streams);
+    not_linted.warn(streams);
     if args.verbose {
         linter::print_skipped(&report.summary.coverage, streams);
     }

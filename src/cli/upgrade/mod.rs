@@ -71,10 +71,10 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
             (tree, prefix, upgrade) = compare(args, streams)?;
         }
     }
-    let not_built = upgrade.outcome.not_built.clone();
+    let not_linted = linter::NotLinted::of(&upgrade.outcome);
     let report = linter::report(upgrade.outcome, &tree, &prefix);
     output::write(&args.format, &report, streams)?;
-    linter::warn_not_built(&not_built, streams);
+    not_linted.warn(streams);
     if args.verbose {
         linter::print_skipped(&report.summary.coverage, streams);
     }

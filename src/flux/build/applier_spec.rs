@@ -68,6 +68,14 @@ impl ApplierSpec {
         Self { object: object.clone(), values }
     }
 
+    /// The specification of a Kustomization that applies its objects to its own cluster, whatever its `kubeConfig`.
+    pub(crate) fn on_own_cluster(&self) -> Self {
+        let SpecValues { fields, key, source, .. } = &*self.values;
+        let fields = Arc::new(ApplierFields { target: None, ..(**fields).clone() });
+        let values = SpecValues::new(fields, key.clone(), source.clone());
+        Self { object: self.object.clone(), values: Arc::new(values) }
+    }
+
     /// The part that depends only on the text of the object; `None` if the digests include positions.
     pub(super) fn shareable(&self) -> Option<&Arc<SpecValues>> {
         let has_positions = self.kind != ApplierKind::Kustomization || has_inline_variables(&self.object);
@@ -137,14 +145,11 @@ impl SpecValues {
             folder: clamp(spec("path").and_then(Node::text).unwrap_or_default()),
             target: spec("kubeConfig").filter(|config| config.is_map()).map(|config| target_of(object, config)),
         };
-        Self {
-            fields: Arc::new(fields),
-            key,
-            source,
-            digest: OnceLock::new(),
-            variables: OnceLock::new(),
-            metadata: OnceLock::new(),
-        }
+        Self::new(Arc::new(fields), key, source)
+    }
+
+    fn new(fields: Arc<ApplierFields>, key: Arc<ObjectKey>, source: Option<SourceRef>) -> Self {
+        Self { fields, key, source, digest: OnceLock::new(), variables: OnceLock::new(), metadata: OnceLock::new() }
     }
 }
 

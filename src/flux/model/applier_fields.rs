@@ -6,7 +6,7 @@ use crate::yaml::Name;
 
 /// The fields of an applier that do not depend on its place in the build of a cluster. Clusters that receive equal
 /// objects share them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ApplierFields {
     /// The kind of the applier.
     pub kind: ApplierKind,

@@ -6,6 +6,7 @@ pub(super) mod options;
 pub(super) mod alike;
 pub(super) mod objects;
 pub(super) mod suppress;
+pub(super) mod remote;
 pub(super) mod repository;
 pub(super) mod fix;
 pub(super) mod since;

@@ -11,7 +11,8 @@ use super::alike::Classes;
 use super::baseline::{Baseline, BaselineOutcome, BaselineUse};
 use super::objects::check_objects;
 use super::options::{ABOUT_EXCEPTIONS, Options};
-use super::settings::apply_levels;
+use super::remote::RemoteAppliers;
+use super::settings::{TurnedOff, apply_levels};
 use super::suppress::Exceptions;
 use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::base::group_findings::{absorb, group, sort};
@@ -44,6 +45,8 @@ pub struct Outcome {
     pub baseline: BaselineOutcome,
     /// The number of findings in the paths that the configuration skips.
     pub unwanted: usize,
+    /// What the configuration turns off.
+    pub turned_off: TurnedOff,
     /// The number of facts that rules could not check, by reason.
     pub unchecked: BTreeMap<String, usize>,
     /// The files that the run did not check.
@@ -52,6 +55,8 @@ pub struct Outcome {
     pub not_done: BTreeMap<String, usize>,
     /// The number of appliers that were not built, by reason, such as a source without a copy. A reason is not a fault.
     pub not_built: BTreeMap<NotBuiltReason, usize>,
+    /// The appliers whose objects are not checked like those of other appliers, since another cluster receives them.
+    pub remote: RemoteAppliers,
     /// The number of objects that no cluster receives; zero in a repository without a root.
     pub unreached: usize,
     /// The number of distinct objects that clusters receive.
@@ -79,6 +84,7 @@ pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&
     let findings = if options.is_ungrouped { findings } else { group(findings) };
     Outcome {
         findings,
+        turned_off: TurnedOff::of(&options.lint, &options.only),
         // The summary counts reported findings, which are grouped too.
         excepted: group(accepted).len(),
         baseline,
@@ -87,6 +93,7 @@ pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&
         objects: counts.objects,
         unreached: counts.unreached,
         not_built: counts.not_built,
+        remote: counts.remote,
         skipped: repo.skipped.clone(),
         not_done: repo.not_done.clone(),
     }
@@ -116,13 +123,19 @@ struct Counts {
     objects: usize,
     unreached: usize,
     not_built: BTreeMap<NotBuiltReason, usize>,
+    remote: RemoteAppliers,
 }
 
 impl Counts {
     fn of(fleet: &Fleet<'_>, receivers: &[&Receiver<'_>]) -> Self {
         // Rules read the reached files too, and need them last if another thread collects them now.
         let unreached = fleet.reached().count_unreached(fleet.repo);
-        Self { objects: count_objects(receivers), unreached, not_built: not_built(receivers) }
+        Self {
+            objects: count_objects(receivers),
+            unreached,
+            not_built: not_built(receivers),
+            remote: RemoteAppliers::of(fleet.repo, fleet.views, receivers),
+        }
     }
 }
 

@@ -4,9 +4,34 @@ use serde_json::{Map, Value, json};
 
 use crate::base::finding::Finding;
 use crate::base::similar_names::did_you_mean;
-use crate::config::{INVALID_CONFIG, Level, Lint, NamedCluster, glob};
+use crate::config::{INVALID_CONFIG, Level, Lint, NamedCluster, TenancyMode, glob};
+use crate::lint::rule::Rule;
 use crate::lint::rules::{RULES, rule};
 use crate::text::Tree;
+
+/// What a configuration turns off.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TurnedOff {
+    /// The number of rules that do not run.
+    pub rules: usize,
+    /// The number of rules with a lower severity.
+    pub lowered: usize,
+    /// Whether the clusters have no tenants, whatever their objects are.
+    pub tenants: bool,
+}
+
+impl TurnedOff {
+    /// Compares the configuration with the defaults. The ids in `only`, from the command line, take precedence.
+    pub(super) fn of(lint: &Lint, only: &[String]) -> Self {
+        let is_wanted = |rule: &&Rule| only.is_empty() || only.iter().any(|only| only == rule.id);
+        let levels = || RULES.iter().filter(is_wanted).filter_map(|rule| Some((rule, lint.rules.level(rule.id)?)));
+        Self {
+            rules: levels().filter(|(_, level)| only.is_empty() && *level == Level::Off).count(),
+            lowered: levels().filter(|(rule, level)| level.severity().is_some_and(|one| one < rule.severity)).count(),
+            tenants: lint.tenancy.mode == Some(TenancyMode::Single),
+        }
+    }
+}
 
 /// Returns whether a rule runs. The ids in `only`, from the command line, take precedence over the configuration.
 pub(crate) fn runs(rule: &str, lint: &Lint, only: &[String]) -> bool {

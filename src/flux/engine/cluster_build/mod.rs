@@ -156,6 +156,9 @@ impl ClusterBuild {
                 continue;
             }
             self.new_inputs += usize::from(spec.kind == ApplierKind::FluxInstance);
+            // Flux only works on the cluster to which it applies the root.
+            let is_remote_root = at == 0 && spec.target.is_some() && self.root.is_sync(&spec.object);
+            let spec = if is_remote_root { Arc::new(spec.on_own_cluster()) } else { spec };
             self.slots.push(Slot::new(spec, Some(at)));
         }
     }

@@ -3,7 +3,7 @@
 use crate::base::finding::Finding;
 use crate::flux::object::kinds::{is_kustomization, is_source};
 use crate::flux::source::reference::SourceRef;
-use crate::kube::{Object, groups};
+use crate::kube::{Object, ObjectId, groups};
 use crate::yaml::Name;
 
 /// The bootstrap of a cluster.
@@ -50,6 +50,11 @@ impl Root {
     /// The source that the root syncs, if that source is the repository itself.
     pub(crate) fn own_source(&self) -> Option<SourceRef> {
         synced_source(self.objects.last().filter(|_| self.is_own)?)
+    }
+
+    /// Returns whether an object is the Kustomization that creates the root, possibly changed by a patch.
+    pub(crate) fn is_sync(&self, object: &Object) -> bool {
+        self.objects.last().is_some_and(|sync| is_kustomization(sync) && ObjectId::of(sync) == ObjectId::of(object))
     }
 
     /// The source of the root's Kustomization, if the bootstrap contains the source.
