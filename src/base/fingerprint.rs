@@ -70,11 +70,19 @@ fn fingerprint(rule: &str, (span, object): (&Span, Option<&ObjectRef>), fault: &
     ])
 }
 
-/// Replaces the numbers of a message, which may count places or name a line.
+/// Replaces the numbers of a message, which may count places, name a line, or be the index of an item. Other numbers in
+/// backquotes are parts of names, such as `team1/flux`.
 fn without_numbers(message: &str) -> String {
     let mut text = String::with_capacity(message.len());
+    let (mut is_quoted, mut is_index) = (false, false);
     for c in message.chars() {
-        match c.is_ascii_digit() {
+        match c {
+            '`' => (is_quoted, is_index) = (!is_quoted, false),
+            '[' => is_index = true,
+            ']' => is_index = false,
+            _ => {}
+        }
+        match c.is_ascii_digit() && (!is_quoted || is_index) {
             false => text.push(c),
             true if text.ends_with('#') => {}
             true => text.push('#'),
@@ -112,6 +120,13 @@ mod tests {
         let before = fingerprints_of("kind: x\n", &["wrong in 3 places"]);
         assert_eq!(before, fingerprints_of("# a comment\n\nkind: x\n", &["wrong in 12 places"]));
         assert_ne!(before, fingerprints_of("kind: x\n", &["another fault"]));
+    }
+
+    #[test]
+    fn another_name_has_another_fingerprint() {
+        let before = fingerprints_of("kind: x\n", &["`team1/flux` has `spec.items[0]` in 2 places"]);
+        assert_eq!(before, fingerprints_of("kind: x\n", &["`team1/flux` has `spec.items[1]` in 3 places"]));
+        assert_ne!(before, fingerprints_of("kind: x\n", &["`team2/flux` has `spec.items[0]` in 2 places"]));
     }
 
     #[test]

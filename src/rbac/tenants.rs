@@ -109,16 +109,21 @@ impl Tenants {
         at.and_then(|at| self.all.get(*at))
     }
 
-    /// The tenant of a subject, which is an account or the group of the accounts of a namespace. A group of all
-    /// accounts belongs to the first tenant.
+    /// The tenant of a subject, which is an account or the group of the accounts of a namespace. A subject of
+    /// all accounts, or of requests without an identity, belongs to the first tenant.
     fn of_subject(&self, subject: &Subject) -> Option<&Tenant> {
-        if subject.is_everybody() {
+        if subject.is_everybody() || subject.is_anonymous() {
             return self.all.first();
         }
         match subject.account() {
             Some(account) => self.of_account(&account),
             None => self.by_namespace.get(subject.accounts_of()?).and_then(|at| self.all.get(*at)),
         }
+    }
+
+    /// The subjects of a binding that belong to tenants.
+    pub fn subjects<'a>(&'a self, binding: &'a Binding) -> impl Iterator<Item = &'a BoundSubject> {
+        binding.subjects.iter().filter(|bound| self.of_subject(&bound.subject).is_some())
     }
 
     /// The bindings of a cluster with a tenant among the subjects, each with the first such subject and the tenant of

@@ -206,20 +206,35 @@ impl Tenancy {
         confined.map(|(namespace, account, tenant)| (format!("{namespace}/{account}"), tenant.to_string())).collect()
     }
 
+    /// The namespaces and names of the sources of other repositories than those of Flux's namespaces and of public
+    /// projects.
+    fn sources_of_other_repositories<'a>(&self, received: &[Applied<'a>]) -> BTreeSet<(&'a str, &'a str)> {
+        let sources = received.iter().filter(|applied| is_source(applied.object)).filter_map(|applied| {
+            let url = applied.object.text_at(&["spec", "url"]).filter(|url| !url.contains('$'))?;
+            Some((applied.namespace()?, applied.object.name(), Address::new(url)))
+        });
+        let (of_flux, others): (Vec<_>, Vec<_>) =
+            sources.partition(|(namespace, ..)| self.flux_namespaces.contains(*namespace));
+        let known: BTreeSet<&str> = of_flux.iter().map(|(.., url)| url.key()).collect();
+        let is_other = |url: &Address| !known.is_empty() && !known.contains(url.key()) && !is_of_project(url.key());
+        others.iter().filter(|(.., url)| is_other(url)).map(|(namespace, name, _)| (*namespace, *name)).collect()
+    }
+
     /// Infers the namespaces of tenants: namespaces with Flux objects whose service account has a RoleBinding there,
     /// and labelled namespaces. Service accounts of `ClusterRoleBinding`s belong to the platform, unless a label or a
-    /// Kustomization assigns their namespace to a tenant.
+    /// Kustomization assigns their namespace to a tenant. A label and a Kustomization of another repository are
+    /// sufficient without a `RoleBinding`. Otherwise, an account with more rights would have fewer findings.
     ///
     /// A label alone does not prove a tenant, since the namespace of a platform's releases often has the label of the
     /// responsible team. The label is sufficient together with a lockdown, a service account that may manage the
     /// namespace, or a Kustomization that delegates the namespace to another repository. The repository of a public
-    /// project does not belong to a tenant. An operator binds its service
-    /// account to a role of its own.
+    /// project does not belong to a tenant. An operator binds its service account to a role of its own.
     ///
     /// The second result has the namespaces without a label or a delegation.
     fn infer(&self, received: &[Applied<'_>]) -> (BTreeMap<String, Option<String>>, BTreeSet<String>) {
         let mut found: BTreeMap<String, TenantCandidate> = BTreeMap::new();
         let of_projects = sources_of_projects(received);
+        let of_others = self.sources_of_other_repositories(received);
         for applied in received {
             let object = applied.object;
             let namespace = if object.is("", "Namespace") { Some(object.name()) } else { applied.namespace() };
@@ -230,12 +245,11 @@ impl Tenancy {
             let candidate = found.entry(namespace.to_string()).or_default();
             candidate.holds_flux |= is_flux(object);
             // A Kustomization that targets another cluster delegates no namespace of this cluster.
-            let is_of_project = || {
-                let name = object.text_at(&["spec", "sourceRef", "name"]).unwrap_or_default();
-                of_projects.contains(&(namespace, name))
-            };
-            candidate.is_handed_over |=
-                is_kustomization(object) && !is_remote(object) && !self.is_of_platform(object) && !is_of_project();
+            if is_kustomization(object) && !is_remote(object) && !self.is_of_platform(object) {
+                let source = (namespace, object.text_at(&["spec", "sourceRef", "name"]).unwrap_or_default());
+                candidate.is_handed_over |= !of_projects.contains(&source);
+                candidate.is_of_other_repository |= of_others.contains(&source);
+            }
             if let Some(tenant) = object.label(TENANT_LABEL).filter(|tenant| !tenant.is_empty()) {
                 candidate.label = Some(tenant.to_string());
             }
@@ -251,7 +265,8 @@ impl Tenancy {
                 && accounts.any(|account| self.is_bound(namespace, account) && !is_of_platform(account))
         };
         let tenants = found.into_iter().filter(|(namespace, candidate)| {
-            let platform = candidate.accounts.iter().any(|account| self.is_bound_everywhere(namespace, account));
+            let is_bound_everywhere = |account: &String| self.is_bound_everywhere(namespace, account);
+            let platform = candidate.accounts.iter().any(is_bound_everywhere) && !candidate.is_of_other_repository;
             let counts = self.lockdown.is_some() || candidate.is_handed_over || self.managed.contains(namespace);
             let is_labelled = candidate.label.is_some() && !platform && counts;
             is_bound(namespace, candidate) || (candidate.holds_flux && is_labelled)
@@ -289,6 +304,8 @@ fn labelled_flux_namespaces<'a>(homes: &BTreeSet<String>, received: &[Applied<'a
 struct TenantCandidate {
     holds_flux: bool,
     is_handed_over: bool,
+    /// Whether Flux certainly applies objects of another repository there.
+    is_of_other_repository: bool,
     label: Option<String>,
     accounts: BTreeSet<String>,
 }

@@ -254,7 +254,8 @@ fn finding(fault: &Fault<'_>) -> Finding {
         finding = finding.related(span.clone(), format!("bound by this {}", binding.kind()));
     }
     let before = format!("{} allows {} to extend its own permissions with ", role.reference(), fault.tenant);
-    finding.about(role.object()).caused_by(role.reference(), before, " rules")
+    let finding = finding.about(role.object()).caused_by(role.reference(), before, " rules");
+    finding.with_faults([(fault.at.clone(), format!("{} {}", fault.tenant, fault.powers.join(" and ")))])
 }
 
 /// The permissions of a rule that allow escalation, without the rights over the tenant's own accounts.

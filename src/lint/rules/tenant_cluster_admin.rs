@@ -3,7 +3,8 @@ use crate::flux::Applied;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::rbac::{Binding, BoundSubject, Role, Tenant};
+use crate::rbac::{Binding, BoundSubject, Role, Tenant, Tenants};
+use crate::text::Span;
 
 /// The kinds of objects with which the platform prepares a namespace for a tenant.
 const PREPARATIONS: &[&str] =
@@ -27,9 +28,10 @@ declare! {
     ///
     /// The configuration declares a tenant, or the rule detects it. A tenant namespace contains Flux objects, is not
     /// the namespace of Flux, and has the label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding in the
-    /// namespace. An account with only a ClusterRoleBinding belongs to the platform, and so does an account with both
-    /// bindings if its namespace has neither the label nor a Kustomization of another repository. The account belongs to
-    /// a tenant if the configuration declares its namespace or the account (`tenancy.tenants.NAME.accounts`).
+    /// namespace. An account with only a ClusterRoleBinding belongs to the platform, unless its namespace has the label
+    /// and a Kustomization of another repository. An account with both bindings belongs to the platform if its namespace
+    /// has neither of them. The account belongs to a tenant if the configuration declares its namespace or the account
+    /// (`tenancy.tenants.NAME.accounts`).
     ///
     /// ## How to fix it
     ///
@@ -146,12 +148,26 @@ fn check(view: &View<'_>, found: &mut Findings) {
             continue;
         }
         if binding.role.is_hidden {
-            found.extend(hidden(binding, bound, tenant));
+            let place = |_: &BoundSubject| binding.role.place.written().cloned();
+            found.extend(hidden(binding, bound, tenant).map(|finding| with_subjects(finding, binding, tenants, place)));
         } else if let Some((_, from)) = view.rbac().rules(binding).find(|(rule, _)| rule.is_everything()) {
             let is_own = tenant.namespaces.contains(&binding.namespace) || is_left_to(view, &binding.namespace, tenant);
-            found.extend(finding(binding, bound, tenant, from, is_own));
+            let finding = finding(binding, bound, tenant, from, is_own);
+            let place = |bound: &BoundSubject| bound.place.written().cloned();
+            found.extend(finding.map(|finding| with_subjects(finding, binding, tenants, place)));
         }
     }
+}
+
+/// Adds the fault of each subject. A binding with another subject has another fault.
+fn with_subjects(
+    finding: Finding,
+    binding: &Binding,
+    tenants: &Tenants,
+    place: impl Fn(&BoundSubject) -> Option<Span>,
+) -> Finding {
+    let fault = |bound: &BoundSubject| Some((place(bound)?, format!("{} {}", bound.subject, binding.role_name())));
+    finding.with_faults(tenants.subjects(binding).filter_map(fault))
 }
 
 /// Returns whether only a tenant uses a namespace: its Kustomizations apply objects there, and the other objects only

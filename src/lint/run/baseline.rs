@@ -20,7 +20,8 @@ pub struct Baseline {
     findings: Vec<Entry>,
 }
 
-/// A recorded finding. Only the fingerprint identifies it. The other fields are for readers.
+/// A recorded finding. The fingerprint identifies it. The other fields are for readers, and must be those of the finding:
+/// otherwise, an entry could hide another finding than the one that it shows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
@@ -99,8 +100,15 @@ impl BaselineUse {
                 let mut prints = prints.iter();
                 let known = findings.extract_if(.., |finding| {
                     let mut of_parts = prints.next().into_iter().flatten();
-                    let mut is_known = |_: &_, _: Option<&_>| {
-                        of_parts.next().is_some_and(|print| open.remove(print.as_str()).is_some())
+                    let (rule, severity) = (finding.rule, finding.severity);
+                    let mut is_known = |span: &Span, object: Option<&ObjectRef>| {
+                        let Some(print) = of_parts.next() else { return false };
+                        let shown = entry((rule, severity), span, object, print.clone());
+                        let is_it = |entry: &&Entry| {
+                            let path = renames.get(&shown.path).unwrap_or(&shown.path);
+                            (&entry.path, &entry.rule, &entry.object) == (path, &shown.rule, &shown.object)
+                        };
+                        open.get(print.as_str()).is_some_and(is_it) && open.remove(print.as_str()).is_some()
                     };
                     finding.accept_parts("known:", &mut is_known)
                 });
@@ -128,15 +136,16 @@ fn entries((finding, fingerprints): (&Finding, Vec<String>)) -> Vec<Entry> {
     let whole = (&finding.at.span, finding.object.as_ref());
     let parts = finding.parts().iter().map(|part| (&part.span, part.object.as_ref()));
     let parts = parts.chain(finding.parts().is_empty().then_some(whole));
-    parts.zip(fingerprints).map(|((span, object), fingerprint)| entry(finding, span, object, fingerprint)).collect()
+    let kind = (finding.rule, finding.severity);
+    parts.zip(fingerprints).map(|((span, object), fingerprint)| entry(kind, span, object, fingerprint)).collect()
 }
 
-fn entry(finding: &Finding, span: &Span, object: Option<&ObjectRef>, fingerprint: String) -> Entry {
+fn entry((rule, severity): (&str, Severity), span: &Span, object: Option<&ObjectRef>, fingerprint: String) -> Entry {
     let file = span.file();
     let path = match file.root() {
         Some(root) => format!("{}/{}", root.trim_end_matches('/'), file.path()),
         None => file.path().to_owned(),
     };
     let object = object.map(|object| object.to_string().replace('`', ""));
-    Entry { path, rule: finding.rule.to_owned(), severity: finding.severity, object, fingerprint }
+    Entry { path, rule: rule.to_owned(), severity, object, fingerprint }
 }

@@ -77,6 +77,14 @@ impl Subject {
         matches!(self, Self::Group(name) if &**name == "system:masters")
     }
 
+    /// Returns whether the subject has the requests that do not state an identity, which everybody can send.
+    pub(crate) fn is_anonymous(&self) -> bool {
+        match self {
+            Self::User(name) => &**name == "system:anonymous",
+            Self::Group(name) => &**name == "system:unauthenticated",
+        }
+    }
+
     /// Returns whether the subject is a group that contains all accounts.
     pub fn is_everybody(&self) -> bool {
         matches!(self, Self::Group(name) if [ALL_ACCOUNTS, ALL_AUTHENTICATED].contains(&&**name))
