@@ -45,6 +45,29 @@ impl Budget {
         Self::new((STEPS_OF_RUN / requests).clamp(MIN_STEPS_OF_REQUEST, STEPS_OF_REQUEST))
     }
 
+    /// The budget of each of the requests that this one does not suffice for, after all requests have spent a number of
+    /// steps; `None` if the rest of the run is not much more.
+    pub fn with_rest(&self, requests: usize, spent: u64) -> Option<Self> {
+        let rest = STEPS_OF_RUN.saturating_sub(spent);
+        let share = rest.checked_div(u64::try_from(requests).ok()?)?.min(STEPS_OF_REQUEST);
+        (share >= self.limit.saturating_mul(2)).then(|| Self::new(share))
+    }
+
+    /// Creates the budget of a run.
+    pub fn of_run() -> Self {
+        Self::new(STEPS_OF_RUN)
+    }
+
+    /// The budget of the next of several requests that follow each other.
+    pub fn of_next_request(&self) -> Self {
+        Self::new(self.left.min(STEPS_OF_REQUEST))
+    }
+
+    /// Spends the steps of a request.
+    pub fn spend_of(&mut self, request: &Self) {
+        self.left = self.left.saturating_sub(request.spent());
+    }
+
     /// The limit of the next expression, in steps.
     pub fn limit_of_expression(&self) -> u64 {
         self.left.min(STEPS_OF_EXPRESSION)

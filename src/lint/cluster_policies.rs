@@ -167,25 +167,37 @@ impl<'a> ClusterPolicies<'a> {
     fn decide(&self, views: &[View<'a>], requests: &[Incoming<'a>]) -> Vec<Arc<Decision>> {
         let contents: Vec<(usize, &Object)> = requests.iter().map(|request| (request.group, request.object)).collect();
         let first = first_alike(&contents);
-        let decide = |request: &Incoming<'a>| {
-            let mut decision = Decision::default();
+        let decide = |request: &Incoming<'a>, limit: &Budget| {
+            let (mut decision, mut budget) = (Decision::default(), limit.clone());
             let enforced = self.enforced(request.view).zip(views.get(request.view));
-            let Some(((_, Enforced { languages, configured }), view)) = enforced else { return Arc::default() };
-            let mut budget = Budget::of_request(requests.len());
+            let Some(((_, Enforced { languages, configured }), view)) = enforced else { return (decision, 0) };
             for set in languages {
-                let own = set.decide(&request.request(), &OnCluster { view, configured }, &mut budget);
-                decision.violations.extend(own.violations);
-                decision.unknown.extend(own.unknown);
+                decision.merge(set.decide(&request.request(), &OnCluster { view, configured }, &mut budget));
             }
-            Arc::new(decision)
+            (decision, budget.spent())
         };
         let is_first = |at: usize| first.get(at) == Some(&at);
-        let of_first = |(at, request): (usize, &Incoming<'a>)| is_first(at).then(|| decide(request));
-        let of_first: Vec<Option<Arc<Decision>>> = requests.par_iter().enumerate().map(of_first).collect();
+        let mut open: Vec<usize> = (0..requests.len()).filter(|at| is_first(*at)).collect();
+        let mut decided: Vec<Option<(Arc<Decision>, Budget)>> = vec![None; requests.len()];
+        let (mut limit, mut spent) = (Budget::of_request(requests.len()), 0);
+        loop {
+            let of_open: Vec<(Decision, u64)> = open.par_iter().map(|at| decide(&requests[*at], &limit)).collect();
+            let mut over = Vec::new();
+            for (at, (decision, steps)) in open.into_iter().zip(of_open) {
+                spent += steps;
+                if decision.over_limit.is_some() {
+                    over.push(at);
+                }
+                decided[at] = Some((Arc::new(decision), limit.clone()));
+            }
+            open = over;
+            // Most requests take few steps, so that the others can have more.
+            let Some(more) = limit.with_rest(open.len(), spent) else { break };
+            limit = more;
+        }
         let own = |(at, request): (usize, &Incoming<'a>)| {
-            let known = first.get(at).and_then(|first| of_first.get(*first)?.as_ref());
-            let known = known.filter(|known| is_first(at) || known.violations.is_empty());
-            known.map_or_else(|| decide(request), Arc::clone)
+            let (known, limit) = first.get(at).and_then(|first| decided.get(*first)?.clone()).unwrap_or_default();
+            if is_first(at) || known.violations.is_empty() { known } else { Arc::new(decide(request, &limit).0) }
         };
         requests.par_iter().enumerate().map(own).collect()
     }

@@ -25,6 +25,17 @@ pub struct Decision {
     pub violations: Vec<Violation>,
     /// What the repository does not contain, for each validation that needs it.
     pub unknown: Vec<Unknown>,
+    /// The severity of the violation that reports an expression above the limits of this tool.
+    pub over_limit: Option<Severity>,
+}
+
+impl Decision {
+    /// Adds the answer of further policies.
+    pub fn merge(&mut self, other: Self) {
+        self.violations.extend(other.violations);
+        self.unknown.extend(other.unknown);
+        self.over_limit = self.over_limit.max(other.over_limit);
+    }
 }
 
 /// A fact that only a cluster knows.

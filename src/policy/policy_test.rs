@@ -67,8 +67,13 @@ impl TestFile {
         Some(if reader.findings.is_empty() { Ok(Self { policies, objects, tests }) } else { Err(reader.findings) })
     }
 
-    /// Runs the tests. The findings are invalid policies.
-    pub fn run(&self) -> Result<Vec<Outcome>, Vec<Finding>> {
+    /// The objects of the tests and of their cluster.
+    pub fn objects(&self) -> impl Iterator<Item = &Node> {
+        self.tests.iter().map(|test| &test.object).chain(&self.objects).map(|object| &object.node)
+    }
+
+    /// Runs the tests. The findings are invalid policies. `steps` bounds the tests of all files.
+    pub fn run(&self, steps: &mut Budget) -> Result<Vec<Outcome>, Vec<Finding>> {
         let policies: Vec<&Object> = self.policies.iter().collect();
         let all: Vec<&Object> = self.objects.iter().chain(&self.policies).collect();
         let objects = Given(&all);
@@ -94,11 +99,11 @@ impl TestFile {
                 operation: "CREATE",
             };
             let mut decision = Decision::default();
+            let mut budget = steps.of_next_request();
             for set in &sets {
-                let own = set.decide(&request, &objects, &mut Budget::of_request(1));
-                decision.violations.extend(own.violations);
-                decision.unknown.extend(own.unknown);
+                decision.merge(set.decide(&request, &objects, &mut budget));
             }
+            steps.spend_of(&budget);
             Outcome { name: test.name.clone(), at: test.at.clone(), failure: test.failure(&decision) }
         };
         Ok(self.tests.iter().map(run).collect())

@@ -7,8 +7,8 @@ use std::process::Command;
 use fleetwright::base::finding::Severity;
 use fleetwright::cel::Budget;
 use fleetwright::kube::{Object, Scope, scope_of};
-use fleetwright::policy::{Decision, Given, LANGUAGES, Objects, Request, plural_of};
-use fleetwright::text::File;
+use fleetwright::policy::{Decision, Given, LANGUAGES, Objects, Request, TestFile, plural_of};
+use fleetwright::text::{File, Tree};
 use fleetwright::yaml::parse;
 use serde::Deserialize;
 
@@ -131,14 +131,72 @@ fn policies_decide_as_on_the_api_server() {
     assert!(unexplained.is_empty(), "{}", unexplained.join("\n"));
 }
 
+/// Runs the tests of a directory, and returns whether they pass, with the output.
+fn policy_test(folder: &Path) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fleetwright"));
+    let output = command.args(["policy", "test"]).arg(folder).output().unwrap();
+    let shown = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.success(), shown)
+}
+
+/// A policy without conditions that requests violate, and the expression of its message.
+fn policy_with_message(expression: &str, message: &str) -> String {
+    format!(
+        "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {{name: p}}\nspec:\n  \
+         matchConstraints:\n    resourceRules:\n    - {{apiGroups: [''], apiVersions: [v1], operations: ['*'], resources: \
+         ['*']}}\n  validations: [{{expression: \"{expression}\", messageExpression: \"{message}\"}}]\n---\napiVersion: \
+         admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\nmetadata: {{name: p}}\nspec: {{policyName: \
+         p, validationActions: [Deny]}}\n"
+    )
+}
+
+fn policy_tests(objects: impl Iterator<Item = String>) -> String {
+    let tests: String = objects.map(|object| format!("- {{object: {object}, expect: allowed}}\n")).collect();
+    format!("apiVersion: fleetwright.dev/v1alpha1\nkind: PolicyTest\npolicies: [p.yaml]\ntests:\n{tests}")
+}
+
 #[test]
 fn the_tests_of_the_built_in_policies_pass() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let output = Command::new(env!("CARGO_BIN_EXE_fleetwright"))
-        .current_dir(root)
-        .args(["policy", "test", "testdata/policies"])
-        .output()
-        .unwrap();
-    let shown = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{shown}");
+    let (passes, shown) = policy_test(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/policies"));
+    assert!(passes, "{shown}");
+}
+
+#[test]
+fn a_test_of_policies_prints_no_value_of_a_secret() {
+    let messages = [
+        "string(object.stringData.a)",
+        "string(object.stringData.a).lowerAscii()",
+        "string(object.stringData.a).split('').join('-')",
+        "object.metadata.name + string(object.stringData.a).substring(0, 8)",
+        "'%s'.format([object])",
+    ];
+    for message in messages {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("p.yaml"), policy_with_message("false", message)).unwrap();
+        let secret = "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: b}, stringData: {a: CANARYvalue}}";
+        let tests = policy_tests(std::iter::once(secret.to_owned()));
+        std::fs::write(folder.path().join("p.test.yaml"), tests).unwrap();
+        let (passes, shown) = policy_test(folder.path());
+        assert!(!passes && shown.contains("the answer is `denied`"), "{message}: {shown}");
+        let shown = shown.to_ascii_lowercase();
+        assert!(!shown.contains("canary") && !shown.contains("c-a-n"), "{message}: {shown}");
+    }
+}
+
+#[test]
+fn the_tests_of_policies_share_a_limit_of_steps() {
+    let letters = "string(object.data.a).split('')";
+    let quadratic = format!("{letters}.all(x, {letters}.all(y, x + y != ''))");
+    let policy = File::new("p.yaml", policy_with_message(&quadratic, "'no'"));
+    let object = |at| {
+        let letters = "x".repeat(100);
+        format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: c{at}, namespace: b}}, data: {{a: {letters}}}}}")
+    };
+    let file = File::new("p.test.yaml", policy_tests((0..20).map(object)));
+    let tests = TestFile::read(&file, &Tree::from_iter([policy])).unwrap().unwrap();
+    let outcomes = tests.run(&mut Budget::new(500_000)).unwrap();
+    let refused = outcomes.iter().filter_map(|outcome| outcome.failure.as_ref());
+    let refused: Vec<&String> = refused.collect();
+    assert!((1..20).contains(&refused.len()), "{refused:?}");
+    assert!(refused.iter().all(|failure| failure.contains("steps")), "{refused:?}");
 }

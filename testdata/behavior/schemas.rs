@@ -130,13 +130,13 @@ fn config_maps(count: usize, keys: usize) -> String {
 }
 
 #[test]
-fn a_policy_that_does_not_end_is_a_warning_or_counted() {
+fn a_policy_that_does_not_end_is_an_error() {
     let nested = "  validations: [{expression: \"object.data.all(a, object.data.all(b, object.data.all(c, a + b + c != 'x')))\"}]";
     let files = [("clusters/a/policy.yaml", policy("p", nested)), ("clusters/a/c.yaml", config_maps(2, 200))];
     let found = lines(&lint(&files).findings);
-    let warning = "warning[policy-violation] ValidatingAdmissionPolicy `p` refuses ConfigMap `default/c0`: the expression \
-                   takes more than 1000000 steps and cannot be checked";
-    assert!(found.contains(warning), "{found}");
+    let error = "error[policy-violation] ValidatingAdmissionPolicy `p` refuses ConfigMap `default/c0`: the expression \
+                 takes more than 1000000 steps and cannot be checked";
+    assert!(found.contains(error), "{found}");
 
     let doubled: Vec<String> =
         (1..40).map(|at| format!("{{name: v{at}, expression: variables.v{0} + variables.v{0}}}", at - 1)).collect();
@@ -145,8 +145,21 @@ fn a_policy_that_does_not_end_is_a_warning_or_counted() {
         doubled.join(", ")
     );
     let files = [("clusters/a/policy.yaml", policy("p", &rest)), ("clusters/a/c.yaml", config_maps(1, 1))];
-    let outcome = lint(&files);
-    assert!(outcome.unchecked.keys().any(|reason| reason.contains("take too long")), "{:?}", outcome.unchecked);
+    let found = lines(&lint(&files).findings);
+    assert!(found.contains("error[policy-violation]") && found.contains("too many steps"), "{found}");
+}
+
+#[test]
+fn many_objects_do_not_lower_the_limit_of_one_that_needs_more() {
+    // Alone, the object takes about 200,000 steps. Each of 3,000 objects has a share of 33,000 steps.
+    let quadratic = "  validations: [{expression: \"object.data.all(a, object.data.all(b, a + b != 'k1k2'))\"}]";
+    let large = config_maps(1, 200).replace("c0", "large");
+    let files = [
+        ("clusters/a/policy.yaml", policy("p", quadratic)),
+        ("clusters/a/c.yaml", format!("{}\n---\n{large}", config_maps(3_000, 1))),
+    ];
+    let found = lines(&lint(&files).findings);
+    assert!(found.contains("refuses ConfigMap `default/large`: failed expression"), "{found}");
 }
 
 #[test]

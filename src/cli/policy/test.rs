@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::cel::Budget;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::linter::print_findings;
@@ -10,6 +11,7 @@ use crate::cli::streams::Streams;
 use crate::disk;
 use crate::kustomize::is_yaml;
 use crate::policy::TestFile;
+use crate::report::mask::SecretValues;
 use crate::report::{counted, display_path, printable};
 
 pub(super) fn run(path: &Path, streams: &mut Streams) -> Result<Exit, Error> {
@@ -22,13 +24,15 @@ pub(super) fn run(path: &Path, streams: &mut Streams) -> Result<Exit, Error> {
     let is_wanted = |path: &str| is_yaml(path) && (!is_file || path == name);
     let paths: Vec<String> = tree.entries().map(|(path, _)| path.to_owned()).filter(|path| is_wanted(path)).collect();
     let (mut passed, mut failed, mut is_invalid) = (0, 0, false);
+    let mut steps = Budget::of_run();
+    let mut secrets = SecretValues::of(&tree, None);
+    streams.hide(&secrets);
     for path in paths {
         let Ok(file) = tree.file(&path) else { continue };
-        let outcomes = match TestFile::read(&file, &tree) {
-            None => continue,
-            Some(read) => read.and_then(|tests| tests.run()),
-        };
-        let outcomes = match outcomes {
+        let Some(read) = TestFile::read(&file, &tree) else { continue };
+        let of_tests =
+            read.as_ref().map_or_else(|_| SecretValues::default(), |tests| SecretValues::of_objects(tests.objects()));
+        let outcomes = match read.and_then(|tests| tests.run(&mut steps)) {
             Ok(outcomes) => outcomes,
             Err(findings) => {
                 print_findings(findings, &prefix, streams)?;
@@ -36,6 +40,10 @@ pub(super) fn run(path: &Path, streams: &mut Streams) -> Result<Exit, Error> {
                 continue;
             }
         };
+        if outcomes.iter().any(|outcome| outcome.failure.is_some()) {
+            secrets.extend(of_tests);
+            streams.hide(&secrets);
+        }
         for outcome in outcomes {
             let name = printable(&outcome.name).into_owned();
             match outcome.failure {

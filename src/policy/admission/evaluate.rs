@@ -11,7 +11,7 @@ use crate::kube::Object;
 use crate::policy::decision::{Decision, Unknown, Violation};
 use crate::policy::request::Request;
 use crate::text::Span;
-use crate::yaml::Key;
+use crate::yaml::{Entry, Key, Node, Style, Value as Yaml};
 
 /// The steps of an evaluation of a policy, beside those of its expressions.
 const STEPS_OF_POLICY: usize = 20;
@@ -33,34 +33,34 @@ pub(super) fn evaluate(
     budget: &mut Budget,
     decision: &mut Decision,
 ) {
+    let place = Place { policy, binding, request, params };
+    let limit = budget.limit_of_expression();
     if budget.spend(STEPS_OF_POLICY).is_err() {
-        decision.unknown.push(Unknown::Cost);
+        place.exceed(&policy.at, limit, decision);
         return;
     }
     let mut scope = Scope::new(request, params, budget);
-    let place = Place { policy, binding, request };
     match scope.conditions(&policy.conditions) {
         Ok(true) => {}
         Ok(false) => return,
         Err(Failure::Error(message)) => {
             if policy.denies_on_failure {
                 let at = policy.conditions.first().map_or(&policy.at, |first| &first.at);
-                decision.violations.push(place.violation(at, format!("a condition fails: {message}"), None));
+                decision.violations.push(place.violation(at, place.failure("a condition fails", &message), None));
             }
             return;
         }
-        Err(failure) => {
-            decision.unknown.push(unknown(&failure));
+        Err(Failure::Limit) => {
+            let at = policy.conditions.first().map_or(&policy.at, |first| &first.at);
+            place.exceed(at, limit, decision);
+            return;
+        }
+        Err(Failure::Unknown) => {
+            decision.unknown.push(Unknown::Value);
             return;
         }
     }
-    let fields = policy.variables.iter().fold(Vec::new(), |mut fields, variable| {
-        scope.set_variables(&fields);
-        let found = scope.evaluate(variable);
-        fields.push(Field { name: variable.name.clone(), value: found.0, reads: found.1 });
-        fields
-    });
-    scope.set_variables(&fields);
+    scope.evaluate_variables(&policy.variables);
     for validation in &policy.validations {
         place.check(validation, &mut scope, decision);
     }
@@ -68,14 +68,10 @@ pub(super) fn evaluate(
         if let (Err(Failure::Error(message)), _) = scope.evaluate(annotation)
             && policy.denies_on_failure
         {
-            let message = format!("the audit annotation `{}` fails: {message}", annotation.name);
+            let message = place.failure(&format!("the audit annotation `{}` fails", annotation.name), &message);
             decision.violations.push(place.violation(&annotation.at, message, None));
         }
     }
-}
-
-fn unknown(failure: &Failure) -> Unknown {
-    if matches!(failure, Failure::Limit) { Unknown::Cost } else { Unknown::Value }
 }
 
 impl<'b> Scope<'b> {
@@ -95,6 +91,17 @@ impl<'b> Scope<'b> {
         ];
         values.push(("params", params.map_or(Value::Null, |params| node("params", params))));
         Self { values, budget }
+    }
+
+    /// Evaluates the variables of a policy. A variable may read earlier ones.
+    fn evaluate_variables(&mut self, variables: &[Expression]) {
+        let fields = variables.iter().fold(Vec::new(), |mut fields, variable| {
+            self.set_variables(&fields);
+            let found = self.evaluate(variable);
+            fields.push(Field { name: variable.name.clone(), value: found.0, reads: found.1 });
+            fields
+        });
+        self.set_variables(&fields);
     }
 
     fn set_variables(&mut self, fields: &[Field]) {
@@ -125,41 +132,98 @@ impl<'b> Scope<'b> {
     }
 }
 
-/// A policy, its binding and a request.
+/// A policy, its binding, a request and the parameters.
 struct Place<'a> {
     policy: &'a Policy,
     binding: &'a Binding,
     request: &'a Request<'a>,
+    params: Option<&'a Object>,
 }
 
 impl Place<'_> {
     fn check(&self, validation: &Validation, scope: &mut Scope<'_>, decision: &mut Decision) {
-        let (was_over, limit) = (scope.budget.is_over(), scope.budget.limit_of_expression());
+        let limit = scope.budget.limit_of_expression();
         let (result, reads) = scope.evaluate(&validation.expression);
         let message = match result {
             Ok(value) if value.as_bool() == Some(true) => return,
-            Ok(value) if value.as_bool() == Some(false) => message(validation, scope),
+            Ok(value) if value.as_bool() == Some(false) => self.message(validation, scope),
             Ok(_) => "the result of the expression is not a boolean".to_owned(),
             Err(Failure::Error(_)) if may_have_a_default(&reads) => {
                 decision.unknown.push(Unknown::Default);
                 return;
             }
-            Err(Failure::Error(error)) if self.policy.denies_on_failure => format!("the expression fails: {error}"),
+            Err(Failure::Error(error)) if self.policy.denies_on_failure => self.failure("the expression fails", &error),
             Err(Failure::Error(_)) => return,
-            Err(Failure::Limit) if !was_over => {
-                let message = format!("the expression takes more than {limit} steps and cannot be checked");
-                let violation = self.violation(&validation.expression.at, message, None);
-                let severity = violation.severity.min(Severity::Warning);
-                decision.violations.push(Violation { severity, ..violation });
+            Err(Failure::Limit) => {
+                self.exceed(&validation.expression.at, limit, decision);
                 return;
             }
-            Err(failure) => {
-                decision.unknown.push(unknown(&failure));
+            Err(Failure::Unknown) => {
+                decision.unknown.push(Unknown::Value);
                 return;
             }
         };
         let at = place_of(&reads, self.request.object);
         decision.violations.push(self.violation(&validation.expression.at, message, at));
+    }
+
+    /// The message of a violated validation.
+    fn message(&self, validation: &Validation, scope: &mut Scope<'_>) -> String {
+        if let Some(expression) = &validation.message_expression
+            && let Ok(value) = self.evaluate_message(expression, scope)
+            && let Some(text) = value.as_text().map(str::trim)
+            && !text.is_empty()
+            && !text.contains('\n')
+            && text.len() <= MAX_MESSAGE
+        {
+            return text.to_owned();
+        }
+        match &validation.message {
+            Some(message) => message.trim().to_owned(),
+            None => format!(
+                "failed expression: {}",
+                validation.expression.text.split_whitespace().collect::<Vec<_>>().join(" ")
+            ),
+        }
+    }
+
+    /// Describes the failure of an expression. Its error may contain values that the expression reads.
+    fn failure(&self, what: &str, error: &str) -> String {
+        if self.has_secret() { what.to_owned() } else { format!("{what}: {error}") }
+    }
+
+    fn has_secret(&self) -> bool {
+        is_secret(self.request.object) || self.params.is_some_and(is_secret)
+    }
+
+    /// Evaluates the expression of a message. The values of Secrets are unknown: the expression could change them, and no
+    /// mask would recognize them.
+    fn evaluate_message(&self, expression: &Expression, scope: &mut Scope<'_>) -> Result<Value, Failure> {
+        if !self.has_secret() {
+            return scope.evaluate(expression).0;
+        }
+        let hidden = |object: &Object| is_secret(object).then(|| without_values(object));
+        let (object, params) = (hidden(self.request.object), self.params.and_then(hidden));
+        let request = Request { object: object.as_ref().unwrap_or(self.request.object), ..*self.request };
+        let mut scope = Scope::new(&request, params.as_ref().or(self.params), scope.budget);
+        scope.evaluate_variables(&self.policy.variables);
+        scope.evaluate(expression).0
+    }
+
+    /// Reports an expression that exceeds the limit, since the object may violate the policy. Further expressions that
+    /// exceed it are counted.
+    fn exceed(&self, expression: &Span, limit: u64, decision: &mut Decision) {
+        let message = match limit {
+            0 => "the policies take too many steps for this object and cannot be checked".to_owned(),
+            _ => format!("the expression takes more than {limit} steps and cannot be checked"),
+        };
+        let violation = self.violation(expression, message, None);
+        if decision.over_limit >= Some(violation.severity) {
+            decision.unknown.push(Unknown::Cost);
+            return;
+        }
+        decision.over_limit = Some(violation.severity);
+        decision.violations.push(violation);
     }
 
     fn violation(&self, expression: &Span, message: String, at: Option<Span>) -> Violation {
@@ -185,24 +249,25 @@ fn may_have_a_default(reads: &[Read]) -> bool {
     reads.last().is_some_and(|read| &*read.variable == "object" && !read.exists && !is_metadata(read))
 }
 
-/// The message of a violated validation.
-fn message(validation: &Validation, scope: &mut Scope<'_>) -> String {
-    if let Some(expression) = &validation.message_expression
-        && let (Ok(value), _) = scope.evaluate(expression)
-        && let Some(text) = value.as_text().map(str::trim)
-        && !text.is_empty()
-        && !text.contains('\n')
-        && text.len() <= MAX_MESSAGE
-    {
-        return text.to_owned();
+fn is_secret(object: &Object) -> bool {
+    object.is("", "Secret")
+}
+
+/// A Secret whose values and annotations are unknown.
+fn without_values(secret: &Object) -> Object {
+    let replace = |node: &Node, is_hidden: fn(&str) -> bool| {
+        let unknown = |entry: &Entry| entry.with_node(Node::scalar("", Style::Unknown, entry.node.span().clone()));
+        let entries = node.entries().iter();
+        entries.map(|entry| if is_hidden(&entry.key) { unknown(entry) } else { entry.clone() }).collect::<Vec<_>>()
+    };
+    let with =
+        |node: &Node, entries: Vec<Entry>| Node { value: Yaml::Map(entries.into()), origin: node.origin.clone() };
+    let mut entries = replace(&secret.node, |key| matches!(key, "data" | "stringData"));
+    for entry in entries.iter_mut().filter(|entry| &*entry.key == "metadata") {
+        let metadata = with(&entry.node, replace(&entry.node, |key| key == "annotations"));
+        *entry = entry.with_node(metadata);
     }
-    match &validation.message {
-        Some(message) => message.trim().to_owned(),
-        None => format!(
-            "failed expression: {}",
-            validation.expression.text.split_whitespace().collect::<Vec<_>>().join(" ")
-        ),
-    }
+    Object { node: with(&secret.node, entries) }
 }
 
 /// The position of the last field of the object that an expression read.

@@ -91,6 +91,13 @@ impl Policy {
         let audit: Vec<Expression> = items("auditAnnotations")
             .filter_map(|item| reader.named(item, "key", "valueExpression", &["string", "null"]))
             .collect();
+        for list in ["matchConditions", "variables", "validations", "auditAnnotations"] {
+            if let Some(further) = field(list).and_then(|items| items.items().get(MAX_EXPRESSIONS)) {
+                let message =
+                    format!("`spec.{list}` has more than {MAX_EXPRESSIONS} items, which the linter does not evaluate");
+                reader.fault(further, &message);
+            }
+        }
         if field("matchConstraints").is_none() {
             reader.fault(&object.node, "it has no `spec.matchConstraints`");
         }
