@@ -18,6 +18,7 @@ declare! {
     /// Flux applies a Kustomization, HelmRelease or ResourceSet as the account in `serviceAccountName`, which can be
     /// any account of the namespace. Therefore, an account that can create or change such an object in a namespace can
     /// act as every account of that namespace, with all of its rights. One of these may be the account of an operator.
+    /// A right to read the Secrets of every namespace, or to run commands in every pod, also leaves the namespaces.
     ///
     /// A lockdown does not prevent this, since it only sets the account of an object without `serviceAccountName`.
     /// Without a lockdown, Flux applies an object without `serviceAccountName` with the rights of the controller, which
@@ -301,12 +302,14 @@ fn finding(rbac: &Rbac, tenant: &Tenant, chains: &[EscapeChain<'_>], at: &Span) 
         1 => " (and as another account of the tenant's namespaces)".to_owned(),
         count => format!(" (and as {count} other accounts of the tenant's namespaces)"),
     };
-    let message = format!(
-        "{} of {} can act as {}{more}, and then has {reach}",
-        who(escape),
-        tenant.called(),
-        through.join(", then as ")
-    );
+    let (from, tenant_name) = (who(escape), tenant.called());
+    let message = match (&escape.end, through.split_last()) {
+        (ChainEnd::Secrets, Some((_, [])) | None) => format!("{from} of {tenant_name} can read {reach}"),
+        (ChainEnd::Secrets, Some((_, through))) => {
+            format!("{from} of {tenant_name} can act as {}, and then read {reach}", through.join(", then as "))
+        }
+        _ => format!("{from} of {tenant_name} can act as {}{more}, and then has {reach}", through.join(", then as ")),
+    };
     let mut finding =
         Finding::error(RULE.id, Label::new(at.clone(), "the chain starts here"), message).help(help(escape, tenant));
     for step in &escape.steps {
@@ -370,6 +373,8 @@ fn how(step: &ChainStep<'_>) -> String {
         Method::TokenSecret => "with a Secret that Kubernetes fills with a token".to_owned(),
         Method::Bind => "with `bind`".to_owned(),
         Method::Escalate => "with `escalate`".to_owned(),
+        Method::Command(resource) => format!("with commands in its pods, through `{resource}`"),
+        Method::ReadSecrets => "with the verbs that read Secrets".to_owned(),
     }
 }
 
@@ -377,6 +382,7 @@ fn reach(rbac: &Rbac, reach: &ChainEnd<'_>) -> String {
     match reach {
         ChainEnd::Everything => "every right on the cluster".to_owned(),
         ChainEnd::Namespace(namespace) => format!("every right in namespace `{namespace}`"),
+        ChainEnd::Secrets => "the Secrets of every namespace".to_owned(),
         ChainEnd::Bindings(bindings) => {
             let all: Vec<&&Binding> = bindings.iter().filter(|binding| gives_everything(rbac, binding)).collect();
             let named = if all.is_empty() { bindings.iter().collect() } else { all };
@@ -393,7 +399,7 @@ fn reach(rbac: &Rbac, reach: &ChainEnd<'_>) -> String {
 fn is_everything(rbac: &Rbac, reach: &ChainEnd<'_>) -> bool {
     match reach {
         ChainEnd::Everything => true,
-        ChainEnd::Namespace(_) => false,
+        ChainEnd::Namespace(_) | ChainEnd::Secrets => false,
         ChainEnd::Bindings(bindings) => {
             bindings.iter().any(|binding| binding.namespace.is_empty() && gives_everything(rbac, binding))
         }
@@ -446,6 +452,10 @@ fn advice(escape: &EscapeChain<'_>, tenant: &Tenant) -> &'static str {
         }
         Some(Method::Workload(_) | Method::Impersonate | Method::Token | Method::TokenSecret) => {
             "move that account to a namespace of the platform: a tenant can act as all accounts of its namespaces"
+        }
+        Some(Method::Command(_) | Method::ReadSecrets) => {
+            "grant the right only in the tenant's own namespaces: the Secrets and pods of other namespaces contain the \
+             credentials of Flux and of other tenants"
         }
         Some(Method::Bind | Method::Escalate) | None => "remove the verb from the role",
     }

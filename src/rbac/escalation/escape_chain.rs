@@ -7,6 +7,7 @@ use std::ptr;
 use super::actor::Actor;
 use super::guard::Guard;
 use super::impersonation::Impersonation;
+use super::method::Method;
 use crate::rbac::admission::policy::Policy;
 use crate::rbac::authz::cluster::Rbac;
 use crate::rbac::identity::flux_identity::DefaultIdentity;
@@ -43,6 +44,8 @@ pub enum ChainEnd<'a> {
     Everything,
     /// All rights in a foreign namespace.
     Namespace(Name),
+    /// The Secrets of every namespace.
+    Secrets,
     /// The rights of these bindings.
     Bindings(Vec<&'a Binding>),
 }
@@ -104,10 +107,16 @@ impl<'a> ChainSearch<'a, '_> {
             open.push_back((*start).clone());
         }
         let mut ends: Vec<(ChainStep<'a>, ChainEnd<'a>)> = Vec::new();
-        let mut known: BTreeSet<Actor> = BTreeSet::new();
+        // A lockdown may end the chains that use the account of a controller, but not the others.
+        let mut known: BTreeSet<(Actor, bool)> = BTreeSet::new();
         // The first impersonation of an identity is part of the shortest chains; further ones lead to nothing new.
         let mut assumed: BTreeSet<Actor> = BTreeSet::new();
+        let mut expanded: BTreeSet<Name> = BTreeSet::new();
+        let mut outside_of: BTreeMap<Name, Vec<&'a Binding>> = BTreeMap::new();
         while let Some(who) = open.pop_front() {
+            if self.has_rights_of_namespace(&who) && !expanded.insert(who.namespace.clone()) {
+                continue;
+            }
             let mut ways = self.rbac.impersonations(&who);
             ways.sort_by_key(|way| way.forbidden_by.is_some());
             for by in ways {
@@ -121,7 +130,11 @@ impl<'a> ChainSearch<'a, '_> {
                             if reached.contains_key(account) {
                                 continue;
                             }
-                            let outside = self.outside(&account.subjects());
+                            let outside = || self.outside(&account.subjects());
+                            let outside = match self.has_rights_of_namespace(account) {
+                                true => outside_of.entry(account.namespace.clone()).or_insert_with(outside).clone(),
+                                false => outside(),
+                            };
                             if outside.is_empty() {
                                 reached.insert(account.clone(), Some(step()));
                                 open.push_back(account.clone());
@@ -137,9 +150,11 @@ impl<'a> ChainSearch<'a, '_> {
                             ChainEnd::Bindings(outside)
                         }
                         Actor::Raised(namespace) if !namespace.is_empty() => ChainEnd::Namespace(namespace.clone()),
+                        Actor::SecretReader => ChainEnd::Secrets,
                         _ => ChainEnd::Everything,
                     };
-                    if known.insert(to.clone()) {
+                    let is_of_controller = matches!(by.method, Method::Controller(_));
+                    if known.insert((to.clone(), is_of_controller)) {
                         ends.push((step(), end));
                     }
                 }
@@ -159,6 +174,13 @@ impl<'a> ChainSearch<'a, '_> {
         chains
     }
 
+    /// Returns whether an account has only the rights that all accounts of its namespace have. A namespace may have
+    /// thousands of such accounts.
+    fn has_rights_of_namespace(&self, account: &Account) -> bool {
+        let own = account.user();
+        self.rbac.bindings_of(&own).next().is_none()
+    }
+
     /// The single identities of an impersonation.
     fn actors(&self, by: &Impersonation<'a>) -> Vec<Actor> {
         let accounts = |namespace: &str| self.rbac.accounts(namespace).into_iter().map(Actor::Account).collect();
@@ -176,9 +198,12 @@ impl<'a> ChainSearch<'a, '_> {
                 actors.extend(controllers);
                 actors
             }
-            Actor::Account(_) | Actor::Subject(_) | Actor::AnyUser | Actor::AnyGroup | Actor::Raised(_) => {
-                vec![by.to.clone()]
-            }
+            Actor::Account(_)
+            | Actor::Subject(_)
+            | Actor::AnyUser
+            | Actor::AnyGroup
+            | Actor::Raised(_)
+            | Actor::SecretReader => vec![by.to.clone()],
         }
     }
 

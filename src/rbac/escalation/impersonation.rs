@@ -17,6 +17,9 @@ use crate::rbac::model::role::DefinedIn;
 use crate::rbac::model::subject::{Account, Subject};
 use crate::yaml::Name;
 
+/// The resources that run commands in pods. The kubelet also accepts commands of a `get`.
+const COMMANDS: [&str; 2] = ["nodes/proxy", "pods/exec"];
+
 /// A way to assume another identity.
 #[derive(Debug, Clone)]
 pub struct Impersonation<'a> {
@@ -101,6 +104,17 @@ impl Rbac {
         if let (Some(create), Some(read)) = (may("create", "", "secrets"), reads()) {
             push(Actor::every_account_of(scope), Method::TokenSecret, vec![create, read], None);
         }
+        // In a single namespace, the owner has these rights.
+        if scope.is_empty() {
+            for resource in COMMANDS {
+                if let Some(grant) = may("create", "", resource).or_else(|| may("get", "", resource)) {
+                    push(Actor::AllAccounts, Method::Command(resource), vec![grant], None);
+                }
+            }
+            if let Some(read) = reads().or_else(|| may("watch", "", "secrets")) {
+                push(Actor::SecretReader, Method::ReadSecrets, vec![read], None);
+            }
+        }
         if self.has(account, scope, everything()[..1].iter()) == Guard::Passed {
             return;
         }
@@ -182,7 +196,11 @@ impl Impersonation<'_> {
             Actor::Raised(namespace) => namespace.is_empty(),
             Actor::Account(_) => matches!(self.method, Method::Controller(_)),
             // None of these identities includes the accounts of every namespace.
-            Actor::AccountsOf(_) | Actor::AccountsNamed(_) | Actor::Subject(_) | Actor::AnyGroup => false,
+            Actor::AccountsOf(_)
+            | Actor::AccountsNamed(_)
+            | Actor::Subject(_)
+            | Actor::AnyGroup
+            | Actor::SecretReader => false,
         }
     }
 }

@@ -19,6 +19,10 @@ pub enum Method {
     Bind,
     /// The verb `escalate`: a role with more rights than the writer of the role has, and a binding to the role.
     Escalate,
+    /// A command in a pod that runs as the account, by this resource.
+    Command(&'static str),
+    /// The verbs that read Secrets.
+    ReadSecrets,
 }
 
 impl Method {

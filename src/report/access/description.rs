@@ -35,6 +35,8 @@ pub fn describe_means(means: Method) -> String {
         Method::TokenSecret => "a Secret that Kubernetes fills with its token".to_owned(),
         Method::Bind => "a binding to a role with more rights than its own, which the verb `bind` permits".to_owned(),
         Method::Escalate => "a role with more rights than its own, which the verb `escalate` permits".to_owned(),
+        Method::Command(resource) => format!("a command in its pods, through `{resource}`"),
+        Method::ReadSecrets => "the verbs that read Secrets".to_owned(),
     }
 }
 
@@ -43,6 +45,7 @@ pub(super) fn describe_reach(reach: &ChainEnd<'_>) -> String {
     match reach {
         ChainEnd::Everything => "everything on the cluster".to_owned(),
         ChainEnd::Namespace(namespace) => format!("everything in namespace `{namespace}`"),
+        ChainEnd::Secrets => "the Secrets of every namespace".to_owned(),
         ChainEnd::Bindings(bindings) => {
             let one = |binding: &&crate::rbac::Binding| {
                 let role = binding.role_name();

@@ -182,6 +182,8 @@ pub(super) enum ActorKind {
     AnyGroup,
     /// The account itself with all rights in the namespace, or in the whole cluster if `namespace` is null.
     Raised,
+    /// The account itself, as a reader of the Secrets of every namespace.
+    SecretReader,
 }
 
 /// The means of acting as another account or user.
@@ -205,6 +207,10 @@ pub(super) enum JsonMeans {
     Bind,
     /// The verb `escalate`.
     Escalate,
+    /// A command in a pod of the account.
+    Command,
+    /// The verbs that read Secrets.
+    Secrets,
 }
 
 /// A binding, its role and the matching rule.
