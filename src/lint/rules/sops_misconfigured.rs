@@ -2,11 +2,11 @@ use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{AppliedSet, Applier, ApplierKind, State};
-use crate::kube::{Object, ObjectId, groups};
+use crate::kube::{Object, ObjectId, groups, is_encrypted_value};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::yaml::Entry;
+use crate::yaml::{Entry, Node};
 
 declare! {
     /// A Kustomization applies a SOPS-encrypted object without decryption.
@@ -27,7 +27,8 @@ declare! {
     /// kustomize-controller decrypts an object after the build. If the build sets a field that SOPS encrypted, such as
     /// `metadata.namespace` with `namespace`, the decryption fails, and Flux does not apply the Kustomization. A file
     /// without such a change works. If SOPS encrypted the `kind`, name or namespace, kustomize does not know the
-    /// identity of the object, so the rule reports the object with pedantic severity.
+    /// identity of the object, so the rule reports the object with pedantic severity. An encrypted `kind` is a warning,
+    /// since no rule can check the object.
     ///
     /// ## How to fix it
     ///
@@ -193,9 +194,14 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let help = "set `encrypted_regex: ^(data|stringData)$` in `.sops.yaml`, and encrypt the file again: kustomize \
                     needs the identity of an object, and kustomize-controller decrypts the object after the build";
         let place = object.node.entry("kind").map_or_else(|| object.node.span().clone(), Entry::key_span);
-        let mut finding = Finding::warning(RULE.id, place, message).help(help);
-        finding.severity = Severity::Pedantic;
-        found.push(finding.caused_by("encrypted identities", "SOPS encrypted `kind` or `metadata` of ", " objects"));
+        // No rule can check an object of an unknown kind.
+        let has_unknown_kind = object.node.get("kind").and_then(Node::text).is_some_and(is_encrypted_value);
+        let (severity, cause) = match has_unknown_kind {
+            true => (Severity::Warning, "encrypted kinds"),
+            false => (Severity::Pedantic, "encrypted identities"),
+        };
+        let finding = Finding { severity, ..Finding::error(RULE.id, place, message) }.help(help);
+        found.push(finding.caused_by(cause, "SOPS encrypted `kind` or `metadata` of ", " objects"));
     }
 }
 

@@ -16,6 +16,7 @@ use crate::lint::facts::content::first_alike;
 use crate::lint::facts::distinct::{Part, memory_address};
 use crate::lint::view::View;
 use crate::text::Index;
+use crate::yaml::{Style, Value};
 
 /// An object and a schema, by their addresses in memory.
 type ObjectKey = (usize, usize);
@@ -29,7 +30,7 @@ pub(super) struct Mismatches<'a> {
     /// The parts of lists with mismatches, or with objects that are not checked.
     parts: Index<PartKey, Judged<'a>>,
     of_object: Index<ObjectKey, Arc<[Mismatch]>>,
-    /// Whether the versions of all objects are served.
+    /// Whether the kinds of all objects are known and served.
     has_served: bool,
 }
 
@@ -40,6 +41,8 @@ struct Judged<'a> {
     faulty: Vec<(usize, ObjectKey)>,
     /// The positions of the objects whose version is not served, with their version and kind.
     not_served: Vec<(usize, (&'a str, &'a str))>,
+    /// The positions of the objects whose kind depends on an unknown value, with their version and kind.
+    of_unknown_kind: Vec<(usize, (&'a str, &'a str))>,
     /// The positions of the objects that are not checked, with their version and kind.
     unchecked: Vec<(usize, (&'a str, &'a str))>,
 }
@@ -79,6 +82,10 @@ impl<'a> Mismatches<'a> {
                 let mut of_part = Judged::default();
                 for (at, object) in part.objects().filter(|(_, object)| is_judged(&set.with(object))) {
                     let Some(id) = id_of(object) else { continue };
+                    if is_kind_unknown(object) {
+                        of_part.of_unknown_kind.push((at, id));
+                        continue;
+                    }
                     match kinds.of(id, object) {
                         Answer::Nothing => {}
                         Answer::Unchecked(_) => of_part.unchecked.push((at, id)),
@@ -100,7 +107,8 @@ impl<'a> Mismatches<'a> {
             of_part.faulty.retain(|(_, object)| of_object.contains(object));
         }
         judged.retain(|(_, of_part)| !of_part.is_empty());
-        let has_served = judged.iter().all(|(_, of_part)| of_part.not_served.is_empty());
+        let is_served = |judged: &Judged<'_>| judged.not_served.is_empty() && judged.of_unknown_kind.is_empty();
+        let has_served = judged.iter().all(|(_, of_part)| is_served(of_part));
         Self { schemas, parts: judged.into_iter().collect(), of_object, has_served }
     }
 
@@ -156,6 +164,14 @@ impl<'a> Mismatches<'a> {
         found.into_iter().filter_map(not_served).collect()
     }
 
+    /// The objects of a list whose kind depends on an unknown value, with their addresses.
+    pub(super) fn of_unknown_kind(&self, view: usize, set: &'a AppliedSet) -> Vec<(Applied<'a>, usize)> {
+        let mut found: Vec<usize> =
+            self.judged(view, set, |judged| &judged.of_unknown_kind).map(|(at, _)| at).collect();
+        found.sort_unstable();
+        found.into_iter().filter_map(|at| set.at(at)).map(|one| (one, memory_address(one.object))).collect()
+    }
+
     /// The facts about the objects of a list, by position. The list may replace objects of its shared part.
     fn judged<'s, T: Copy + 's>(
         &'s self,
@@ -175,7 +191,8 @@ impl<'a> Mismatches<'a> {
 
 impl Judged<'_> {
     fn is_empty(&self) -> bool {
-        self.faulty.is_empty() && self.not_served.is_empty() && self.unchecked.is_empty()
+        let Self { faulty, not_served, of_unknown_kind, unchecked } = self;
+        faulty.is_empty() && not_served.is_empty() && of_unknown_kind.is_empty() && unchecked.is_empty()
     }
 }
 
@@ -234,6 +251,12 @@ fn part_key(part: Part<'_>, number: usize, set: &AppliedSet) -> PartKey {
 fn id_of(object: &Object) -> Option<(&str, &str)> {
     let text = |field: &str| object.node.get(field).and_then(crate::yaml::Node::text);
     Some((text("apiVersion")?, text("kind")?))
+}
+
+/// Returns whether the kind of an object depends on a value that only the cluster knows.
+fn is_kind_unknown(object: &Object) -> bool {
+    let fields = ["apiVersion", "kind"].into_iter().filter_map(|field| object.node.get(field));
+    fields.into_iter().any(|node| matches!(node.value, Value::Scalar(_, Style::Unknown)))
 }
 
 fn is_judged(applied: &Applied<'_>) -> bool {

@@ -17,7 +17,7 @@ use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::yaml::{Node, fix};
+use crate::yaml::{Node, Style, Value, fix};
 use kinds::Kind;
 use mismatches::Mismatches;
 
@@ -49,7 +49,8 @@ declare! {
     /// object, such a field is a warning. The same applies to a field without a value if a MutatingWebhookConfiguration of
     /// the cluster selects the kind, since the webhook may set the value.
     ///
-    /// Values that only the cluster knows, such as values of Secrets, match any schema. Kinds without a known schema are
+    /// Values that only the cluster knows, such as values of Secrets, match any schema. An object whose kind is such a
+    /// value is a warning, since no rule can check it. Kinds without a known schema are
     /// counted in the output of `--verbose`.
     ///
     /// ## How to fix it
@@ -128,6 +129,15 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         {
             let position = *reported.entry((key, usize::MAX, applied.by.is_suspended())).or_insert_with(|| {
                 findings.push(not_served(&applied, definition));
+                findings.len() - 1
+            });
+            if let Some(finding) = findings.get_mut(position) {
+                finding.clusters.push(view.receiver.to_string().into());
+            }
+        }
+        for (applied, key) in sets().filter(|_| view.is_whole()).flat_map(|set| all.of_unknown_kind(number, set)) {
+            let position = *reported.entry((key, usize::MAX, applied.by.is_suspended())).or_insert_with(|| {
+                findings.push(of_unknown_kind(&applied));
                 findings.len() - 1
             });
             if let Some(finding) = findings.get_mut(position) {
@@ -308,6 +318,19 @@ fn not_served(applied: &Applied<'_>, definition: &Definition) -> Finding {
     let severity = if applied.by.is_suspended() { Severity::Warning } else { Severity::Error };
     let finding = Finding::error(RULE.id, applied.by.place(at), message).help(help).about(object.reference());
     Finding { severity, ..finding }.related(definition.at.clone(), "the definition is here")
+}
+
+/// The finding for an object whose kind depends on a value that only the cluster knows.
+fn of_unknown_kind(applied: &Applied<'_>) -> Finding {
+    let object = applied.object;
+    let is_unknown = |field: &&str| {
+        object.node.get(field).is_some_and(|node| matches!(node.value, Value::Scalar(_, Style::Unknown)))
+    };
+    let field = ["kind", "apiVersion"].into_iter().find(is_unknown).unwrap_or("kind");
+    let at = object.node.get(field).unwrap_or(&object.node).span();
+    let message = format!("`{field}` of {} depends on a value that only the cluster knows", object.reference());
+    let finding = Finding::warning(RULE.id, applied.by.place(at), message).about(object.reference());
+    finding.help("write the value: no rule can check an object of an unknown kind")
 }
 
 /// The finding for a mismatch. `beside` are the unknown fields of its mapping, in which it is the first one.
