@@ -35,7 +35,7 @@ const ALLOCATOR: [(&str, &str); 2] = [("MIMALLOC_PURGE_DELAY", "0"), ("MIMALLOC_
 const SEARCH: &str = "FLEETWRIGHT_SEARCH";
 
 /// The maximum duration of such a worker.
-const SEARCH_TIME: Duration = Duration::from_secs(10);
+const SEARCH_TIME: Duration = Duration::from_secs(5);
 
 /// The maximum growth of the memory of such a worker in bytes.
 const SEARCH_GROWTH: u64 = 768 << 20;

@@ -114,7 +114,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 }
 
 /// The maximum duration of a render. A thousand clusters need a few seconds.
-const RENDER_TIME: Duration = Duration::from_secs(30);
+const RENDER_TIME: Duration = Duration::from_secs(20);
 
 /// Renders a valid fleet, and prints the findings of an invalid fleet.
 fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Option<Rendered>, Error> {

@@ -144,7 +144,12 @@ impl Repo {
             None if is_shareable => Builder::recording(complete),
             None => Builder::new(complete),
         };
-        let builder = builder.within(&Arc::new(Totals::new(settings.bounds.builds)));
+        // Both states are in memory.
+        let totals = match &other.sources {
+            Some(other) => Totals::after(settings.bounds.builds, other.totals()),
+            None => Totals::new(settings.bounds.builds),
+        };
+        let builder = builder.within(&Arc::new(totals));
         let exchange = match (&other.shareable, &other.sources) {
             (Some(builds), Some(sources)) => Exchange::take(&builds.of_clusters, sources),
             _ if is_shareable => Exchange::keep(),

@@ -39,6 +39,12 @@ impl Totals {
         Self { limits, ..Self::default() }
     }
 
+    /// Starts to count after other builds, whose results remain in memory.
+    pub fn after(limits: Limits, other: &Self) -> Self {
+        let count = |of: &AtomicUsize| AtomicUsize::new(of.load(Ordering::Relaxed));
+        Self { limits, objects: count(&other.objects), steps: count(&other.steps), bytes: count(&other.bytes) }
+    }
+
     /// Counts objects.
     pub fn add_objects(&self, count: usize) {
         add(&self.objects, count);
