@@ -59,6 +59,7 @@ impl Budget {
     }
 
     /// The budget of the next of several requests that follow each other.
+    #[must_use]
     pub fn of_next_request(&self) -> Self {
         Self::new(self.left.min(STEPS_OF_REQUEST))
     }

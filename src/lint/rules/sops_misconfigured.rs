@@ -196,9 +196,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let place = object.node.entry("kind").map_or_else(|| object.node.span().clone(), Entry::key_span);
         // No rule can check an object of an unknown kind.
         let has_unknown_kind = object.node.get("kind").and_then(Node::text).is_some_and(is_encrypted_value);
-        let (severity, cause) = match has_unknown_kind {
-            true => (Severity::Warning, "encrypted kinds"),
-            false => (Severity::Pedantic, "encrypted identities"),
+        let (severity, cause) = if has_unknown_kind {
+            (Severity::Warning, "encrypted kinds")
+        } else {
+            (Severity::Pedantic, "encrypted identities")
         };
         let finding = Finding { severity, ..Finding::error(RULE.id, place, message) }.help(help);
         found.push(finding.caused_by(cause, "SOPS encrypted `kind` or `metadata` of ", " objects"));

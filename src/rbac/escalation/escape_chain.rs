@@ -131,9 +131,10 @@ impl<'a> ChainSearch<'a, '_> {
                                 continue;
                             }
                             let outside = || self.outside(&account.subjects());
-                            let outside = match self.has_rights_of_namespace(account) {
-                                true => outside_of.entry(account.namespace.clone()).or_insert_with(outside).clone(),
-                                false => outside(),
+                            let outside = if self.has_rights_of_namespace(account) {
+                                outside_of.entry(account.namespace.clone()).or_insert_with(outside).clone()
+                            } else {
+                                outside()
                             };
                             if outside.is_empty() {
                                 reached.insert(account.clone(), Some(step()));
