@@ -151,8 +151,11 @@ fn policy_with_message(expression: &str, message: &str) -> String {
 }
 
 fn policy_tests(objects: impl Iterator<Item = String>) -> String {
-    let tests: String = objects.map(|object| format!("- {{object: {object}, expect: allowed}}\n")).collect();
-    format!("apiVersion: fleetwright.dev/v1alpha1\nkind: PolicyTest\npolicies: [p.yaml]\ntests:\n{tests}")
+    let tests: Vec<String> = objects.map(|object| format!("- {{object: {object}, expect: allowed}}")).collect();
+    format!(
+        "apiVersion: fleetwright.dev/v1alpha1\nkind: PolicyTest\npolicies: [p.yaml]\ntests:\n{}\n",
+        tests.join("\n")
+    )
 }
 
 #[test]
