@@ -20,7 +20,7 @@ use super::source::{self, FLEET, Source, or_current};
 use super::streams::Streams;
 use super::supervisor;
 use crate::disk;
-use crate::render::{self, Change, LOCK, Lock, Plan, Probe, Rendered};
+use crate::render::{self, Change, LOCK, Lock, Plan, Probe, Removed, Rendered};
 use crate::report::mask::SecretValues;
 use crate::report::{diff, display_path, printable};
 use crate::text::{Entry, File, LoadError, Span, Tree};
@@ -385,11 +385,22 @@ const OBJECTS_SHOWN: usize = 10;
 
 /// Prints the objects that clusters no longer receive.
 fn print_removals(plan: &Plan, streams: &mut Streams) {
-    if plan.removed_objects.is_empty() {
-        return;
+    let (of_clusters, pruned): (Vec<&Removed>, Vec<&Removed>) =
+        plan.removed_objects.iter().partition(|removed| removed.is_of_removed_cluster);
+    if !pruned.is_empty() {
+        streams.message("removed from clusters; Flux deletes these objects where pruning is enabled:");
+        print_objects(&pruned, streams);
     }
-    streams.message("removed from clusters; Flux deletes these objects where pruning is enabled:");
-    for removed in &plan.removed_objects {
+    if !of_clusters.is_empty() {
+        streams.message(
+            "removed with their cluster; Flux on that cluster stops, since its path is missing, and deletes nothing:",
+        );
+        print_objects(&of_clusters, streams);
+    }
+}
+
+fn print_objects(all: &[&Removed], streams: &mut Streams) {
+    for removed in all {
         let shown: Vec<String> = removed.objects.iter().take(OBJECTS_SHOWN).map(ToString::to_string).collect();
         let more = removed.objects.len().saturating_sub(OBJECTS_SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
