@@ -137,7 +137,7 @@ impl SecretValues {
         }
         let parts = tree.entries().flat_map(|(path, _)| path.split(['/', '.']));
         let mut names: BTreeSet<ArcStr> = parts.filter_map(|part| self.0.get(part).cloned()).collect();
-        let values: Vec<&ArcStr> = self.0.iter().filter(|value| is_name(value)).collect();
+        let values: Vec<&ArcStr> = self.0.iter().filter(|value| is_name(value) || is_kind(value)).collect();
         if let Ok(search) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(values.iter().map(|it| &***it))
         {
             // A mask of a part of a path would make the path useless, and every tool shows paths.
@@ -171,6 +171,12 @@ fn may_define(text: &str) -> bool {
 /// Returns whether a value may be the name of an object.
 fn is_name(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'_'))
+}
+
+/// Returns whether a value may be the kind of an object. A generator may read a file of objects.
+fn is_kind(value: &str) -> bool {
+    value.starts_with(|first: char| first.is_ascii_uppercase())
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Returns whether a place in a file is a key, or the value of a name.
@@ -387,6 +393,16 @@ mod tests {
     fn a_part_of_a_path_is_not_masked() {
         let files = [("a.yaml", "kind: Secret\nstringData: {user: postgres}\n"), ("apps/postgresql.yaml", "")];
         assert_eq!(masked(&files, "apps/postgresql.yaml"), "apps/postgresql.yaml");
+    }
+
+    #[test]
+    fn the_kind_of_an_object_that_a_generator_reads_is_not_masked() {
+        let files = [
+            ("kustomization.yaml", "secretGenerator:\n- {name: a, files: [b.yaml]}\n"),
+            ("b.yaml", "kind: Secret\nstringData: {a: Hunter2And}\nother: MoreHunter\n"),
+        ];
+        let expected = "add the Secret, ********** and **********";
+        assert_eq!(masked(&files, "add the Secret, Hunter2And and MoreHunter"), expected);
     }
 
     #[test]
