@@ -80,6 +80,11 @@ impl OtherPrograms {
         self.evidence().iter().find(|one| one.applies(folder)).map(|one| one.file.path())
     }
 
+    /// The files and directories that templates apply, each with the file of the template.
+    pub fn template_paths(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.evidence().iter().flat_map(|one| one.templates())
+    }
+
     /// The missing files that programs mention with their whole path, each with the file of the first program.
     ///
     /// A mapping of hologit mentions the files that it adds.
@@ -219,9 +224,9 @@ impl<'a> ClusterPrograms<'a> {
         self.evidence().find(|one| one.applies(folder)).map(|one| one.file.path())
     }
 
-    /// The file with the template of a Kustomization that applies a directory.
-    pub fn template_applier(self, folder: &str) -> Option<&'a str> {
-        self.evidence().find(|one| one.fills_in_applier(folder)).map(|one| one.file.path())
+    /// The files and directories that templates apply, each with the file of the template.
+    pub fn template_paths(self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.evidence().flat_map(Evidence::templates)
     }
 
     /// Returns whether a program mentions a path, so that its effect may depend on the directory of a cluster.

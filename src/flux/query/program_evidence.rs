@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::template_paths::template_paths;
 use crate::flux::unknown::known_contents::groups_of_chart;
 use crate::kustomize::is_yaml;
-use crate::text::{File, folder_of};
+use crate::text::File;
 
 /// The maximum length of the address of a manifest.
 const MAX_ADDRESS: usize = 2_048;
@@ -90,13 +90,12 @@ impl Evidence {
         let is_end = |end: &String| {
             folder.strip_suffix(end.as_str()).is_some_and(|start| start.is_empty() || start.ends_with('/'))
         };
-        self.applied_folders.iter().any(is_end) || self.fills_in_applier(folder)
+        self.applied_folders.iter().any(is_end)
     }
 
-    /// Returns whether a template applies a directory.
-    pub(super) fn fills_in_applier(&self, folder: &str) -> bool {
-        let mut paths = std::iter::successors(Some(folder), |path| Some(folder_of(path)).filter(|_| !path.is_empty()));
-        !self.template_paths.is_empty() && paths.any(|path| self.template_paths.contains(path))
+    /// The files and directories that templates apply, each with this file.
+    pub(super) fn templates(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.template_paths.iter().map(|path| (path.as_str(), self.file.path()))
     }
 
     pub(super) fn is_empty(&self) -> bool {

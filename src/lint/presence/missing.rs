@@ -160,7 +160,14 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         let programs = self.view.before_flux.programs;
         let mut appliers = self.view.written.unreached_appliers(folder);
         let program = appliers.find_map(|applier| programs.applier(folder_of(written_position(applier).1)));
-        let program = program.or_else(|| programs.template_applier(folder))?;
+        // The build of an applier decides which objects of its directory the cluster receives.
+        let is_applied =
+            |path: &str| self.view.receiver.cluster.appliers.iter().any(|applier| &*applier.folder == path);
+        let template = || {
+            let mut templates = programs.template_paths();
+            templates.find(|(path, _)| is_inside(folder, path) && !is_applied(path)).map(|(_, file)| file)
+        };
+        let program = program.or_else(template)?;
         Some(UnknownSource::Program(program.into()))
     }
 

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label, ObjectRef, Part};
 use crate::base::similar_names::is_almost;
-use crate::flux::{Cluster, MISSING_PATH, State, is_flux, is_kustomization};
+use crate::flux::{Applier, Cluster, MISSING_PATH, State, is_flux, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::paths::{prefixes, segment_runs};
@@ -219,7 +219,8 @@ fn is_filled_in(path: &str) -> bool {
     path.contains(['$', '<', '{']) || (path.len() > 4 && path.starts_with("__") && path.ends_with("__"))
 }
 
-/// The directories that a cluster may reach, since an unbuilt input may contain the Kustomizations that apply them.
+/// The directories that a cluster may reach, since an unbuilt input or a template may contain the Kustomizations that
+/// apply them.
 fn maybe_reached<'a>(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>) -> BTreeSet<String> {
     let objects = fleet.repo.objects.iter().map(|built| &built.object).chain(&fleet.repo.aside);
     // The paths of the Kustomizations in each directory, at any root of a source.
@@ -236,6 +237,10 @@ fn maybe_reached<'a>(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>) -> BTreeSet<
             runs.for_each(|run| inside.entry(run).or_default().push(leads.clone()));
         }
     }
+    // The build of an applier decides which objects of its directory the cluster receives, not a template.
+    let applied: BTreeSet<&str> = appliers(fleet).map(|applier| applier.folder.as_ref()).collect();
+    let templates = fleet.repo.other_programs.template_paths().map(|(path, _)| path);
+    open.extend(templates.filter(|path| !applied.contains(path)).map(ToOwned::to_owned));
     let mut found = BTreeSet::new();
     while let Some(folder) = open.pop() {
         open.extend(inside.remove(&*folder).unwrap_or_default());
@@ -251,9 +256,12 @@ fn first(folder: &str) -> &str {
 
 /// The directories of the appliers whose build fails, such as directories that do not exist, each with its applier.
 fn missing_folders<'a>(fleet: &Fleet<'a>) -> Vec<(&'a str, &'a ObjectRef)> {
-    let appliers = fleet.repo.clusters.iter().flat_map(|cluster| &cluster.appliers);
-    let failed = appliers.filter(|applier| applier.state == State::Failed);
+    let failed = appliers(fleet).filter(|applier| applier.state == State::Failed);
     failed.map(|applier| (applier.folder.as_ref(), &applier.reference)).collect()
+}
+
+fn appliers<'a>(fleet: &Fleet<'a>) -> impl Iterator<Item = &'a Applier> {
+    fleet.repo.clusters.iter().flat_map(|cluster| &cluster.appliers).map(AsRef::as_ref)
 }
 
 /// Returns whether the path of a missing directory is probably a misspelling of a directory, or of a directory above it.
