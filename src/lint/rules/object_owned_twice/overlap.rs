@@ -26,7 +26,12 @@ impl<'a> Nested<'a> {
         let has_source = a.by.source.is_some() && b.by.source.is_some();
         let (outer, inner) = if is_inside(&b.by.folder, &a.by.folder) { (a, b) } else { (b, a) };
         let is_nested = is_inside(&inner.by.folder, &outer.by.folder) && outer.by.at != inner.by.at;
-        (is_same_file && has_source && is_nested).then_some(Self { outer: *outer, inner: *inner })
+        // A generated artifact contains copies of files in other directories, so the paths do not compare.
+        let is_generated = |applied: &Applied<'_>| {
+            applied.by.source.as_ref().is_some_and(|source| *source.kind == *"ExternalArtifact")
+        };
+        let is_comparable = a.by.source == b.by.source || !owners.iter().any(is_generated);
+        (is_same_file && has_source && is_nested && is_comparable).then_some(Self { outer: *outer, inner: *inner })
     }
 
     /// Returns whether the file is in the inner directory.
