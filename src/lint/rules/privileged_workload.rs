@@ -157,19 +157,20 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
                 words.push(fault);
             }
         }
+        let message = format!("{} has {}", object.reference(), shortened(&words));
+        let summary = shortened(&words);
         let words = words.join(", ");
-        let message = format!("{} has {words}", object.reference());
         // Workloads with the same permissions are often instances of one program. The owner of a cluster of one node often
         // keeps all data in directories of the node.
-        let of_all = if faults.iter().all(|fault| fault.node.text().is_some_and(is_of_data)) {
-            "data in directories of a node"
+        let (of_all, summary) = if faults.iter().all(|fault| fault.node.text().is_some_and(is_of_data)) {
+            ("data in directories of a node", "data in directories of a node".to_owned())
         } else {
-            words.as_str()
+            (words.as_str(), summary)
         };
         let mut finding = Finding::warning(RULE.id, first.node.span().clone(), message)
             .help(HELP)
             .about(object.reference())
-            .caused_by(of_all, "", format!(" workloads have {of_all}"))
+            .caused_by(of_all, "", format!(" workloads have {summary}"))
             .with_faults(faults.iter().map(Fault::part));
         if is_mild {
             finding.severity = Severity::Pedantic;
@@ -178,7 +179,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
                                     Security Standards forbids host paths",
             );
         }
-        for Fault { node, words, .. } in faults.iter().skip(1) {
+        // Nearly all programs for networks and storage have a dozen permissions.
+        for Fault { node, words, .. } in faults.iter().skip(1).take(MAX_NAMED) {
             finding = finding.related(node.span().clone(), words.clone());
         }
         found.push(finding);
@@ -193,6 +195,18 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         let summary = format!(" workloads have a container that {open}");
         let finding = finding.caused_by(open, "", summary);
         found.push(finding.with_faults(roots.iter().map(Fault::part)));
+    }
+}
+
+/// The maximum number of permissions in a message.
+const MAX_NAMED: usize = 4;
+
+/// The first permissions, and the number of the others.
+fn shortened(words: &[&str]) -> String {
+    // One name takes no more space than the number of the others.
+    match words.len().saturating_sub(MAX_NAMED) {
+        0 | 1 => words.join(", "),
+        more => format!("{} and {more} other permissions", words[..MAX_NAMED].join(", ")),
     }
 }
 
