@@ -178,9 +178,14 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 fn write_way(way: &Impersonation<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "      by {}", describe_means(way.method))?;
-    let mut lines: Vec<String> = way.grants.iter().flat_map(|grant| grant_lines(grant, root)).collect();
-    lines.dedup();
-    for line in lines {
+    // Several rules of one role may be necessary.
+    let mut pairs: Vec<[String; 2]> = Vec::new();
+    for pair in way.grants.iter().map(|grant| grant_lines(grant, root)) {
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
+        }
+    }
+    for line in pairs.iter().flatten() {
         writeln!(out, "        {line}")?;
     }
     if let Some(policy) = way.forbidden_by {
