@@ -57,7 +57,9 @@ pub(crate) fn report<'v>(fleet: &'v Fleet<'_>, uses: &RepositoryUses, rule: &'st
         let mut reported: Vec<(Finding, Vec<&View<'_>>)> = Vec::new();
         let mut behind: BTreeMap<String, Option<String>> = BTreeMap::new();
         for (fault, views) in faults.iter().filter(|(fault, _)| fault.rule() == rule) {
-            let behind = fault.new_version(one.api).and_then(|new| {
+            // The clusters of a patch are not known. Its base has a finding with the clusters that receive the object.
+            let new_version = fault.new_version(one.api).filter(|_| one.object.is_some());
+            let behind = new_version.and_then(|new| {
                 let search = || cluster_without(new, one.api, &known);
                 behind.entry(new.to_owned()).or_insert_with(search).as_deref()
             });
