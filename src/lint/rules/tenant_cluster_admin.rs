@@ -1,10 +1,12 @@
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::Applied;
+use crate::kube::groups;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::rbac::{Binding, BoundSubject, Role, Tenant, Tenants};
+use crate::rbac::{Binding, BoundSubject, Rbac, Role, Tenant, Tenants};
 use crate::text::Span;
+use crate::yaml::Node;
 
 /// The kinds of objects with which the platform prepares a namespace for a tenant.
 const PREPARATIONS: &[&str] =
@@ -23,8 +25,8 @@ declare! {
     /// RoleBinding in the tenant's own namespace if neither a label nor a Kustomization of another repository assigns
     /// the namespace to a tenant, since only the platform writes the objects of the namespace.
     ///
-    /// The severity is also warning if the repository does not show the name of the role, because it comes from a
-    /// variable of a Secret or is encrypted.
+    /// The severity is also warning if the repository does not show the name of the role, its rules, or the subjects of a
+    /// binding to a role with all permissions, because they come from a variable of a Secret or are encrypted.
     ///
     /// The configuration declares a tenant, or the rule detects it. A tenant namespace contains Flux objects, is not
     /// the namespace of Flux, and has the label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding in the
@@ -147,16 +149,82 @@ fn check(view: &View<'_>, found: &mut Findings) {
         if tenant.namespaces.contains(&binding.namespace) && is_supposed(&binding.namespace) {
             continue;
         }
+        let rules = || view.rbac().rules(binding);
         if binding.role.is_hidden {
             let place = |_: &BoundSubject| binding.role.place.written().cloned();
             found.extend(hidden(binding, bound, tenant).map(|finding| with_subjects(finding, binding, tenants, place)));
-        } else if let Some((_, from)) = view.rbac().rules(binding).find(|(rule, _)| rule.is_everything()) {
+        } else if let Some((_, from)) = rules().find(|(rule, _)| rule.is_everything()) {
             let is_own = tenant.namespaces.contains(&binding.namespace) || is_left_to(view, &binding.namespace, tenant);
             let finding = finding(binding, bound, tenant, from, is_own);
             let place = |bound: &BoundSubject| bound.place.written().cloned();
             found.extend(finding.map(|finding| with_subjects(finding, binding, tenants, place)));
+        } else if let Some(role) = opaque_role(view.rbac(), binding) {
+            found.extend(opaque(binding, bound, tenant, role));
         }
     }
+    for applied in view.of_kind(groups::FLUX_OPERATOR, "FluxInstance") {
+        let patches = applied.object.node.at_keys(&["spec", "kustomize", "patches"]);
+        let patches = patches.map_or(&[][..], Node::items).iter().filter(|patch| changes_rights(patch));
+        found.extend(patches.map(|patch| patched(&applied, patch)));
+    }
+    for binding in view.rbac().bindings().filter(|binding| binding.is_opaque) {
+        let is_everything = || view.rbac().rules(binding).any(|(rule, _)| rule.is_everything());
+        if tenants.subjects(binding).next().is_none() && (binding.role.is_hidden || is_everything()) {
+            found.extend(open(binding));
+        }
+    }
+}
+
+/// Returns whether a patch of a FluxInstance may add a rule to a role of Flux, or a subject to a binding of Flux.
+fn changes_rights(patch: &Node) -> bool {
+    let kind = patch.at_keys(&["target", "kind"]).and_then(Node::text).unwrap_or_default();
+    let change = patch.get("patch").and_then(Node::text).unwrap_or_default();
+    let is_of_rbac = |text: &str| text.contains("Role");
+    let selects = is_of_rbac(kind) || (kind.is_empty() && is_of_rbac(change)) || kind.contains(['*', '.', '|']);
+    // A patch with the rules or subjects of another kind is invalid.
+    selects && ["rules", "subjects", "labels", "aggregationRule"].iter().any(|field| change.contains(field))
+}
+
+/// The finding of a patch that changes the rights of Flux's own installation.
+fn patched(applied: &Applied<'_>, patch: &Node) -> Finding {
+    let message = format!(
+        "a patch of {} changes roles or bindings of Flux, which may give accounts of tenants all permissions",
+        applied.object.reference()
+    );
+    let at = applied.by.place(patch.span());
+    let help = "add a role and a binding instead: the linter does not apply the patch to the objects of Flux";
+    Finding::warning(RULE.id, at, message).help(help).about(applied.object.reference())
+}
+
+/// The role of a binding, or a role that it aggregates, whose rules the repository does not show.
+fn opaque_role<'a>(rbac: &'a Rbac, binding: &'a Binding) -> Option<&'a Role> {
+    let own = rbac.role(binding);
+    own.into_iter().chain(rbac.rules(binding).map(|(_, from)| from)).find(|role| role.is_opaque)
+}
+
+/// The finding of a role whose rules the repository does not show.
+fn opaque(binding: &Binding, bound: &BoundSubject, tenant: &Tenant, role: &Role) -> Option<Finding> {
+    let at = Label::new(role.place.written()?.clone(), format!("the role of an account of {}", tenant.called()));
+    let message =
+        format!("the repository does not show the rules of {}: {} may have all permissions", role.reference(), bound.subject);
+    let help = "write the rules: a variable of a Secret or an encrypted value hides them from reviewers";
+    let finding = Finding::warning(RULE.id, at, message).help(help).about(role.object());
+    let finding = finding.caused_by("opaque", "", " roles of tenants have rules that the repository does not show");
+    let place = binding.place.written().cloned();
+    Some(place.into_iter().fold(finding, |finding, place| finding.related(place, "bound here")))
+}
+
+/// The finding of a binding whose subjects the repository does not show.
+fn open(binding: &Binding) -> Option<Finding> {
+    let at = binding.place.written()?.clone();
+    let message = format!(
+        "the repository does not show the subjects of {}: a tenant may have {}",
+        binding.reference(),
+        binding.role_name()
+    );
+    let help = "write the subjects: a variable of a Secret or an encrypted name hides them from reviewers";
+    let finding = Finding::warning(RULE.id, at, message).help(help).about(binding.object());
+    Some(finding.caused_by("open", "", " bindings have subjects that the repository does not show"))
 }
 
 /// Adds the fault of each subject. A binding with another subject has another fault.

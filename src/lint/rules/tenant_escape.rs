@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::ptr;
 
 use crate::base::finding::{Finding, Label, Severity};
@@ -5,7 +6,7 @@ use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::rbac::{
-    Account, Actor, Binding, ChainEnd, ChainStep, DefinedIn, EscapeChain, Grant, Method, Product, Rbac, Tenant,
+    Account, Actor, Binding, ChainEnd, ChainStep, DefinedIn, Escape, EscapeChain, Grant, Method, Product, Rbac, Tenant,
 };
 use crate::text::Span;
 use crate::yaml::Name;
@@ -30,7 +31,6 @@ declare! {
     /// - chains that stay within the namespaces of the tenant
     /// - rights that the account of the tenant already has
     /// - a step that an admission policy of the cluster may forbid because it checks `serviceAccountName`
-    /// - a step that a policy in an unbuilt input or in a chart of policies may forbid
     /// - the missing lockdown of Flux's controllers, which `lockdown-missing` reports, or that the configuration
     ///   accepts with a reason in `tenancy.lockdown`
     /// - the identity of a controller, if the repository does not contain the installation of Flux, since an extension
@@ -41,7 +41,7 @@ declare! {
     /// such a namespace controls the cluster.
     ///
     /// The severity is warning if the chain gives only read access, except to Secrets, or only access to authentication
-    /// and authorization reviews.
+    /// and authorization reviews, or if a policy in an unbuilt input or in a chart of policies may forbid it.
     ///
     /// ## How to fix it
     ///
@@ -199,13 +199,15 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let is_told =
         view.tenancy().multi_tenant && view.receiver.target.is_none() && view.tenancy().tenants.keys().any(has_tenant);
     for tenant in tenants.iter() {
-        let mut groups: Vec<(Span, String, Vec<EscapeChain<'_>>)> = Vec::new();
+        let mut groups: Vec<Group<'_>> = Vec::new();
         for escape in tenant.escapes(rbac) {
-            if let Some(doubt) = escape.doubt {
+            let Escape { chain, doubt } = escape;
+            if let Some(doubt) = &doubt {
                 found.unchecked(format!("chains of grants that {doubt}"));
-                continue;
+                if chain.forbidden_by().is_some() {
+                    continue;
+                }
             }
-            let chain = escape.chain;
             if chain.steps.iter().any(is_unnamed) {
                 // The configuration accepts the missing lockdown with a reason.
                 if view.tenancy().unlocked.is_some() {
@@ -220,18 +222,45 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 }
             }
             let Some((at, cause)) = place_of(&chain).zip(cause(&chain, tenant)) else { continue };
-            match groups.iter_mut().find(|(place, known, _)| *place == at && *known == cause) {
-                Some((_, _, chains)) => chains.push(chain),
-                None => groups.push((at, cause, vec![chain])),
+            let is_same = |group: &&mut Group<'_>| group.at == at && group.cause == cause && group.doubt == doubt;
+            match groups.iter_mut().find(is_same) {
+                Some(group) => group.chains.push(chain),
+                None => groups.push(Group { at, cause, doubt, chains: vec![chain] }),
             }
         }
-        for (at, _, mut chains) in groups {
+        for Group { at, doubt, mut chains, .. } in groups {
             if chains.len() > 1 {
-                chains.sort_by_cached_key(|chain| rank(rbac, chain));
+                // The accounts of a namespace without own bindings have one rank.
+                let mut of_namespaces: BTreeMap<Name, u8> = BTreeMap::new();
+                chains.sort_by_cached_key(|chain| match chain.steps.last().map(|step| &step.to) {
+                    Some(Actor::Account(account)) if rbac.has_rights_of_namespace(account) => {
+                        let rank = || rank(rbac, chain);
+                        *of_namespaces.entry(account.namespace.clone()).or_insert_with(rank)
+                    }
+                    _ => rank(rbac, chain),
+                });
             }
-            found.extend(finding(rbac, tenant, &chains, &at));
+            let finding = finding(rbac, tenant, &chains, &at);
+            found.extend(finding.map(|finding| match doubt {
+                // A pull request can add a source without a copy.
+                Some(doubt) => {
+                    let help = finding.help.clone().unwrap_or_default();
+                    let finding = Finding { severity: Severity::Warning, ..finding };
+                    finding.help(format!("{help}; {doubt} this, which the repository does not show"))
+                }
+                None => finding,
+            }));
         }
     }
+}
+
+/// The chains with one cause.
+struct Group<'a> {
+    at: Span,
+    cause: String,
+    /// The unknown policy that may forbid the chains.
+    doubt: Option<String>,
+    chains: Vec<EscapeChain<'a>>,
 }
 
 /// The rank of a chain among the chains with the same cause. The chain with the most rights comes first.

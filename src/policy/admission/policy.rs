@@ -95,7 +95,9 @@ impl Policy {
             if let Some(further) = field(list).and_then(|items| items.items().get(MAX_EXPRESSIONS)) {
                 let message =
                     format!("`spec.{list}` has more than {MAX_EXPRESSIONS} items, which the linter does not evaluate");
-                reader.fault(further, &message);
+                let help = "split the policy";
+                let finding = Finding::error(INVALID_POLICY, further.span().clone(), message).help(help);
+                reader.findings.push(finding.about(object.reference()));
             }
         }
         if field("matchConstraints").is_none() {

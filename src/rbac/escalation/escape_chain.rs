@@ -78,6 +78,12 @@ impl Rbac {
         self.unknown_rights.of_policies().map(ToString::to_string)
     }
 
+    /// Returns whether an account has only the rights that all accounts of its namespace have. A namespace may have
+    /// thousands of such accounts.
+    pub fn has_rights_of_namespace(&self, account: &Account) -> bool {
+        self.bindings_of(&account.user()).next().is_none()
+    }
+
     /// Returns whether an account has all rights in the whole cluster.
     pub fn may_do_everything(&self, account: &Account) -> bool {
         let subjects = account.subjects();
@@ -114,7 +120,7 @@ impl<'a> ChainSearch<'a, '_> {
         let mut expanded: BTreeSet<Name> = BTreeSet::new();
         let mut outside_of: BTreeMap<Name, Vec<&'a Binding>> = BTreeMap::new();
         while let Some(who) = open.pop_front() {
-            if self.has_rights_of_namespace(&who) && !expanded.insert(who.namespace.clone()) {
+            if self.rbac.has_rights_of_namespace(&who) && !expanded.insert(who.namespace.clone()) {
                 continue;
             }
             let mut ways = self.rbac.impersonations(&who);
@@ -131,7 +137,7 @@ impl<'a> ChainSearch<'a, '_> {
                                 continue;
                             }
                             let outside = || self.outside(&account.subjects());
-                            let outside = if self.has_rights_of_namespace(account) {
+                            let outside = if self.rbac.has_rights_of_namespace(account) {
                                 outside_of.entry(account.namespace.clone()).or_insert_with(outside).clone()
                             } else {
                                 outside()
@@ -173,13 +179,6 @@ impl<'a> ChainSearch<'a, '_> {
         let mut chains: Vec<EscapeChain<'a>> = ends.into_iter().filter_map(chain).collect();
         chains.sort_by_key(|chain| (chain.forbidden_by().is_some(), chain.steps.len()));
         chains
-    }
-
-    /// Returns whether an account has only the rights that all accounts of its namespace have. A namespace may have
-    /// thousands of such accounts.
-    fn has_rights_of_namespace(&self, account: &Account) -> bool {
-        let own = account.user();
-        self.rbac.bindings_of(&own).next().is_none()
     }
 
     /// The single identities of an impersonation.

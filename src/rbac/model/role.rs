@@ -68,7 +68,7 @@ pub struct Role {
     /// The selectors of the aggregated roles.
     pub(crate) aggregates: Vec<Selector>,
     /// Whether the role contains unknown values, such as variables.
-    pub(crate) is_opaque: bool,
+    pub is_opaque: bool,
 }
 
 impl Role {
@@ -126,7 +126,7 @@ pub struct Binding {
     /// The subjects.
     pub subjects: Vec<BoundSubject>,
     /// Whether the binding has unknown subjects, such as variables.
-    pub(crate) is_opaque: bool,
+    pub is_opaque: bool,
 }
 
 /// A subject of a binding, with its position.
@@ -145,7 +145,7 @@ pub struct RoleRef {
     pub is_cluster_role: bool,
     /// The name.
     pub name: Name,
-    /// Whether the repository does not show the name: it comes from a variable of a Secret, or is encrypted.
+    /// Whether the repository does not show the name or the kind: it comes from a variable of a Secret, or is encrypted.
     pub is_hidden: bool,
     /// The position of the reference.
     pub place: DefinedIn,
@@ -186,9 +186,11 @@ impl Binding {
     pub(crate) fn read(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Option<Self> {
         let reference = object.node.get("roleRef")?;
         let name = reference.get("name")?;
-        let is_cluster_role = match reference.get("kind").and_then(Node::text)? {
+        let kind = reference.get("kind")?;
+        let is_cluster_role = match kind.text()? {
             "ClusterRole" => true,
             "Role" => false,
+            _ if is_hidden(kind) => true,
             _ => return None,
         };
         let written = |node: &Node| DefinedIn::Written(place(node.span()));
@@ -204,7 +206,7 @@ impl Binding {
             role: RoleRef {
                 is_cluster_role,
                 name: name.shared_text()?,
-                is_hidden: is_hidden(name),
+                is_hidden: is_hidden(name) || is_hidden(kind),
                 place: written(name),
             },
             subjects: subjects.collect(),

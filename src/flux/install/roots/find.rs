@@ -77,7 +77,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
         candidates.extend(applied_by_hand(builder, &includers, &coverage));
     }
     let own = own_repositories(tree, &coverage, &candidates);
-    let mut roots = settle(tree, candidates, &own);
+    let mut roots = settle(tree, &coverage, candidates, &own);
     mark_former(&mut roots, tree, &coverage);
     Roots { found: roots, overlaps, prepared }
 }
@@ -111,16 +111,18 @@ fn remove_samples(candidates: &mut Vec<RootCandidate>) {
 /// The repositories of the roots whose synced directories contain or apply their own files, one for each root. A copy of a
 /// root in a directory of examples counts only if there is no other such root.
 fn own_repositories(tree: &Tree, coverage: &Coverage<'_>, candidates: &[RootCandidate]) -> Vec<String> {
-    let contains_itself = |one: &RootCandidate| {
-        let file = one.file.path();
-        one.synced(tree).is_some_and(|folder| is_inside(file, &folder) || coverage.leads(&folder, file))
-    };
     let repositories = |aside: bool| -> Vec<String> {
-        let own = candidates.iter().filter(|one| is_aside(one) == aside && contains_itself(one));
+        let own = candidates.iter().filter(|one| is_aside(one) == aside && contains_itself(tree, coverage, one));
         own.filter_map(|one| repository(&one.objects)).collect()
     };
     let own = repositories(false);
     if own.is_empty() { repositories(true) } else { own }
+}
+
+/// Returns whether the synced directory of a candidate contains or applies the file of the candidate.
+fn contains_itself(tree: &Tree, coverage: &Coverage<'_>, one: &RootCandidate) -> bool {
+    let file = one.file.path();
+    one.synced(tree).is_some_and(|folder| is_inside(file, &folder) || coverage.leads(&folder, file))
 }
 
 /// Returns whether a candidate is in a directory that clusters do not apply, such as a directory of examples.
@@ -198,9 +200,14 @@ fn lacks_components(tree: &Tree, one: &RootCandidate) -> bool {
 }
 
 /// Resolves the synced directories of candidates, keeps one candidate for each directory, and names the roots.
-fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>, own: &[String]) -> Vec<Root> {
-    // A directory of former files may contain a copy of a root.
-    candidates.sort_by_cached_key(|one| (is_former(&one.home), one.kind, one.file.path().to_owned()));
+fn settle(tree: &Tree, coverage: &Coverage<'_>, mut candidates: Vec<RootCandidate>, own: &[String]) -> Vec<Root> {
+    // A directory of former files may contain a copy of a root. A file that no cluster applies never replaces the root of
+    // the repository.
+    candidates.sort_by_cached_key(|one| {
+        let is_outside = !contains_itself(tree, coverage, one);
+        let is_of_other = is_outside && repository(&one.objects).is_some_and(|name| !own.contains(&name));
+        (is_former(&one.home), is_of_other, one.kind, is_outside, one.file.path().to_owned())
+    });
     let mut found: BTreeMap<(Option<String>, String), RootCandidate> = BTreeMap::new();
     for candidate in candidates {
         let (path, prefix) = (clamp(&candidate.path), candidate.prefix(tree));

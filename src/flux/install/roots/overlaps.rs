@@ -195,7 +195,7 @@ pub(super) fn remove_overlaps(tree: &Tree, includers: &Includers, candidates: &m
             .map(|(_, other)| &candidates[*other])
             .filter(|other| other.kind != CandidateKind::Declared && reaches(includers, tree, folder, other))
             .collect();
-        if !reached.is_empty() {
+        if !reached.is_empty() && !is_own_folder(one, folder) {
             overlaps.push(contains_others(one, folder, &reached, tree));
             removed.insert(at);
         }
@@ -206,6 +206,14 @@ pub(super) fn remove_overlaps(tree: &Tree, includers: &Includers, candidates: &m
         !removed.contains(&(at - 1))
     });
     overlaps
+}
+
+/// Returns whether a root syncs the directory of its own cluster. Flux applies the directory, whatever further bootstraps
+/// it contains.
+fn is_own_folder(one: &RootCandidate, folder: &str) -> bool {
+    let name = folder.rsplit('/').next().unwrap_or_default();
+    let home = one.home.strip_suffix("/flux-system").unwrap_or(&one.home);
+    one.is_bootstrap() && home == folder && !folder.is_empty() && !is_generic(name)
 }
 
 /// Returns whether a root that syncs a directory applies the objects of another root.
