@@ -15,6 +15,7 @@ use crate::flux::source::Copy;
 use crate::flux::{FleetVersions, Governance, NotBuiltReason, Settings};
 use crate::lint::{Options, Outcome, RemoteAppliers, TurnedOff, unknown_rules};
 use crate::policy;
+use crate::report::mask::SecretValues;
 use crate::report::{Coverage, FORMATS, Report, counted, one_line};
 use crate::text::Tree;
 
@@ -39,6 +40,12 @@ const BUILT_ELSEWHERE: &str = "`kubeConfig` applies the applier to another clust
 pub(super) fn print_findings(findings: Vec<Finding>, folder: &str, streams: &mut Streams) -> Result<(), Error> {
     if findings.is_empty() {
         return Ok(());
+    }
+    if streams.shows_secrets() {
+        // The command has not read the repository yet.
+        let places = findings.iter().flat_map(|finding| std::iter::once(&finding.at).chain(&finding.related));
+        let files: Tree = places.map(|label| label.span.file().clone()).collect();
+        streams.hide(&SecretValues::of(&files, None));
     }
     let report = Report::new(findings, Coverage::default(), folder);
     streams.message(format_findings(&report)?);

@@ -83,6 +83,11 @@ impl Streams {
         self.err.redactor = redactor;
     }
 
+    /// Returns whether the output masks no secret values yet.
+    pub(super) fn shows_secrets(&self) -> bool {
+        self.err.redactor.is_none()
+    }
+
     /// Returns a text with masked secret values, for a file.
     pub(super) fn masked<'a>(&self, lines: Lines, text: &'a str) -> Cow<'a, str> {
         self.results.redactor.as_ref().map_or(Cow::Borrowed(text), |redactor| lines.redact(redactor, text))

@@ -13,6 +13,9 @@ use crate::yaml::{Document, Entry, Node, Parsed, Style, Value};
 /// The keys of a Secret whose values are secret.
 const FIELDS: [&str; 2] = ["data", "stringData"];
 
+/// The fields of a Secret whose values are public. An author may misspell the other ones.
+const PUBLIC_FIELDS: [&str; 6] = ["$patch", "apiVersion", "kind", "metadata", "sops", "type"];
+
 /// The depth of nested patches at which a patch is masked completely.
 const MAX_DEPTH: usize = 4;
 
@@ -143,17 +146,31 @@ impl Walk<'_> {
     /// Masks the values of a Secret, a list of Secrets, or a generator of Secrets.
     fn object(&mut self, node: &Node) {
         match node.get("kind").and_then(Node::text) {
-            Some("Secret") => self.fields(node),
+            Some("Secret") => self.secret(node),
             Some("SecretList") => {
                 let items = node.get("items").into_iter().flat_map(Node::items);
-                items.for_each(|item| self.fields(item));
+                items.for_each(|item| self.secret(item));
             }
             _ => {}
         }
         for generator in node.get("secretGenerator").into_iter().flat_map(Node::items) {
             let Some(literals) = generator.entry("literals") else { continue };
-            literals.node.items().iter().for_each(|literal| self.literal(literal));
+            match &literals.node.value {
+                Value::Scalar(..) => self.literal(&literals.node),
+                _ => literals.node.items().iter().for_each(|literal| self.literal(literal)),
+            }
             self.comments(literals);
+        }
+    }
+
+    /// Masks the values of a Secret, whatever their fields are. Without metadata, it may be a reference to a Secret.
+    fn secret(&mut self, node: &Node) {
+        if node.get("metadata").is_none() {
+            return self.fields(node);
+        }
+        for entry in node.entries().iter().filter(|entry| is_value_of_secret(entry)) {
+            self.hide(&entry.node);
+            self.comments(entry);
         }
     }
 
@@ -173,7 +190,9 @@ impl Walk<'_> {
             }
             Value::Map(_) => {
                 let unnamed = patch.get("kind").is_none() && target == Target::Unknown;
-                if target == Target::Secret || unnamed {
+                if target == Target::Secret {
+                    self.secret(patch);
+                } else if unnamed {
                     self.fields(patch);
                 }
                 self.visit(patch);
@@ -341,6 +360,12 @@ impl Walk<'_> {
             Value::Map(entries) => entries.iter().for_each(|entry| self.hide_equal(&entry.node, values)),
         }
     }
+}
+
+/// Returns whether an entry of a Secret may contain a value.
+pub(super) fn is_value_of_secret(entry: &Entry) -> bool {
+    let is_flag = || &*entry.key == "immutable" && matches!(entry.node.text(), Some("true" | "false"));
+    !PUBLIC_FIELDS.contains(&&*entry.key) && !is_flag()
 }
 
 /// Collects the ranges of a node's keys and scalars.

@@ -12,6 +12,7 @@ use data_encoding::BASE64;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelExtend, ParallelIterator};
 
 use super::credentials::credentials;
+use super::nodes::is_value_of_secret;
 use super::redactor::Redactor;
 use super::{merged, nodes};
 use crate::flux::Repo;
@@ -219,13 +220,19 @@ fn generator_sources(
     read: &mut BTreeSet<String>,
     found: &mut SecretValues,
 ) {
-    for literal in generator.get("literals").into_iter().flat_map(Node::items).filter_map(Node::text) {
+    let literals = generator.get("literals");
+    for literal in literals.into_iter().flat_map(Node::items).chain(literals).filter_map(Node::text) {
         found.add_text(literal.split_once('=').map_or(literal, |(_, value)| value));
     }
     let lists = ["envs", "files"].into_iter().filter_map(|field| generator.get(field)).flat_map(Node::items);
     for source in lists.chain(generator.get("env")).filter_map(Node::text) {
-        let path = source.split_once('=').map_or(source, |(_, path)| path);
-        let path = join(folder_of(file.path()), path).filter(|path| read.insert(path.clone()));
+        let name = source.split_once('=').map_or(source, |(_, path)| path);
+        let path = join(folder_of(file.path()), name);
+        if path.as_ref().is_none_or(|path| !tree.has_file(path)) && !name.contains(['.', '/']) {
+            // The author may have written a literal.
+            found.add_text(name);
+        }
+        let path = path.filter(|path| read.insert(path.clone()));
         let Some(source) = path.and_then(|path| tree.file(&path).ok()) else { continue };
         let text = source.text();
         let end = (0..=MAX_SOURCE.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
@@ -245,8 +252,8 @@ fn collect_object(object: &Node, found: &mut BTreeSet<ArcStr>) {
     if object.get("kind").and_then(Node::text) != Some("Secret") {
         return;
     }
-    for field in ["data", "stringData"].into_iter().filter_map(|field| object.get(field)) {
-        collect_scalars(field, found);
+    for entry in object.entries().iter().filter(|entry| is_value_of_secret(entry)) {
+        collect_scalars(&entry.node, found);
     }
 }
 

@@ -232,12 +232,13 @@ impl<'a> Builder<'a> {
         self.add_node(MeasuredNode { node: Node::at(target.node.value, span), ..target }, false);
     }
 
-    pub(super) fn unknown_alias(&mut self, name: &str, range: Range<usize>) {
+    pub(super) fn unknown_alias(&mut self, range: Range<usize>) {
         self.last_end = self.last_end.max(range.end);
         let span = self.file.span(range);
-        let message = format!("alias `*{name}` references an anchor that is not defined before it in this document");
-        let finding = Finding::error(INVALID_YAML, span.clone(), message)
-            .help(format!("mark the value to repeat with `&{name}`, or quote the alias if it is text"));
+        // A password may start with `*`, so the message does not contain the text.
+        let message = "this alias references an anchor that is not defined before it in this document";
+        let help = "mark the value to repeat with `&` and the name, or quote the alias if it is text";
+        let finding = Finding::error(INVALID_YAML, span.clone(), message).help(help);
         self.findings.push(finding);
         self.add_node(MeasuredNode { node: Node::scalar("", Style::Plain, span), size: 1, height: 0 }, false);
     }

@@ -209,7 +209,7 @@ fn parse_events(
             Event::UnresolvedAlias(name) if name.ends_with(':') && repaired.may_repair() => {
                 return Some((document, Obstacle::Alias(range.end)));
             }
-            Event::UnresolvedAlias(name) => builder.unknown_alias(&name, range),
+            Event::UnresolvedAlias(_) => builder.unknown_alias(range),
             _ => {}
         }
     }

@@ -150,6 +150,46 @@ proptest! {
 }
 
 #[test]
+fn mistakes_print_no_secret_value() {
+    let secret =
+        |field: &str| format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s, namespace: default}}\n{field}\n");
+    let source = |url: &str| {
+        format!(
+            "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{name: s, namespace: flux-system}}\n\
+             spec: {{interval: 1m, nope: 1, url: {url}}}\n"
+        )
+    };
+    let generator = |field: &str| format!("secretGenerator:\n- name: s\n  {field}\n");
+    let cases = [
+        ("apps/s.yaml", secret("string_data: {p: CANARYq7Zr9xYkLm}")),
+        ("apps/s.yaml", secret("spec: {data: {p: CANARYq7Zr9xYkLm}}")),
+        ("apps/s.yaml", secret("stringData: {p: *CANARYq7Zr9xYkLm}")),
+        ("apps/s.yaml", secret("immutable: CANARYq7Zr9xYkLm")),
+        ("apps/kustomization.yaml", generator("files: [p=CANARYq7Zr9xYkLm]")),
+        ("apps/kustomization.yaml", generator("envs: [CANARYq7Zr9xYkLm]")),
+        ("apps/kustomization.yaml", generator("literals: p=CANARYq7Zr9xYkLm")),
+        ("clusters/a/s.yaml", source("https://user:pa/CANARYq7Zr9xYkLm@git.example.com/a")),
+        ("clusters/a/s.yaml", source("user:CANARYq7Zr9xYkLm@git.example.com/a/b.git")),
+        ("clusters/a/s.yaml", source("user:CANARYq7Zr9xYkLm@git.example.com:a/b")),
+        (
+            ".fleetwright.yaml",
+            "apiVersion: fleetwright.dev/v1alpha1\nkind: Config\nsources:\n- {url: \
+             'https://user:CANARYq7Zr9xYkLm@git.example.com/a/b.git', path: nope}\n"
+                .to_owned(),
+        ),
+    ];
+    for (path, text) in cases {
+        let repository = Repository::with_apps("resources: [s.yaml]\n");
+        repository.write("apps/s.yaml", &config_map("s", "{}"));
+        repository.write(path, &text);
+        for format in ["text", "json", "sarif", "github"] {
+            let answer = repository.run(&["lint", "--verbose", "--pedantic", "--format", format]);
+            assert!(!answer.text().contains("CANARY"), "{text}\n{}", answer.text());
+        }
+    }
+}
+
+#[test]
 fn a_file_with_a_report_has_no_secret_value() {
     let canaries = std::array::from_fn(|at| format!("canary{at}-Hunter2"));
     let repository = plant(&canaries);
