@@ -54,6 +54,9 @@ pub struct FleetVersions {
 pub struct Bounds {
     /// The maximum number of appliers of a cluster. Appliers that always create further appliers have no fixed point.
     pub appliers: usize,
+    /// The maximum number of objects that the appliers of all clusters apply. Appliers may share a build, but a rule visits
+    /// the objects of each of them.
+    pub applied: usize,
     /// The maximum memory that variables may add to one build, in bytes.
     pub grown_by_one: usize,
     /// The maximum memory that variables may add to all builds, in bytes. Many objects may use one long value.
@@ -65,6 +68,12 @@ pub struct Bounds {
 /// The default maximum number of appliers of a cluster.
 const MAX_APPLIERS: usize = 20_000;
 
+/// The default maximum number of objects that the appliers of all clusters apply.
+const MAX_APPLIED: usize = 1_500_000;
+
+/// The number of objects that the appliers of a cluster may always apply, however many clusters there are.
+const MIN_APPLIED: usize = 20_000;
+
 /// The default maximum memory that variables may add to one build, in bytes.
 const MAX_GROWN_BY_ONE: usize = 64 << 20;
 
@@ -74,8 +83,21 @@ const MAX_GROWN: usize = 512 << 20;
 /// The default maximum cost of all builds.
 const MAX_BUILDS: Limits = Limits { objects: 600_000, steps: 150_000_000, bytes: 768 << 20 };
 
+impl Bounds {
+    /// The maximum number of objects that the appliers of one of some clusters apply.
+    pub(crate) fn applied_by_one(&self, clusters: usize) -> usize {
+        (self.applied / clusters.max(1)).max(MIN_APPLIED.min(self.applied))
+    }
+}
+
 impl Default for Bounds {
     fn default() -> Self {
-        Self { appliers: MAX_APPLIERS, grown_by_one: MAX_GROWN_BY_ONE, grown: MAX_GROWN, builds: MAX_BUILDS }
+        Self {
+            appliers: MAX_APPLIERS,
+            applied: MAX_APPLIED,
+            grown_by_one: MAX_GROWN_BY_ONE,
+            grown: MAX_GROWN,
+            builds: MAX_BUILDS,
+        }
     }
 }

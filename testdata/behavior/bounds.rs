@@ -119,6 +119,19 @@ fn three() -> String {
 }
 
 #[test]
+fn the_objects_of_all_appliers_of_a_cluster_are_bounded() {
+    let mut text = sync("a") + &config_map("apps/x.yaml", "x", "{}");
+    for at in 0..10 {
+        text += &kustomization(&format!("clusters/a/{at}.yaml"), &format!("k{at}"), "  path: apps");
+    }
+    let repo = bounded(&text, Bounds { applied: 18, ..Bounds::default() });
+    let found = lines(&repo.problems);
+    assert!(found.contains("error[failed-build] the appliers of the cluster apply more than 18 objects"), "{found}");
+    assert!(repo.clusters[0].objects().count() <= 18);
+    assert_eq!(lines(&load(&text).problems), "");
+}
+
+#[test]
 fn all_builds_together_are_bounded() {
     let limits = Limits { objects: 18, ..Limits::default() };
     let repo = bounded(&three(), Bounds { builds: limits, ..Bounds::default() });

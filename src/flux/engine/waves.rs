@@ -60,11 +60,12 @@ fn reach_fixed_point(
     };
     let mut grown = 0;
     let mut clusters = Vec::with_capacity(roots.len());
+    let most_applied = settings.bounds.applied_by_one(roots.len());
     let mut roots = roots.into_iter();
     while roots.len() > 0 {
         let batch: Vec<Root> = roots.by_ref().take(CLUSTERS_AT_ONCE).collect();
         let mut batch: Vec<ClusterBuild> =
-            batch.into_par_iter().map(|root| ClusterBuild::new(root, &context)).collect();
+            batch.into_par_iter().map(|root| ClusterBuild::new(root, most_applied, &context)).collect();
         advance(&mut batch, &mut context, exchange, &mut grown);
         batch.par_iter_mut().for_each(ClusterBuild::finish);
         clusters.extend(batch);

@@ -1,10 +1,14 @@
 //! The effect of the configuration on findings: severities, skipped paths, and findings for unknown names.
 
+use std::collections::BTreeMap;
+
+use arcstr::ArcStr;
+use globset::GlobSet;
 use serde_json::{Map, Value, json};
 
 use crate::base::finding::Finding;
 use crate::base::similar_names::did_you_mean;
-use crate::config::{INVALID_CONFIG, Level, Lint, NamedCluster, TenancyMode, glob};
+use crate::config::{Bearings, INVALID_CONFIG, Level, Lint, NamedCluster, TenancyMode, glob};
 use crate::lint::rule::Rule;
 use crate::lint::rules::{RULES, rule};
 use crate::text::Tree;
@@ -48,14 +52,27 @@ pub(crate) fn apply_levels(findings: &mut Vec<Finding>, lint: &Lint, runs: impl 
             finding.severity = severity;
         }
     }
-    let skips: Vec<_> = lint.skip.iter().map(|skip| (skip, glob::paths(std::slice::from_ref(&skip.glob)))).collect();
-    if skips.is_empty() {
+    if lint.skip.is_empty() {
         return 0;
     }
+    // Entries with one base are one set of globs.
+    let mut globs: Vec<(&Bearings, Vec<String>)> = Vec::new();
+    for skip in &lint.skip {
+        match globs.iter_mut().find(|(bearings, _)| **bearings == *skip.bearings) {
+            Some((_, known)) => known.push(skip.glob.clone()),
+            None => globs.push((&skip.bearings, vec![skip.glob.clone()])),
+        }
+    }
+    let skips: Vec<(&Bearings, GlobSet)> =
+        globs.into_iter().map(|(bearings, globs)| (bearings, glob::paths(&globs))).collect();
+    // A file may have many findings.
+    let mut known: BTreeMap<(Option<ArcStr>, ArcStr), bool> = BTreeMap::new();
     let before = findings.len();
     findings.retain(|finding| {
         let file = finding.at.span.file();
-        !skips.iter().any(|(skip, globs)| globs.is_match(skip.bearings.path_of(file)))
+        let key = (file.root().cloned(), file.path().into());
+        let is_skipped = || skips.iter().any(|(bearings, globs)| globs.is_match(bearings.path_of(file)));
+        !*known.entry(key).or_insert_with(is_skipped)
     });
     before - findings.len()
 }

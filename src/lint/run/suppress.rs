@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use arcstr::ArcStr;
 use globset::GlobSet;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
@@ -65,6 +66,8 @@ struct Matcher<'a> {
     exception: &'a Exception,
     objects: Option<GlobSet>,
     paths: Option<GlobSet>,
+    /// The answers of `paths` for files, which may have many findings.
+    known: BTreeMap<(Option<ArcStr>, ArcStr), bool>,
     is_used: bool,
 }
 
@@ -76,6 +79,7 @@ impl<'a> Exceptions<'a> {
                 exception,
                 objects: globs(&exception.objects, glob::objects),
                 paths: globs(&exception.paths, glob::paths),
+                known: BTreeMap::new(),
                 is_used: false,
             });
         }
@@ -123,14 +127,20 @@ impl<'a> Exceptions<'a> {
 }
 
 impl Matcher<'_> {
-    fn matches(&self, span: &Span, object: Option<&ObjectRef>) -> bool {
+    fn matches(&mut self, span: &Span, object: Option<&ObjectRef>) -> bool {
         let is_in_lines = self.exception.lines.as_ref().is_none_or(|lines| {
             span.file().root().is_none()
                 && span.file().path() == lines.file().path()
                 && (lines.range().start..=lines.range().end).contains(&span.range().start)
         });
+        let Self { exception, paths, known, .. } = self;
+        let mut is_in_paths = || {
+            let Some(globs) = paths else { return true };
+            let key = (span.file().root().cloned(), span.file().path().into());
+            *known.entry(key).or_insert_with(|| globs.is_match(exception.bearings.path_of(span.file())))
+        };
         is_in_lines
-            && self.paths.as_ref().is_none_or(|globs| globs.is_match(self.exception.bearings.path_of(span.file())))
+            && is_in_paths()
             && self
                 .objects
                 .as_ref()

@@ -128,8 +128,22 @@ impl ClusterBuild {
     /// Adds the output of an applier to the index, and the appliers in that output to the slots.
     fn collect_output(&mut self, at: usize, context: &BuildContext<'_>) {
         let slot = &mut self.slots[at];
-        let Some(output) = slot.output.as_ref().filter(|_| !slot.is_collected).cloned() else { return };
+        let Some(mut output) = slot.output.as_ref().filter(|_| !slot.is_collected).cloned() else { return };
         slot.is_collected = true;
+        self.applied = self.applied.saturating_add(output.objects.len());
+        if self.applied > self.most_applied && !output.objects.is_empty() {
+            self.applied -= output.objects.len();
+            let most = self.most_applied;
+            let why = format!(
+                "the appliers of the cluster apply more than {most} objects; the linter does not build {}",
+                slot.spec.reference
+            );
+            self.first_refusal.get_or_insert_with(|| (slot.spec.clone(), why.clone()));
+            output = Arc::new(Output::not_built(NotBuiltReason::Unknown(
+                format!("the cluster has more than {most} objects").into(),
+            )));
+            slot.output = Some(output.clone());
+        }
         let kind = slot.spec.kind;
         self.new_inputs += output.controller.iter().count() + output.inventory.controllers().count();
         self.index.unknown.take(&slot.spec, &output);
@@ -234,6 +248,7 @@ impl ClusterBuild {
         self.seen = Index::default();
         self.written_at = Index::default();
         self.first_refusal = None;
+        self.applied = 0;
         self.waiting = Index::default();
         self.slots = vec![self.bootstrap_slot()];
         self.new_inputs = 1;

@@ -59,10 +59,13 @@ pub(crate) struct ClusterBuild {
     pub(super) first_refusal: Option<(Arc<ApplierSpec>, String)>,
     /// The number of appliers that are written at each position.
     pub(super) written_at: Index<(String, u32), usize>,
+    /// The number of objects that the appliers of the current pass apply, and the limit.
+    pub(super) applied: usize,
+    pub(super) most_applied: usize,
 }
 
 impl ClusterBuild {
-    pub(crate) fn new(root: Root, context: &BuildContext<'_>) -> Self {
+    pub(crate) fn new(root: Root, most_applied: usize, context: &BuildContext<'_>) -> Self {
         let bootstrap_output = Arc::new(Output::new(root.objects.clone(), root.findings.clone()));
         let mut build = Self {
             index: ClusterIndex::new(&root, context.settings),
@@ -81,6 +84,8 @@ impl ClusterBuild {
             unstable: Vec::new(),
             first_refusal: None,
             written_at: Index::default(),
+            applied: 0,
+            most_applied,
         };
         build.slots.push(build.bootstrap_slot());
         build
