@@ -205,8 +205,11 @@ fn opaque_role<'a>(rbac: &'a Rbac, binding: &'a Binding) -> Option<&'a Role> {
 /// The finding of a role whose rules the repository does not show.
 fn opaque(binding: &Binding, bound: &BoundSubject, tenant: &Tenant, role: &Role) -> Option<Finding> {
     let at = Label::new(role.place.written()?.clone(), format!("the role of an account of {}", tenant.called()));
-    let message =
-        format!("the repository does not show the rules of {}: {} may have all permissions", role.reference(), bound.subject);
+    let message = format!(
+        "the repository does not show the rules of {}: {} may have all permissions",
+        role.reference(),
+        bound.subject
+    );
     let help = "write the rules: a variable of a Secret or an encrypted value hides them from reviewers";
     let finding = Finding::warning(RULE.id, at, message).help(help).about(role.object());
     let finding = finding.caused_by("opaque", "", " roles of tenants have rules that the repository does not show");
