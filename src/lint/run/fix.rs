@@ -53,8 +53,8 @@ struct Candidate {
 
 /// Applies the fixes of the findings that a run reports, up to a safety.
 ///
-/// A fix is applied only if its finding is then gone, and no rule has a new finding. `is_generated` returns whether a
-/// program generates a file.
+/// A fix is applied only if its finding is then gone, and no rule has a new finding. A new pedantic finding prevents only the
+/// fix of a pedantic finding. `is_generated` returns whether a program generates a file.
 pub fn fix(tree: &Tree, options: &Options, safety: Safety, is_generated: impl Fn(&str) -> bool) -> Fixed {
     let mut fixed = Fixed { tree: tree.clone(), ..Fixed::default() };
     let mut rejected: BTreeMap<String, Unfixed> = BTreeMap::new();
@@ -79,6 +79,10 @@ pub fn fix(tree: &Tree, options: &Options, safety: Safety, is_generated: impl Fn
         if batch.is_empty() {
             break;
         }
+        // Pedantic findings follow in later rounds, since their fixes may cause less.
+        if !batch.iter().all(Candidate::is_pedantic) {
+            batch.retain(|one| !one.is_pedantic());
+        }
         if run.is_incomplete {
             batch.sort_by_cached_key(Candidate::change);
         }
@@ -101,6 +105,10 @@ pub fn fix(tree: &Tree, options: &Options, safety: Safety, is_generated: impl Fn
 }
 
 impl Candidate {
+    fn is_pedantic(&self) -> bool {
+        self.finding.severity == Severity::Pedantic
+    }
+
     fn paths(&self) -> impl Iterator<Item = &str> {
         self.fix.edits.iter().map(|edit| edit.span.file().path())
     }
@@ -176,7 +184,9 @@ impl Run {
 
     /// The reason to reject some fixes: a finding of them stays, or there is a new one.
     fn refusal(&self, later: &Self, applied: &[Candidate]) -> Option<Unfixed> {
-        if let Some(new) = self.new_finding(later) {
+        let is_pedantic = applied.iter().all(Candidate::is_pedantic);
+        let counts = |finding: &Finding| is_pedantic || finding.severity > Severity::Pedantic;
+        if let Some(new) = self.new_finding(later, counts) {
             return Some(Unfixed::Harmful(Box::new(new.clone())));
         }
         // One edit may remove several findings.
@@ -188,12 +198,13 @@ impl Run {
             *removed.entry(rule).or_default() += 1;
         }
         let is_effective = removed.iter().all(|(rule, count)| later.count(rule) + count <= self.count(rule))
-            && later.findings.len() < self.findings.len();
+            && later.findings.iter().filter(|finding| counts(finding)).count()
+                < self.findings.iter().filter(|finding| counts(finding)).count();
         (!is_effective).then_some(Unfixed::Ineffective)
     }
 
     /// A finding of the later run that this run does not have. A finding whose message has the new value is not new.
-    fn new_finding<'l>(&self, later: &'l Self) -> Option<&'l Finding> {
+    fn new_finding<'l>(&self, later: &'l Self, counts: impl Fn(&Finding) -> bool) -> Option<&'l Finding> {
         let known: BTreeSet<&String> = self.fingerprints.iter().flatten().collect();
         let kept: BTreeSet<&String> = later.fingerprints.iter().flatten().collect();
         let place = |finding: &Finding| {
@@ -210,7 +221,7 @@ impl Run {
         }
         let mut all = later.findings.iter().zip(&later.fingerprints);
         let new = all.find(|(finding, prints)| {
-            if prints.iter().all(|print| known.contains(print)) {
+            if !counts(finding) || prints.iter().all(|print| known.contains(print)) {
                 return false;
             }
             match gone.get_mut(&place(finding)) {

@@ -1,4 +1,5 @@
-//! Fixes: those of a case remove their findings, and add no finding of any rule.
+//! Fixes: those of a case remove their findings, and add no finding of any rule, except for pedantic findings of objects that
+//! were not built before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +15,12 @@ pub(super) fn check(tree: &Tree, options: &Options, rule: &str) -> (Vec<Safety>,
     let all = Options { only: Vec::new(), pedantic: true, is_ungrouped: true, ..options.clone() };
     let (before, after) = (run(tree, &all).findings, run(&fixed.tree, &all).findings);
     let known: BTreeSet<String> = fingerprints(&before).into_iter().collect();
+    let is_pedantic = before.iter().all(|finding| finding.rule != rule || finding.severity == Severity::Pedantic);
+    let counts = |finding: &&Finding| is_pedantic || finding.severity > Severity::Pedantic;
+    let (before, after) = (
+        before.iter().filter(counts).cloned().collect::<Vec<_>>(),
+        after.iter().filter(counts).cloned().collect::<Vec<_>>(),
+    );
     let (former, present) = (places(&before), places(&after));
     let is_new = after.iter().zip(fingerprints(&after)).any(|(finding, print)| {
         let place = place(finding);
