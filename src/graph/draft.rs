@@ -45,6 +45,8 @@ struct Draft<'a> {
     known: Index<ObjectKey, usize>,
     /// The position of the node of each applier.
     places: Vec<usize>,
+    /// The position of the edge from the creator of each applier to the applier.
+    creations: Vec<Option<usize>>,
     /// The received objects that may become nodes when another object references them.
     others: Index<ObjectKey, Applied<'a>>,
     generators: Vec<(usize, &'a Object)>,
@@ -54,7 +56,8 @@ impl<'a> Draft<'a> {
     fn of(cluster: &'a Cluster, contents: Contents) -> Self {
         let graph = Graph { cluster: cluster.name.clone(), nodes: Vec::new(), edges: Vec::new(), center: None };
         let (known, others) = (Index::default(), Index::default());
-        let mut draft = Self { graph, contents, known, places: Vec::new(), others, generators: Vec::new() };
+        let (places, creations, generators) = (Vec::new(), Vec::new(), Vec::new());
+        let mut draft = Self { graph, contents, known, places, creations, others, generators };
         let mut objects: Vec<(usize, &Object)> = Vec::new();
         draft.appliers(cluster, &mut objects);
         draft.objects(cluster, &mut objects);
@@ -96,9 +99,9 @@ impl<'a> Draft<'a> {
             if role == Role::Applier {
                 self.known.insert(ObjectId::from(&applier.reference).into(), at);
             }
-            if let Some(from) = applier.parent.and_then(|parent| self.places.get(parent).copied()) {
-                self.graph.edges.push(Edge { from, to: at, kind: EdgeKind::Creates });
-            }
+            let parent = applier.parent.and_then(|parent| self.places.get(parent).copied());
+            self.creations.push(parent.map(|_| self.graph.edges.len()));
+            self.graph.edges.extend(parent.map(|from| Edge { from, to: at, kind: EdgeKind::Creates }));
             objects.extend(applier.object.as_ref().map(|object| (at, object)));
             self.places.push(at);
         }
@@ -119,9 +122,8 @@ impl<'a> Draft<'a> {
                 }
             };
             let known = self.known.get(&key).copied();
-            if role == Role::Applier && known.is_some() {
-                // The node already has an edge from its creator. An applier that also applies itself needs no second
-                // edge.
+            if let Some(at) = known.filter(|_| role == Role::Applier) {
+                self.adopt(applied.by, at);
                 continue;
             }
             let at = known.unwrap_or_else(|| {
@@ -147,6 +149,27 @@ impl<'a> Draft<'a> {
         if let Some(from) = self.places.get(applier.at).copied().filter(|from| *from != at) {
             self.graph.edges.push(Edge { from, to: at, kind: EdgeKind::Creates });
         }
+    }
+
+    /// Moves an applier from the bootstrap to the applier that applies it afterwards. Any other applier remains below its
+    /// first creator.
+    fn adopt(&mut self, applier: &Applier, at: usize) {
+        let Some(from) = self.places.get(applier.at).copied() else { return };
+        let is_bootstrap = |node: usize| self.graph.nodes.get(node).is_some_and(|node| node.role == Role::Bootstrap);
+        let is_by_hand = self.creator(at).is_some_and(is_bootstrap) && !is_bootstrap(from);
+        // An applier may apply itself, or an applier that it creates may apply it.
+        if !is_by_hand || std::iter::successors(Some(from), |node| self.creator(*node)).any(|node| node == at) {
+            return;
+        }
+        if let Some(edge) = self.creations.get(at).copied().flatten().and_then(|edge| self.graph.edges.get_mut(edge)) {
+            edge.from = from;
+        }
+    }
+
+    /// The node that creates an applier.
+    fn creator(&self, at: usize) -> Option<usize> {
+        let edge = self.creations.get(at).copied().flatten()?;
+        self.graph.edges.get(edge).map(|edge| edge.from)
     }
 
     /// Adds the edges of an object's references.

@@ -12,7 +12,7 @@ use crate::yaml::Name;
 pub struct Graph {
     /// The name of the cluster; empty in a repository without a root.
     pub cluster: Name,
-    /// The nodes, each after the node that creates it.
+    /// The nodes. The appliers are the first ones.
     pub nodes: Vec<GraphNode>,
     /// The edges, sorted.
     pub edges: Vec<Edge>,
