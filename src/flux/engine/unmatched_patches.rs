@@ -44,8 +44,8 @@ struct SharedBuild {
 struct PatchRecord {
     /// The finding of a patch without a match; `None` once the patch has matched.
     missed: Option<Box<Finding>>,
-    /// Whether the patch changes all objects of a kind.
-    is_by_kind: bool,
+    /// Whether the patch of a component changes all objects of a kind.
+    is_general: bool,
     clusters: BTreeSet<Name>,
     /// The appliers whose `spec.patches` contains the patch.
     owners: BTreeSet<ObjectRef>,
@@ -92,7 +92,7 @@ impl PatchTally {
         let key = (file.root().cloned(), file.path().to_owned(), place.range().start);
         let record = self.by_place.entry(key).or_insert_with(|| PatchRecord {
             missed: (!target.is_matched).then(|| Box::new(finding(target, place, renamed))),
-            is_by_kind: target.is_by_kind && is_of_component(place),
+            is_general: target.is_general,
             clusters: BTreeSet::new(),
             owners: BTreeSet::new(),
         });
@@ -119,11 +119,11 @@ impl PatchTally {
             }
         }
         // A general component has a patch for each kind that its users may have.
-        let by_kind = self.by_place.iter().filter(|(_, record)| record.is_by_kind && record.missed.is_none());
+        let by_kind = self.by_place.iter().filter(|(_, record)| record.is_general && record.missed.is_none());
         let general: BTreeSet<(Option<ArcStr>, String)> =
             by_kind.map(|((root, path, _), _)| (root.clone(), path.clone())).collect();
         let missed = self.by_place.into_iter().filter_map(|((root, path, _), record)| {
-            if record.is_by_kind && general.contains(&(root, path)) {
+            if record.is_general && general.contains(&(root, path)) {
                 return None;
             }
             let finding = *record.missed?;
@@ -138,11 +138,6 @@ impl PatchTally {
         });
         missed.collect()
     }
-}
-
-/// Returns whether a position is in the file of a component.
-fn is_of_component(place: &Span) -> bool {
-    place.file().text().lines().any(|line| line.trim_end() == "kind: Component")
 }
 
 /// The applier, if its `spec.patches` contains the patch.

@@ -84,16 +84,7 @@ pub(crate) fn patch_targets(instance: &Object, builder: &Builder) -> Vec<PatchTa
 pub(crate) fn matched_targets(instance: &Object) -> Vec<PatchTarget> {
     let own = instance.node.at_keys(&["spec", "kustomize", "patches"]).map_or(&[][..], Node::items);
     let targets = own.iter().filter_map(|patch| patch.get("target"));
-    let matched = |target: &Node| PatchTarget {
-        place: target.span().clone(),
-        is_matched: true,
-        selector: String::new(),
-        near_match: None,
-        variable_names: None,
-        is_opt_in: false,
-        is_by_kind: false,
-    };
-    targets.map(matched).collect()
+    targets.map(PatchTarget::matched).collect()
 }
 
 /// The names of the components of a FluxInstance, as written; the default components if the FluxInstance lists none.

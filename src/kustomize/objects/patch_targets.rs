@@ -28,8 +28,8 @@ pub struct PatchTarget {
     pub variable_names: Option<(String, Vec<(ObjectRef, Span)>)>,
     /// Whether the target selects objects of a kind by label or annotation and not by name, so that objects may opt in.
     pub is_opt_in: bool,
-    /// Whether the target selects all objects of a kind.
-    pub is_by_kind: bool,
+    /// Whether the target selects all objects of a kind, for all users of a Component.
+    pub is_general: bool,
 }
 
 /// Returns whether a target selects all objects of a kind.
@@ -48,7 +48,7 @@ impl PatchTarget {
             near_match: None,
             variable_names: None,
             is_opt_in: false,
-            is_by_kind: is_by_kind(target),
+            is_general: is_by_kind(target),
         }
     }
 
@@ -77,7 +77,7 @@ impl PatchTarget {
             near_match,
             variable_names,
             is_opt_in: target.is_opt_in(),
-            is_by_kind: is_by_kind(node),
+            is_general: is_by_kind(node),
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::yaml::{Entry, Node};
 /// Runs the transformers over all accumulated objects.
 pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accumulator) {
     let folder = &definition.folder;
+    let earlier_targets = accumulator.patch_targets.len();
     let merges = definition.items("patchesStrategicMerge");
     apply_patches(files, folder, merges, PatchFormat::Merge, accumulator);
     accumulator.record_transformers("PatchStrategicMergeTransformer", merges.len().min(1));
@@ -35,6 +36,10 @@ pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accu
     }
     apply_patches(files, folder, definition.items("patchesJson6902"), PatchFormat::Json, accumulator);
     accumulator.record_transformers("PatchJson6902Transformer", definition.items("patchesJson6902").len());
+    if !definition.is_component() {
+        let own = accumulator.patch_targets.iter_mut().skip(earlier_targets);
+        own.for_each(|target| target.is_general = false);
+    }
     replicas::apply(definition.items("replicas"), config.specs(ConfigField::Replicas), accumulator);
     accumulator.record_transformers("ReplicaCountTransformer", definition.items("replicas").len());
     for field in ["images", "imageTags"] {
