@@ -4,7 +4,7 @@ mod overlap;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::{Applied, ApplierKind, is_kustomization};
+use crate::flux::{Applied, ApplierKind, State, is_kustomization};
 use crate::kube::{Object, Scope, groups, scope_of};
 use crate::lint::facts::difference::{Definition, Difference, difference};
 use crate::lint::facts::distinct::{WrittenPosition, written_position};
@@ -45,7 +45,7 @@ declare! {
     ///   Namespace needs the annotation only in its copies
     /// - an object that all owners except one annotate with `kustomize.toolkit.fluxcd.io/ssa: IfNotPresent`, `Ignore`
     ///   or `Merge`, or with `reconcile: disabled`; ResourceSets do not support these annotations
-    /// - suspended Kustomizations
+    /// - suspended Kustomizations, and Kustomizations that do not build, since Flux applies nothing of them
     /// - a namespaced object without a namespace, which Flux rejects ([default-namespace](default-namespace.md))
     /// - the objects that bootstrap Flux: a `gotk-sync.yaml` that a user first applies by hand and that Flux applies
     ///   later, and the objects that Flux Operator creates and excludes from reconciliation
@@ -246,7 +246,7 @@ fn judge(mut owners: Vec<Applied<'_>>) -> Option<(Names, &Object, Finding)> {
         // Flux rejects a namespaced object without a namespace.
         let object = owner.object;
         let is_refused = object.namespace().is_none() && scope_of(object.group(), object.kind()) == Scope::Namespaced;
-        is_ours && !owner.by.is_suspended() && !is_refused
+        is_ours && !owner.by.is_suspended() && owner.by.state != State::Failed && !is_refused
     });
     // `in_two_versions` reports two objects with one identity in the same build.
     owners.sort_by_key(|owner| owner.by.at);

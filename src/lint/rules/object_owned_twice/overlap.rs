@@ -3,35 +3,40 @@
 use std::sync::Arc;
 
 use super::wording::{MAX_SHOWN, WITH_DIFFERENCE, safe_removal};
-use crate::base::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Label, ObjectRef, Severity};
 use crate::flux::{Applied, Applier};
 use crate::lint::facts::difference::difference;
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::ownership_settings::prunes;
 use crate::text::is_inside;
 
-/// Two owners of an object that apply it from the same file. The directory of one owner contains the other directory.
+/// Owners of an object that apply it from the same file. The directory of one owner contains the other directories.
 ///
 /// The Kustomizations may change the object, and may use two sources with the same content.
 pub(super) struct Nested<'a> {
-    /// The owner with the outer directory.
+    /// The owner with the outermost directory.
     pub(super) outer: Applied<'a>,
+    /// The owner with the innermost directory.
     inner: Applied<'a>,
 }
 
 impl<'a> Nested<'a> {
     pub(super) fn of(owners: &[Applied<'a>]) -> Option<Self> {
-        let [a, b] = owners else { return None };
-        let is_same_file = written_position(a.object) == written_position(b.object);
-        let has_source = a.by.source.is_some() && b.by.source.is_some();
-        let (outer, inner) = if is_inside(&b.by.folder, &a.by.folder) { (a, b) } else { (b, a) };
-        let is_nested = is_inside(&inner.by.folder, &outer.by.folder) && outer.by.at != inner.by.at;
+        let outer = owners.iter().min_by_key(|owner| owner.by.folder.len())?;
+        let inner = owners.iter().max_by_key(|owner| owner.by.folder.len())?;
         // A generated artifact contains copies of files in other directories, so the paths do not compare.
-        let is_generated = |applied: &Applied<'_>| {
-            applied.by.source.as_ref().is_some_and(|source| *source.kind == *"ExternalArtifact")
+        let is_generated = |source: &ObjectRef| *source.kind == *"ExternalArtifact";
+        let is_comparable = |owner: &Applied<'a>| {
+            owner.by.source == outer.by.source
+                || ![owner, outer].iter().any(|one| one.by.source.as_ref().is_some_and(is_generated))
         };
-        let is_comparable = a.by.source == b.by.source || !owners.iter().any(is_generated);
-        (is_same_file && has_source && is_nested && is_comparable).then_some(Self { outer: *outer, inner: *inner })
+        let is_nested = |owner: &Applied<'a>| {
+            written_position(owner.object) == written_position(outer.object)
+                && owner.by.source.is_some()
+                && is_comparable(owner)
+                && is_inside(&owner.by.folder, &outer.by.folder)
+        };
+        (outer.by.at != inner.by.at && owners.iter().all(is_nested)).then_some(Self { outer: *outer, inner: *inner })
     }
 
     /// Returns whether the file is in the inner directory.
