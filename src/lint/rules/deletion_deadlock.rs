@@ -228,11 +228,9 @@ fn remedy(view: &View<'_>) -> &'static str {
 
 fn finding(applier: &Applier, (kind, name): (&str, &Node), maker: &Applied<'_>, help: &str) -> Finding {
     let place = own_position(applier, name.span());
-    let message = format!(
-        "{} is pruned together with the {kind} `{}` that Flux needs to delete its objects",
-        applier.reference,
-        name.text().unwrap_or_default()
-    );
+    let config = format!("the {kind} `{}` that Flux needs to delete", name.text().unwrap_or_default());
+    let message = format!("{} is pruned together with {config} its objects", applier.reference);
+    let summary = format!(" Kustomizations are pruned together with {config} their objects");
     Finding::warning(RULE.id, Label::new(place, "needed for the deletion"), message)
         .related(
             maker.by.place(maker.object.span()),
@@ -240,4 +238,5 @@ fn finding(applier: &Applier, (kind, name): (&str, &Node), maker: &Applied<'_>, 
         )
         .help(help)
         .about(applier.reference.clone())
+        .caused_by(format!("{} {kind}", maker.object.reference()), "", summary)
 }

@@ -322,11 +322,9 @@ fn unused_patches(patches: &[&Object]) -> Option<Finding> {
                 resource, the patch is incomplete or a duplicate";
     let finding =
         Finding::warning(RULE.id, Label::new(place(first), "not used"), message).help(help).about(first.reference());
-    // The environments of an application often have patches of the same objects.
-    let references: Vec<String> = patches.iter().map(|object| object.reference().to_string()).collect();
-    let before = format!("no kustomization uses the patches of {} in ", first.reference());
+    // An author who leaves out one patch often leaves out others.
     let finding =
-        finding.caused_by(format!("patches of {}", references.join(" ")), before, " directories").keeping_related();
+        finding.caused_by("patches", "no kustomization uses the patches in ", " directories").keeping_related();
     let finding = finding.with_parts(parts(patches, place));
     let shown = rest.iter().take(MAX_SHOWN);
     Some(shown.fold(finding, |finding, object| finding.related(place(object), object.reference().to_string())))
