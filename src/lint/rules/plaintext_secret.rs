@@ -30,10 +30,11 @@ declare! {
     /// prefix, a URL with a password, or the URL of a webhook. It is also error for a value of a Secret with a key such
     /// as `password`, and for a password in a file of a Secret. It is warning if only the name or a random text
     /// indicates that a value is private: a password in a ConfigMap, in chart values or in an environment variable, a
-    /// URL with an API key, a URL with a password for localhost, and a random value in a Secret. It is also warning for a password hash, for a value in a
-    /// directory of examples or templates, if the repository has no cluster, and for a value that a comment calls
-    /// invented, such as `# dummy values` at the start of the file. It is pedantic for a well-known password such as
-    /// `changeme`. Such a value does not disclose a secret, but without a replacement, it is the password.
+    /// URL with an API key, a URL with a password for localhost, and a random value in a Secret. It is also warning for
+    /// a password hash at any place, for a value in a directory of examples or templates, if the repository has no
+    /// cluster, and for a value that a comment calls invented, such as `# dummy values` at the start of the file. It is
+    /// pedantic for a well-known password such as `changeme`. Such a value does not disclose a secret, but without a
+    /// replacement, it is the password.
     ///
     /// These values are not private: public keys, certificates, addresses, user names, identifiers, empty values,
     /// variables, templates, references to a vault, SOPS-encrypted values, and placeholders such as `<token>` and
@@ -121,6 +122,11 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
     for one in private {
         let name = &one.name;
         let message = match one.evidence {
+            // The items of a list have no name.
+            Evidence::Shape(what) if name.is_empty() => format!("{} contains {what}{place}", object.reference()),
+            Evidence::Shape(PASSWORD_HASH) => {
+                format!("{} contains {PASSWORD_HASH} in `{name}`{place}", object.reference())
+            }
             Evidence::Shape(what) => format!("{} contains {what} in plain text: `{name}`", object.reference()),
             Evidence::Guessable => {
                 format!("{} contains a well-known value in `{name}`{place}", object.reference())
@@ -134,6 +140,7 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
         let is_alone = one.variable.is_some();
         let (kind, what) = match one.evidence {
             Evidence::Guessable => ("well-known", format!(" well-known values{place}")),
+            Evidence::Shape(PASSWORD_HASH) => ("hashed", format!(" password hashes{place}")),
             _ => ("private", format!(" private values in plain text{place}")),
         };
         let key = format!("{} {kind} {:?}", object.reference(), finding.severity);

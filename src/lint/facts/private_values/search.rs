@@ -99,7 +99,7 @@ impl Search {
             Value::Seq(items) => items.iter().for_each(|item| self.node(item, depth + 1)),
             Value::Map(entries) => {
                 // An environment variable: `name: PASSWORD` beside `value: …`.
-                let variable = node.get("name").and_then(Node::text).unwrap_or_default();
+                let variable = node.get("name").and_then(Node::text).unwrap_or("value");
                 for entry in entries.iter() {
                     let name = if &*entry.key == "value" { variable } else { &entry.key };
                     match &entry.node.value {
@@ -119,6 +119,10 @@ impl Search {
             return;
         }
         let value = text.trim();
+        if shape::is_password_hash(value) {
+            self.found.push(Private::new(scalar, name, Evidence::Shape(shape::PASSWORD_HASH)));
+            return;
+        }
         if is_structured(value) {
             let before = self.found.len();
             self.text(&Place::of(scalar, text), text, depth + 1);

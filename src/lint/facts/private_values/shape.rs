@@ -334,12 +334,16 @@ fn is_reference(text: &str) -> bool {
 
 /// Returns whether each line of a value is a password hash, with or without the user, as in a file of `htpasswd`.
 pub(super) fn is_password_hash(text: &str) -> bool {
-    let is_hash = |line: &str| {
-        let starts = |text: &str| HASHES.iter().any(|start| text.starts_with(start)) && text.len() >= 20;
-        starts(line) || line.split_once(':').is_some_and(|(_, hash)| starts(hash))
+    // The arguments of programs may also start with `$1$`.
+    let is_digest = |text: &str| {
+        text.len() >= 20 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/.=,-_".contains(&byte))
     };
+    let starts = |text: &str| {
+        HASHES.iter().any(|start| text.starts_with(start)) && text.rsplit(['$', '}']).next().is_some_and(is_digest)
+    };
+    let is_hash = |line: &str| starts(line) || line.split_once(':').is_some_and(|(_, hash)| starts(hash));
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines().next().is_some() && lines().all(is_hash) && !contains_placeholder(text)
+    text.contains(['$', '{']) && lines().next().is_some() && lines().all(is_hash) && !contains_placeholder(text)
 }
 
 /// Returns whether a value is a number, a duration, a size or a switch.
