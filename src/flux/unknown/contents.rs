@@ -2,7 +2,7 @@
 
 use super::base_url::{BaseUrl, names_definitions};
 use super::known_contents::{KnownContents, Purpose, is_of_project, known};
-use super::publisher::public_owner;
+use super::publisher::{public_owner, public_repository_owner};
 use crate::address::Address;
 use crate::kube::Object;
 
@@ -27,10 +27,10 @@ impl Contents {
 }
 
 /// The contents of the artifact that an applier applies.
-pub(super) fn of_applier(applier: Option<&Object>, source: Option<&Object>) -> Contents {
+pub(super) fn of_applier(applier: Option<&Object>, source: Option<&Object>, owner: Option<&str>) -> Contents {
     match source {
         Some(source) if has_only_definitions(applier, source) => definitions_of_artifact(source),
-        Some(source) => of_artifact(source),
+        Some(source) => of_artifact(source, owner),
         None => Contents::Anything,
     }
 }
@@ -48,7 +48,7 @@ pub(super) fn of_chart(release: &Object, source: Option<&Object>, owner: Option<
     };
     match kind.as_deref() {
         Some("OCIRepository" | "HelmRepository") => {}
-        Some("GitRepository") => return source.map_or(Contents::Anything, of_artifact),
+        Some("GitRepository") => return source.map_or(Contents::Anything, |source| of_artifact(source, owner)),
         _ => return Contents::Anything,
     }
     let name = name.unwrap_or_default();
@@ -96,12 +96,22 @@ fn has_only_definitions(applier: Option<&Object>, source: &Object) -> bool {
 }
 
 /// The contents of a source's artifact.
-fn of_artifact(source: &Object) -> Contents {
+fn of_artifact(source: &Object, owner: Option<&str>) -> Contents {
     let Some(url) = source.text_at(&["spec", "url"]) else { return Contents::Anything };
     let address = Address::new(url);
-    match source.kind() {
-        "OCIRepository" => known(address.key()).map_or(Contents::Anything, Contents::Known),
-        "GitRepository" if is_of_project(address.key()) => Contents::Public,
+    let (known, publisher) = match source.kind() {
+        "OCIRepository" => (known(address.key()), public_owner(url)),
+        "GitRepository" if is_of_project(address.key()) => return Contents::Public,
+        "GitRepository" => (None, public_repository_owner(url)),
+        _ => return Contents::Anything,
+    };
+    if let Some(known) = known {
+        return Contents::Known(known);
+    }
+    match (owner, publisher) {
+        (Some(owner), Some(publisher)) if !owner.eq_ignore_ascii_case(&publisher) && is_public(source) => {
+            Contents::Public
+        }
         _ => Contents::Anything,
     }
 }

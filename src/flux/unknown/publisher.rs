@@ -52,6 +52,15 @@ pub fn public_owner(url: &str) -> Option<String> {
     })
 }
 
+/// The hosts of public repositories whose paths start with the owner.
+const GIT_HOSTS: [&str; 4] = ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org"];
+
+/// The owner of a repository on a public host; `None` for other hosts.
+pub(super) fn public_repository_owner(url: &str) -> Option<String> {
+    let host = Address::new(url).key().split('/').next().map(ToOwned::to_owned);
+    repository_owner(url).filter(|_| host.is_some_and(|host| GIT_HOSTS.contains(&host.as_str())))
+}
+
 fn owner_at(address: &str) -> Option<String> {
     let (host, path) = address.split_once('/').unwrap_or((address, ""));
     let of_pages = host.strip_suffix(".github.io");

@@ -71,16 +71,22 @@ impl UnknownProducer {
         }
     }
 
-    /// An applier that is not built, with the source of its artifact.
-    pub fn of_applier(applier: Option<&Object>, source: Option<&Object>) -> Self {
+    /// An applier that is not built, with the source of its artifact. `owner` is the owner of the fleet's repository.
+    pub fn of_applier(applier: Option<&Object>, source: Option<&Object>, owner: Option<&str>) -> Self {
         let target = applier.and_then(|object| object.text_at(&["spec", "targetNamespace"]));
         let namespace = target.filter(|name| !name.is_empty() && !name.contains('$')).map(Name::from);
-        let contents = contents::of_applier(applier, source);
+        let contents = contents::of_applier(applier, source, owner);
         // The manifests of Flux contain the namespace of Flux.
         let home = || applier.and_then(Object::namespace).map(Name::from);
         let namespace = namespace.or_else(|| home().filter(|_| contents.is(Purpose::Flux)));
-        let artifact = source.and_then(|source| source.text_at(&["spec", "url"])).map(Name::from);
-        Self { namespace, artifact, awaited_definitions: awaited_definitions(applier), ..Self::new(contents) }
+        let url = source.and_then(|source| source.text_at(&["spec", "url"]));
+        // The artifact of another owner may still be for this fleet, if the names tell so.
+        let own = applier.map(|object| [Some(object.name()), home_of(object)]);
+        let names = own.into_iter().flatten().flatten().chain(url.into_iter().flat_map(path_of));
+        let names = names.filter(|_| matches!(contents, Contents::Public)).map(Name::from).collect();
+        let values = applier.and_then(|object| object.node.at_keys(&["spec", "postBuild"])).cloned();
+        let (artifact, awaited_definitions) = (url.map(Name::from), awaited_definitions(applier));
+        Self { namespace, names, values, artifact, awaited_definitions, ..Self::new(contents) }
     }
 
     /// A base at a URL without a copy. `owner` is the owner of the fleet's repository.
@@ -118,8 +124,9 @@ impl UnknownProducer {
         let Some(url) = url.map(str::to_ascii_lowercase) else { return false };
         match self.contents {
             Contents::Known(known) => known.groups.contains(&group),
-            Contents::Public | Contents::Config => false,
-            Contents::Anything | Contents::Definitions => {
+            Contents::Config => false,
+            Contents::Public if self.artifact.is_none() => false,
+            Contents::Public | Contents::Anything | Contents::Definitions => {
                 url.contains(group) || url.contains(&kind.to_ascii_lowercase()) || share_word(&url, group)
             }
         }
@@ -171,6 +178,10 @@ impl UnknownProducer {
             Some(Purpose::Manifests) => possibly(self.has_more_values || is_related()),
             // Users set the namespace of such a chart at its installation, so the chart contains no Namespace.
             Some(Purpose::Controller) if is_namespace(id) => possibly(self.mentions(id.name)),
+            // Flux creates the objects of an artifact without values, so only the names relate it to the fleet.
+            _ if self.artifact.is_some() && (id.is_flux() || is_of_rights(id) && !is_role(id)) => {
+                possibly(self.mentions(id.name) || self.shares_word(id))
+            }
             // A public chart does not contain the name of an object of a fleet, but the values of the release may.
             _ if id.is_flux() => possibly(self.mentions(id.name)),
             _ if is_of_rights(id) && !is_role(id) => possibly(is_related()),
@@ -233,7 +244,13 @@ impl UnknownProducer {
     }
 
     fn is_chart(&self) -> bool {
-        !self.names.is_empty()
+        !self.names.is_empty() && self.artifact.is_none()
+    }
+
+    /// Returns whether a name of the producer has a word of an object's name or namespace.
+    fn shares_word(&self, id: ObjectId<'_>) -> bool {
+        let namespace = if id.namespace == groups::FLUX_NAMESPACE { "" } else { id.namespace };
+        self.names.iter().any(|own| share_word(own, id.name) || share_word(own, namespace))
     }
 
     fn is_named_after(&self, name: &str) -> bool {
@@ -255,6 +272,17 @@ fn awaited_definitions(applier: Option<&Object>) -> Vec<Name> {
     let checks = checks.map_or(&[][..], Node::items).iter();
     let is_definition = |check: &&Node| check.get("kind").and_then(Node::text) == Some("CustomResourceDefinition");
     checks.filter(is_definition).filter_map(|check| check.get("name")?.text()).map(Name::from).collect()
+}
+
+/// The namespace of an applier, unless it is that of Flux.
+fn home_of(applier: &Object) -> Option<&str> {
+    applier.namespace().filter(|namespace| *namespace != groups::FLUX_NAMESPACE)
+}
+
+/// The segments of the path of a URL.
+fn path_of(url: &str) -> impl Iterator<Item = &str> {
+    let path = url.split_once("://").map_or(url, |(_, rest)| rest);
+    path.split('/').skip(1).filter(|segment| !segment.is_empty())
 }
 
 /// Words that the names of unrelated projects share.
@@ -365,6 +393,36 @@ mod tests {
         let values = "{serviceAccount: {name: runner}}";
         assert_eq!(creates("podinfo", PUBLIC, values, ("", "ServiceAccount", "shop", "runner")), Creates::Possibly);
         assert_eq!(creates("podinfo", PUBLIC, values, ("", "ServiceAccount", "other", "runner")), Creates::Never);
+    }
+
+    #[test]
+    fn an_artifact_of_another_owner_is_not_for_this_fleet() {
+        let creates = |source: &str, id: (&str, &str, &str, &str)| {
+            let applier = object(
+                "kind: Kustomization\nmetadata: {name: podinfo, namespace: flux-system}\nspec: {postBuild: {substitute: {A: \
+                 runner}}}\n",
+            );
+            let source = object(&format!("kind: {source}\n"));
+            let producer = UnknownProducer::of_applier(Some(&applier), Some(&source), Some("acme"));
+            let (group, kind, namespace, name) = id;
+            producer.creates(ObjectId { group, kind, namespace, name })
+        };
+        let account = |name| ("", "ServiceAccount", "shop", name);
+        let foreign = "GitRepository\nspec: {url: \"https://github.com/other/podinfo\"}";
+        let artifact = "OCIRepository\nspec: {url: \"oci://ghcr.io/other/manifests/podinfo\"}";
+        for source in [foreign, artifact] {
+            assert_eq!(creates(source, SOURCE), Creates::Never);
+            assert_eq!(creates(source, account("flux")), Creates::Never);
+            assert_eq!(creates(source, account("podinfo")), Creates::Possibly);
+            assert_eq!(creates(source, account("runner")), Creates::Possibly, "the variables contain the name");
+            assert_eq!(creates(source, ("", "ConfigMap", "shop", "settings")), Creates::Possibly);
+        }
+        let own = "GitRepository\nspec: {url: \"https://github.com/Acme/podinfo\"}";
+        let private = "GitRepository\nspec: {url: \"https://github.com/other/podinfo\", secretRef: {name: a}}";
+        let internal = "GitRepository\nspec: {url: \"https://git.example.com/other/podinfo\"}";
+        for source in [own, private, internal] {
+            assert_eq!(creates(source, SOURCE), Creates::Possibly);
+        }
     }
 
     #[test]

@@ -113,7 +113,7 @@ impl<'a> UnknownSources<'a> {
             match &applier.state {
                 _ if applier.is_known => {}
                 State::NotBuilt(_) if lacks_source() => sourceless.push(applier),
-                State::Built | State::Failed | State::NotBuilt(_) => sources.add_applier(applier, &source_of),
+                State::Built | State::Failed | State::NotBuilt(_) => sources.add_applier(applier, &source_of, owner),
             }
         }
         for set in applied_sets {
@@ -128,7 +128,7 @@ impl<'a> UnknownSources<'a> {
             let namespace = source.namespace.as_deref().unwrap_or_default();
             let id = ObjectId { group: source.group(), kind: &source.kind, namespace, name: &source.name };
             if sources.of(id).next().is_some() {
-                sources.add_applier(applier, &source_of);
+                sources.add_applier(applier, &source_of, owner);
             }
         }
         sources
@@ -188,7 +188,12 @@ impl<'a> UnknownSources<'a> {
         }
     }
 
-    fn add_applier(&mut self, applier: &'a Arc<Applier>, source_of: impl Fn(&Object) -> Option<&'a Object>) {
+    fn add_applier(
+        &mut self,
+        applier: &'a Arc<Applier>,
+        source_of: impl Fn(&Object) -> Option<&'a Object>,
+        owner: Option<&str>,
+    ) {
         let object = applier.object.as_ref();
         // The objects of a failed build are mostly objects of the fleet, not of an artifact.
         let artifact = object.filter(|_| matches!(applier.state, State::NotBuilt(_))).and_then(source_of);
@@ -198,7 +203,7 @@ impl<'a> UnknownSources<'a> {
             home: applier.reference.namespace.as_deref().unwrap_or_default(),
             by: applier.parent_applier.as_ref(),
             source: unbuilt(applier),
-            contents: UnknownProducer::of_applier(object, artifact),
+            contents: UnknownProducer::of_applier(object, artifact, owner),
         });
     }
 

@@ -53,13 +53,13 @@ impl Rbac {
         rbac.index();
         let appliers = receiver.cluster.appliers.iter().filter(|applier| applier.target == receiver.target);
         let sources = SourceObjects::among(&relevant);
-        let unbuilt = appliers.clone().filter_map(|applier| {
-            let artifact = applier.source.as_ref().and_then(|source| sources.get(source));
-            UnknownRightsSource::of_applier(applier, artifact, tenancy)
-        });
-        let mut own = appliers.filter_map(|applier| applier.source.as_ref());
+        let mut own = appliers.clone().filter_map(|applier| applier.source.as_ref());
         let own = own.next().and_then(|source| sources.get(source)?.text_at(&["spec", "url"]));
         let owner = own.and_then(repository_owner);
+        let unbuilt = appliers.filter_map(|applier| {
+            let artifact = applier.source.as_ref().and_then(|source| sources.get(source));
+            UnknownRightsSource::of_applier(applier, artifact, owner.as_deref(), tenancy)
+        });
         let releases = relevant.iter().filter(|applied| applied.object.is(groups::HELM, "HelmRelease"));
         let charts = releases.filter_map(|release| {
             UnknownRightsSource::of_chart(release, sources.of_chart(release), owner.as_deref(), tenancy)

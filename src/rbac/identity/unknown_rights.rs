@@ -92,7 +92,14 @@ pub(crate) struct UnknownRightsSource {
 
 impl UnknownRightsSource {
     /// The unknown contents of an applier, with the source of its artifact; `None` for an applier that is built.
-    pub(crate) fn of_applier(applier: &Applier, artifact: Option<&Object>, tenancy: &Tenancy) -> Option<Self> {
+    ///
+    /// `owner` is the owner of the fleet's repository.
+    pub(crate) fn of_applier(
+        applier: &Applier,
+        artifact: Option<&Object>,
+        owner: Option<&str>,
+        tenancy: &Tenancy,
+    ) -> Option<Self> {
         let (source, artifact_object) = match &applier.state {
             State::Built => return None,
             State::Failed => (UnknownRights::FailedBuild(applier.reference.clone()), None),
@@ -100,7 +107,7 @@ impl UnknownRightsSource {
         };
         let object = applier.object.as_ref();
         let account = object.and_then(|object| acts_as(object, object.namespace(), tenancy));
-        let contents = UnknownProducer::of_applier(object, artifact_object).into();
+        let contents = UnknownProducer::of_applier(object, artifact_object, owner).into();
         let artifact = applier.source.as_ref().map(|source| source.name.clone());
         Some(Self { source, contents, account, chart_namespace: None, artifact })
     }
