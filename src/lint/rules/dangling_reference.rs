@@ -21,7 +21,9 @@ declare! {
     /// autoscaler without its target does nothing. A Kustomization that waits for such a workload never becomes ready.
     ///
     /// The severity is pedantic for a Secret, because users often create Secrets by hand, unless another name is
-    /// similar or the repository contains the Secret in a directory that the cluster does not apply.
+    /// similar or the repository contains the Secret in a directory that the cluster does not apply. The rule reports the
+    /// Secret with the certificate of an Ingress only in the second case, or if another namespace has the Secret: an
+    /// Ingress reads the Secrets of its own namespace, and controllers often create them.
     ///
     /// The rule ignores optional references, workloads without pods, objects that Kubernetes creates, and the Secrets of
     /// sources. It also ignores an object that one of these may create:
@@ -142,6 +144,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     // Users or `flux bootstrap` create these Secrets before Flux runs.
     let of_sources = secrets_of_sources(view);
     let (mut needs, mut routes, mut targets) = (References::default(), References::default(), References::default());
+    let mut certificates = References::default();
     for applied in of_kinds(view, &WORKLOADS).filter(|applied| has_pods(applied.object)) {
         let Some(namespace) = applied.namespace() else { continue };
         let own = pods::references(applied.object).into_iter();
@@ -150,26 +153,43 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
     for applied in of_kinds(view, &[("networking.k8s.io", "Ingress")]) {
         routes.add(applied, backends(&applied));
+        certificates.add(applied, tls_secrets(&applied));
     }
     for applied in of_kinds(view, &[("autoscaling", "HorizontalPodAutoscaler")]) {
         targets.add(applied, scaled(&applied));
     }
     let mut search = MissingSearch::on(view);
-    let help = "add the object to that namespace, or correct the name: the pods do not start without it; if another \
-                tool creates a ConfigMap or Secret, declare it below `external` in `.fleetwright.yaml`";
-    report(view, &mut search, needs, ("needs", help), found);
+    let needed = Usage {
+        verb: "needs",
+        help: "add the object to that namespace, or correct the name: the pods do not start without it; if another tool \
+               creates a ConfigMap or Secret, declare it below `external` in `.fleetwright.yaml`",
+        is_often_created: false,
+    };
+    report(view, &mut search, needs, &needed, found);
     let help = "add the Service to that namespace, or correct the name";
-    report(view, &mut search, routes, ("routes to", help), found);
+    report(view, &mut search, routes, &Usage { verb: "routes to", help, is_often_created: false }, found);
     let help = "add the workload to that namespace, or correct the name";
-    report(view, &mut search, targets, ("scales", help), found);
+    report(view, &mut search, targets, &Usage { verb: "scales", help, is_often_created: false }, found);
+    let help = "add the Secret to that namespace, or correct the name";
+    report(view, &mut search, certificates, &Usage { verb: "serves", help, is_often_created: true }, found);
 }
 
-/// Reports the references to missing objects, with a verb for the use of the object and the help.
+/// How objects use other objects.
+struct Usage {
+    /// The verb for a message.
+    verb: &'static str,
+    /// The help if no similar object exists.
+    help: &'static str,
+    /// Whether controllers often create the used objects, so that only a mistaken reference is a fault.
+    is_often_created: bool,
+}
+
+/// Reports the references to missing objects.
 fn report<'a>(
     view: &View<'a>,
     search: &mut MissingSearch<'_, 'a>,
     references: References<'a>,
-    (verb, otherwise): (&str, &str),
+    usage: &Usage,
     found: &mut Findings,
 ) {
     for (at, dangling) in references.dangling(search, found).into_iter().enumerate() {
@@ -187,9 +207,12 @@ fn report<'a>(
             continue;
         }
         let is_explained = dangling.missing.is_mistake() || dangling.missing.is_elsewhere();
+        if usage.is_often_created && !is_explained {
+            continue;
+        }
         let is_by_hand = target.kind == "Secret" && !is_explained;
         let severity = if is_by_hand { Severity::Pedantic } else { Severity::Warning };
-        let finding = dangling.finding(RULE.id, verb, otherwise);
+        let finding = dangling.finding(RULE.id, usage.verb, usage.help);
         // One tool, or one person, creates all objects of a kind that no manifest defines.
         let finding = if is_explained {
             finding
@@ -220,6 +243,16 @@ fn backends<'a>(ingress: &Applied<'a>) -> Vec<Reference<'a>> {
     let paths = rules.flat_map(|rule| rule.at_keys(&["http", "paths"]).map_or(&[][..], Node::items));
     let all = paths.filter_map(|path| path.get("backend")).chain(spec.get("defaultBackend"));
     all.filter_map(|backend| reference(backend.at_keys(&["service", "name"])?, "", "Service", namespace)).collect()
+}
+
+/// The Secrets with the certificates of an Ingress, unless a controller that reads its annotations creates them.
+fn tls_secrets<'a>(ingress: &Applied<'a>) -> Vec<Reference<'a>> {
+    let object: &'a Object = ingress.object;
+    let annotations = object.node.at_keys(&["metadata", "annotations"]).map_or(&[][..], Node::entries);
+    let is_requested = annotations.iter().any(|entry| entry.key.contains("cert") || entry.key.contains("acme"));
+    let Some(namespace) = ingress.namespace().filter(|_| !is_requested) else { return Vec::new() };
+    let all = object.node.at_keys(&["spec", "tls"]).map_or(&[][..], Node::items).iter();
+    all.filter_map(|tls| reference(tls.get("secretName")?, "", "Secret", namespace)).collect()
 }
 
 /// The target of an autoscaler.
