@@ -104,3 +104,72 @@ fn the_help_for_an_object_that_no_kustomization_lists_names_a_file_that_exists()
     let help = dangling.help.as_deref().unwrap();
     assert!(help.starts_with("list `apps/db/store/flux.yaml` in `apps/db/kustomization.yaml`"), "{help}");
 }
+
+/// Flux impersonates an account in the namespace of the object. The accounts of Flux exist in its own namespace only.
+#[test]
+fn the_help_for_a_missing_lockdown_proposes_accounts_of_the_same_namespace() {
+    let mut tree = Tree::default();
+    tree.insert(File::new(
+        "clusters/prod/flux.yaml",
+        "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\nspec: \
+         {distribution: {registry: ghcr.io/fluxcd, version: 2.x}, sync: {kind: GitRepository, path: clusters/prod, ref: \
+         refs/heads/main, url: https://git.example.com/acme/fleet.git}}\n",
+    ));
+    let kustomization = |name: &str, namespace: &str, source: &str| {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: {name}, namespace: \
+             {namespace}}}\nspec: {{interval: 1h, path: ./{name}, prune: true, sourceRef: {{kind: GitRepository, name: \
+             {source}}}}}\n"
+        )
+    };
+    let of_shop = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: shop, namespace: \
+                   shop}\nspec: {interval: 1h, url: \"https://git.example.com/acme/shop.git\", ref: {branch: main}}\n";
+    let namespace = |name: &str, labels: &str| {
+        format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}, labels: {{{labels}}}}}\n")
+    };
+    let of_flux = "flux-system, namespace: flux-system";
+    tree.insert(File::new("clusters/prod/monitoring.yaml", kustomization("monitoring", "monitoring", of_flux)));
+    tree.insert(File::new("clusters/prod/infra.yaml", kustomization("infra", "flux-system", "flux-system")));
+    tree.insert(File::new("clusters/prod/shop.yaml", kustomization("shop", "shop", "shop")));
+    tree.insert(File::new("clusters/prod/source.yaml", of_shop));
+    tree.insert(File::new("clusters/prod/namespace-monitoring.yaml", namespace("monitoring", "")));
+    tree.insert(File::new("clusters/prod/namespace-shop.yaml", namespace("shop", "toolkit.fluxcd.io/tenant: shop")));
+    let findings = run(&tree, &Options::default()).findings;
+    let missing = findings.iter().find(|finding| finding.rule == "lockdown-missing");
+    let help = missing.unwrap_or_else(|| panic!("{}", lines(&findings))).help.as_deref().unwrap();
+    let beside_flux = "set `serviceAccountName` in Kustomization `flux-system/infra`, to an account with the rights of Flux, such as \
+                   `kustomize-controller`";
+    let of_another =
+        "set `serviceAccountName` in Kustomization `monitoring/monitoring`, to an account of the same namespace";
+    assert!(help.contains(beside_flux) && help.contains(elsewhere), "{help}");
+}
+
+/// A name is often used in several namespaces. The help names a namespace as the right one only if there is no other.
+#[test]
+fn the_help_for_a_missing_object_proposes_a_namespace_only_if_it_is_the_only_candidate() {
+    let help_with = |namespaces: &[&str]| {
+        let kustomization = |namespace: &str, name: &str, more: &str| {
+            format!(
+                "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: {name}, namespace: \
+                 {namespace}}}\nspec: {{interval: 1h, path: ./{name}, prune: true, sourceRef: {{kind: GitRepository, \
+                 name: flux-system, namespace: flux-system}}{more}}}\n"
+            )
+        };
+        let mut tree = Tree::default();
+        let user = kustomization("flux-system", "web", ", dependsOn: [{name: db}]");
+        tree.insert(File::new("clusters/prod/web.yaml", user));
+        for namespace in namespaces {
+            tree.insert(File::new(format!("clusters/prod/{namespace}.yaml"), kustomization(namespace, "db", "")));
+        }
+        for name in ["db", "web"] {
+            let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: default}}\n");
+            tree.insert(File::new(format!("{name}/settings.yaml"), text));
+        }
+        let findings = run(&tree, &Options::default()).findings;
+        let dangling = findings.iter().find(|finding| finding.rule == "dangling-dependency");
+        dangling.unwrap_or_else(|| panic!("{}", lines(&findings))).help.clone().unwrap()
+    };
+    assert!(help_with(&["shop"]).contains("set `namespace: shop`"), "{}", help_with(&["shop"]));
+    let several = help_with(&["shop", "bank"]);
+    assert!(several.contains("several other namespaces") && !several.contains("set `namespace: "), "{several}");
+}

@@ -25,12 +25,21 @@ pub(super) fn preparation(view: &View<'_>, is_missing: impl Fn(&str) -> bool) ->
             let is_set = |field| applied.object.node.at_keys(&["spec", field]).is_some_and(|node| !node.is_null());
             is_set("serviceAccountName") || is_set("kubeConfig") || applied.by.kind == ApplierKind::FluxInstance
         };
-        let without =
-            names(objects().filter(|applied| !has_account(applied)).map(|applied| applied.object.reference()));
-        changes.extend(without.map(|names| {
+        let homes = &view.tenancy().flux_namespaces;
+        let is_beside_flux = |applied: &Applied<'_>| applied.namespace().is_some_and(|name| homes.contains(name));
+        let without: Vec<Applied<'_>> = objects().filter(|applied| !has_account(applied)).collect();
+        let (beside, elsewhere): (Vec<_>, Vec<_>) = without.iter().partition(|applied| is_beside_flux(applied));
+        let references = |objects: Vec<&Applied<'_>>| names(objects.iter().map(|applied| applied.object.reference()));
+        changes.extend(references(beside).map(|names| {
             format!(
                 "set `serviceAccountName` in {names}, to an account with the rights of Flux, such as \
                  `kustomize-controller`"
+            )
+        }));
+        // Flux impersonates an account in the namespace of the object, so the accounts of Flux are out of reach.
+        changes.extend(references(elsewhere).map(|names| {
+            format!(
+                "set `serviceAccountName` in {names}, to an account of the same namespace with the necessary rights"
             )
         }));
     }
