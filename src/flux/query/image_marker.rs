@@ -21,6 +21,8 @@ pub struct Marker {
     pub name: String,
     /// The text after the name, if the text is not a known part of an image.
     pub unknown_part: Option<String>,
+    /// The image beside the comment, if the comment selects an image or the name of an image.
+    pub image: Option<String>,
 }
 
 /// The markers of all files, in order.
@@ -49,7 +51,8 @@ fn is_in_block(node: &Node, at: usize) -> bool {
 fn marker(file: &File, at: usize) -> Option<Marker> {
     let text = file.text();
     let before = text.get(..at)?.rsplit('\n').next().unwrap_or_default();
-    if comment_of(before)?.trim() != "{" {
+    let comment = comment_of(before)?;
+    if comment.trim() != "{" {
         return None;
     }
     let rest = text.get(at + KEY.len()..)?.lines().next()?;
@@ -65,8 +68,19 @@ fn marker(file: &File, at: usize) -> Option<Marker> {
     let (first, second, part) = (parts.next()?, parts.next(), parts.next());
     let (namespace, name) = second.map_or(("", first), |name| (first, name));
     let unknown_part = part.filter(|part| !PARTS.contains(part)).map(ToOwned::to_owned);
+    let code = before.strip_suffix(comment)?.strip_suffix('#')?;
+    let image = scalar_at_end(code).filter(|_| part.is_none_or(|part| part == "name")).map(ToOwned::to_owned);
     let is_plain = (second.is_none() || is_name(namespace)) && is_name(name) && !value.contains(['$', '{', '<']);
-    is_plain.then(|| Marker { place, namespace: namespace.to_owned(), name: name.to_owned(), unknown_part })
+    is_plain.then(|| Marker { place, namespace: namespace.to_owned(), name: name.to_owned(), unknown_part, image })
+}
+
+/// The plain or quoted scalar at the end of a line, after a key or the start of an item.
+fn scalar_at_end(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let value = line.rsplit_once(": ").map(|(_, value)| value).or_else(|| line.strip_prefix("- "))?.trim();
+    let value = value.trim_matches(['"', '\'']);
+    let is_image = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '/' | ':' | '@');
+    (!value.is_empty() && value.chars().all(is_image)).then_some(value)
 }
 
 /// The text after the `#` that starts a comment.

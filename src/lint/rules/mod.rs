@@ -48,6 +48,7 @@ rules! {
     mod invalid_yaml;
     mod legacy_oci_helm_repository;
     mod lockdown_missing;
+    mod mismatched_image_marker;
     mod missing_controller;
     mod missing_dependency;
     mod missing_drift_detection;
@@ -87,6 +88,7 @@ rules! {
     mod undefined_variable;
     mod unfiltered_image_policy;
     mod unknown_service_account;
+    mod unknown_verb;
     mod unmatched_patch;
     mod unreachable_object;
     mod unready_dependency;
