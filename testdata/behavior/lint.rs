@@ -139,7 +139,7 @@ fn the_help_for_a_missing_lockdown_proposes_accounts_of_the_same_namespace() {
     let help = missing.unwrap_or_else(|| panic!("{}", lines(&findings))).help.as_deref().unwrap();
     let beside_flux = "set `serviceAccountName` in Kustomization `flux-system/infra`, to an account with the rights of Flux, such as \
                    `kustomize-controller`";
-    let of_another =
+    let elsewhere =
         "set `serviceAccountName` in Kustomization `monitoring/monitoring`, to an account of the same namespace";
     assert!(help.contains(beside_flux) && help.contains(elsewhere), "{help}");
 }

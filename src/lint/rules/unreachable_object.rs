@@ -180,6 +180,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for top in &tops {
         *below.entry_or(top, || 0) += 1;
     }
+    let is_habit = tops.iter().collect::<BTreeSet<_>>().len() > MAX_SEPARATE;
+    let common = is_habit.then(|| common_folder(&tops));
     let missing = missing_folders(fleet);
     for ((folder, objects), top) in folders.iter().zip(&tops) {
         let objects: Vec<&Object> = objects.values().copied().collect();
@@ -188,7 +190,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         let (patches, objects): (Vec<&Object>, Vec<&Object>) =
             objects.into_iter().partition(|object| is_beside && is_patch(object));
         found.extend(unused_patches(&patches));
-        let Some(finding) = finding(folder, &objects, shared_top) else { continue };
+        let Some(finding) = finding(folder, &objects, common.or(shared_top)) else { continue };
         // A path below a directory without reached files has one directory too many.
         let is_unused = !folder.is_empty() && reached.nearest(folder) != Some(*folder);
         let mut failed = missing.iter();
@@ -249,6 +251,14 @@ fn maybe_reached<'a>(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>) -> BTreeSet<
     found
 }
 
+/// The innermost directory that contains some directories.
+fn common_folder<'a>(folders: &[&'a str]) -> &'a str {
+    let first = folders.first().copied().unwrap_or_default();
+    let above = std::iter::successors(Some(first), |folder| Some(folder_of(folder)).filter(|_| !folder.is_empty()));
+    let mut above = above.filter(|above| folders.iter().all(|folder| is_inside(folder, above)));
+    above.next().unwrap_or_default()
+}
+
 /// The outermost directory above a directory.
 fn first(folder: &str) -> &str {
     folder.split('/').next().unwrap_or(folder)
@@ -307,6 +317,10 @@ fn is_patch(object: &Object) -> bool {
     is_incomplete || words.any(|word| word.eq_ignore_ascii_case("patch"))
 }
 
+/// The maximum number of kustomization.yaml files with separate findings. An author who leaves out files in more
+/// directories does so out of habit.
+const MAX_SEPARATE: usize = 5;
+
 /// Returns the finding for the patches of one directory that no kustomization lists.
 fn unused_patches(patches: &[&Object]) -> Option<Finding> {
     let (first, rest) = patches.split_first()?;
@@ -341,7 +355,7 @@ fn finding(folder: &str, objects: &[&Object], top: Option<&str>) -> Option<Findi
     let finding =
         Finding::warning(RULE.id, Label::new(place(first), "not reached"), message).help(help).about(first.reference());
     let finding = if let Some(top) = top {
-        let summary = format!(" directories in `{top}`");
+        let summary = if top.is_empty() { " directories".to_owned() } else { format!(" directories in `{top}`") };
         finding.caused_by(format!("below {top}"), "no cluster reaches the objects of ", summary)
     } else {
         // The environments of an application often have the same objects.
