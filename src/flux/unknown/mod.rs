@@ -2,9 +2,8 @@
 //! they may create. All rules use this module.
 
 mod base_url;
-mod contents;
-
-pub(super) mod injected_variables;
 pub(super) mod known_contents;
 pub(super) mod publisher;
+mod contents;
 pub(super) mod unknown_producer;
+pub(super) mod injected_variables;
