@@ -6,7 +6,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::flux::classify::is_of_scaffold;
 use crate::kube::groups;
-use crate::kustomize::{FILE_NAMES, Files, References, file_in, references_of};
+use crate::kustomize::{FILE_NAMES, Files, References, file_in, is_yaml, references_of};
 use crate::text::{File, folder_of, join, normalize};
 use crate::yaml::{Node, Parsed};
 
@@ -64,17 +64,32 @@ fn kind_of(parsed: &Parsed) -> Option<&str> {
 }
 
 impl KustomizationFile {
-    /// The paths in commented-out lines, such as `# - ./web`.
+    /// The paths in comments: entries of lists that are commented out, such as `# - ./web`, and the names of files in
+    /// prose.
     pub(crate) fn parked(&self) -> impl Iterator<Item = String> {
-        let comments = self.file.text().lines().filter_map(|line| line.trim_start().strip_prefix('#'));
-        let items = comments.filter_map(|comment| {
-            let text = comment.trim_start_matches(['#', ' ']);
+        let paths = self.file.text().lines().filter_map(comment).flat_map(|text| {
             let item = text.strip_prefix("- ").map(str::trim_start);
-            item.map(|item| item.strip_prefix("path:").unwrap_or(item)).or_else(|| text.strip_prefix("path:"))
+            let item = item.map(|item| item.strip_prefix("path:").unwrap_or(item)).or(text.strip_prefix("path:"));
+            let is_between = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | ':' | '(' | ')');
+            let named = text.split(is_between).map(|word| word.trim_end_matches('.')).filter(|word| is_yaml(word));
+            item.and_then(value).into_iter().chain(quoted_item(text)).chain(named)
         });
-        let paths = items.filter_map(|item| join(&self.folder, value(item)?));
-        paths.filter(|path| *path != self.folder)
+        paths.filter_map(|path| join(&self.folder, path)).filter(|path| *path != self.folder)
     }
+}
+
+/// The comment of a line, without the spaces before it.
+fn comment(line: &str) -> Option<&str> {
+    let start = line.trim_start();
+    let text = start.strip_prefix('#').or_else(|| start.split_once(" #").map(|(_, text)| text))?;
+    Some(text.trim_start_matches(['#', ' ']))
+}
+
+/// The entry of a list in brackets, such as `"./web",`.
+fn quoted_item(text: &str) -> Option<&str> {
+    let text = text.trim_end();
+    let text = text.strip_suffix(',').unwrap_or(text);
+    ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote)).filter(|text| !text.is_empty())
 }
 
 /// The paths of Flux Kustomizations in commented-out lines, relative to the root of the repository.

@@ -12,8 +12,8 @@ use arcstr::ArcStr;
 use super::program_evidence::{Evidence, created_kind, is_helmfile, renders_charts};
 use crate::flux::classify::{claims_to_be_manifest, is_chart_template};
 use crate::flux::install::kustomizations::is_kustomization_name;
-use crate::kustomize::is_yaml;
-use crate::text::{File, Index, Tree, folder_of};
+use crate::kustomize::{FILE_NAMES, is_yaml};
+use crate::text::{File, Index, Tree, folder_of, join};
 
 /// The maximum number of bytes that are compared to find the paths that programs mention.
 const MAX_COMPARED: usize = 100 << 20;
@@ -76,8 +76,17 @@ impl OtherPrograms {
     }
 
     /// The file of a program that may apply a directory to any cluster.
+    ///
+    /// A command that a program only prints does not apply a directory.
     pub fn applier(&self, folder: &str) -> Option<&str> {
-        self.evidence().iter().find(|one| one.applies(folder)).map(|one| one.file.path())
+        let has_kustomization = self.has_kustomization(folder);
+        let may_apply = |one: &&Arc<Evidence>| (has_kustomization && one.applies(folder)) || one.may_read(folder);
+        self.evidence().iter().find(may_apply).map(|one| one.file.path())
+    }
+
+    /// Returns whether `kubectl apply --kustomize` can build a directory.
+    fn has_kustomization(&self, folder: &str) -> bool {
+        FILE_NAMES.iter().filter_map(|name| join(folder, name)).any(|path| self.tree.has_file(&path))
     }
 
     /// The files and directories that templates apply, each with the file of the template.
@@ -219,9 +228,10 @@ impl<'a> ClusterPrograms<'a> {
         })
     }
 
-    /// The file of a program that may apply a directory.
+    /// The file of a program that may apply a directory, or of a program that tells the user to apply it.
     pub fn applier(self, folder: &str) -> Option<&'a str> {
-        self.evidence().find(|one| one.applies(folder)).map(|one| one.file.path())
+        let is_applied = |one: &&Evidence| one.applies(folder) || one.prints(folder);
+        self.evidence().find(is_applied).filter(|_| self.all.has_kustomization(folder)).map(|one| one.file.path())
     }
 
     /// The files and directories that templates apply, each with the file of the template.
@@ -231,10 +241,7 @@ impl<'a> ClusterPrograms<'a> {
 
     /// Returns whether a program mentions a path, so that its effect may depend on the directory of a cluster.
     pub fn mentions_paths(self) -> bool {
-        let mentions = |one: &Evidence| {
-            !one.named_files.is_empty() || !one.applied_folders.is_empty() || !one.template_paths.is_empty()
-        };
-        self.evidence().any(mentions)
+        self.evidence().any(|one| !one.named_files.is_empty() || one.has_folders())
     }
 
     /// The files of the programs.

@@ -23,6 +23,9 @@ const FLAGS_WITH_VALUE: [&str; 10] = [
     "--output",
 ];
 
+/// The commands that print their arguments.
+const PRINTERS: [&str; 7] = ["echo", "printf", "print", "log", "info", "warn", "write-host"];
+
 /// The evidence in one file.
 #[derive(Debug, Clone)]
 pub(super) struct Evidence {
@@ -41,6 +44,10 @@ pub(super) struct Evidence {
     pub(super) applied_folders: BTreeSet<String>,
     /// The files and directories that templates apply, with all files below them.
     pub(super) template_paths: BTreeSet<String>,
+    /// The ends of the paths of directories in commands that the program only prints, for a user.
+    pub(super) printed_folders: BTreeSet<String>,
+    /// The paths of directories with a variable, in a program that applies objects. The item of a variable is empty.
+    pub(super) read_folders: BTreeSet<Vec<String>>,
 }
 
 /// Returns whether a program writes the output of `kustomize build --enable-helm` to a file.
@@ -80,17 +87,34 @@ impl Evidence {
             objects: BTreeSet::new(),
             creates_namespaces: false,
             applied_folders: BTreeSet::new(),
+            printed_folders: BTreeSet::new(),
+            read_folders: BTreeSet::new(),
         };
         let file = evidence.file.clone();
         evidence.read(file.text(), is_helmfile(file.path()) || contains_releases(file.text()));
         evidence
     }
 
+    /// Returns whether a command applies a directory.
     pub(super) fn applies(&self, folder: &str) -> bool {
-        let is_end = |end: &String| {
-            folder.strip_suffix(end.as_str()).is_some_and(|start| start.is_empty() || start.ends_with('/'))
+        contains_end_of(&self.applied_folders, folder)
+    }
+
+    /// Returns whether the program prints a command that applies a directory.
+    pub(super) fn prints(&self, folder: &str) -> bool {
+        contains_end_of(&self.printed_folders, folder)
+    }
+
+    /// Returns whether the program may apply the files of a directory, according to a path with a variable.
+    pub(super) fn may_read(&self, folder: &str) -> bool {
+        if self.read_folders.is_empty() {
+            return false;
+        }
+        let segments: Vec<&str> = folder.split('/').collect();
+        let is_at = |start: &[&str], path: &[String]| {
+            path.iter().zip(start).all(|(wanted, segment)| wanted.is_empty() || wanted == segment)
         };
-        self.applied_folders.iter().any(is_end)
+        self.read_folders.iter().any(|path| segments.windows(path.len()).any(|start| is_at(start, path)))
     }
 
     /// The files and directories that templates apply, each with this file.
@@ -100,17 +124,26 @@ impl Evidence {
 
     pub(super) fn is_empty(&self) -> bool {
         let is_silent = self.charts.is_empty() && self.groups.is_empty() && self.objects.is_empty();
-        let is_silent = is_silent && !self.creates_namespaces && self.named_files.is_empty();
-        is_silent && self.applied_folders.is_empty() && self.template_paths.is_empty()
+        is_silent && !self.creates_namespaces && self.named_files.is_empty() && !self.has_folders()
+    }
+
+    /// Returns whether the program mentions a directory that it applies.
+    pub(super) fn has_folders(&self) -> bool {
+        let is_in_command = !self.applied_folders.is_empty() || !self.printed_folders.is_empty();
+        is_in_command || !self.read_folders.is_empty() || !self.template_paths.is_empty()
     }
 
     fn read(&mut self, text: &str, is_helmfile: bool) {
         let mut manifest = Manifest::default();
         let mut resource: Option<&'static str> = None;
         let (mut command, mut loops) = (String::new(), 0_usize);
+        let is_applier = text.contains("kubectl") && text.contains("apply");
         for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
             self.read_addresses(line);
             self.read_artifacts(line);
+            if is_applier {
+                self.read_folders.extend(line.split(is_end_of_path).filter_map(path_with_variable));
+            }
             if let Some((kind, name)) = manifest.read(line) {
                 self.add(kind, name);
             }
@@ -163,7 +196,7 @@ impl Evidence {
     /// Reads a command of kubectl, flux or helm.
     fn read_command(&mut self, command: &str, in_loop: bool) {
         if command.contains("kubectl") && command.contains("apply") {
-            self.read_apply(command);
+            simple_commands(command).for_each(|command| self.read_apply(command));
         }
         if !command.contains("create") && !command.contains("helm") {
             return;
@@ -196,8 +229,9 @@ impl Evidence {
     }
 
     /// Reads the directories that a command of kubectl applies.
-    fn read_apply(&mut self, command: &str) {
-        let mut words = command.split_whitespace();
+    fn read_apply(&mut self, command: SimpleCommand<'_>) {
+        let folders = if command.is_printed() { &mut self.printed_folders } else { &mut self.applied_folders };
+        let mut words = command.text.split_whitespace();
         while let Some(word) = words.next() {
             let (flag, value) = word.split_once('=').map_or((word, None), |(flag, value)| (flag, Some(value)));
             if !matches!(flag, "-k" | "--kustomize") {
@@ -209,7 +243,7 @@ impl Evidence {
             let known = if known.starts_with('$') { known.split_once('/').map_or("", |(_, rest)| rest) } else { known };
             let folder = known.trim_start_matches("./").trim_matches('/');
             if !folder.is_empty() && !folder.contains("..") && !is_computed(folder) {
-                self.applied_folders.insert(folder.to_owned());
+                folders.insert(folder.to_owned());
             }
         }
     }
@@ -275,6 +309,73 @@ impl Evidence {
             self.objects.insert((kind, name.to_owned()));
         }
     }
+}
+
+/// A command of a shell without operators, such as one of the commands of a pipeline.
+#[derive(Clone, Copy)]
+struct SimpleCommand<'a> {
+    text: &'a str,
+    /// Whether another command reads the output.
+    is_piped: bool,
+}
+
+impl SimpleCommand<'_> {
+    /// Returns whether the command prints its arguments for a user.
+    fn is_printed(self) -> bool {
+        let is_between = |c: char| c.is_whitespace() || matches!(c, '-' | '@' | '(' | '{' | '"' | '\'');
+        let mut words = self.text.split(is_between).filter(|word| !word.is_empty());
+        let name = words.find(|word| !matches!(*word, "then" | "do" | "else" | "cmd:" | "run:"));
+        !self.is_piped && name.is_some_and(|name| PRINTERS.contains(&name.to_ascii_lowercase().as_str()))
+    }
+}
+
+/// The commands between the operators of a shell. An operator in quotes is text.
+fn simple_commands(line: &str) -> impl Iterator<Item = SimpleCommand<'_>> {
+    let mut quote = None;
+    let is_operator = move |c: char| {
+        match quote {
+            Some(open) if open == c => quote = None,
+            None if matches!(c, '"' | '\'') => quote = Some(c),
+            _ => {}
+        }
+        quote.is_none() && matches!(c, ';' | '&' | '|')
+    };
+    let mut rest = Some(line);
+    let commands = line.split(is_operator).map(move |text| {
+        rest = rest.and_then(|rest| rest.get(text.len()..));
+        let is_piped = rest.is_some_and(|rest| rest.starts_with('|') && !rest.starts_with("||"));
+        rest = rest.and_then(|rest| rest.get(1..));
+        SimpleCommand { text, is_piped }
+    });
+    commands.filter(|command| !command.text.is_empty())
+}
+
+/// Returns whether one of the ends of paths is the end of a path.
+fn contains_end_of(ends: &BTreeSet<String>, folder: &str) -> bool {
+    let is_end =
+        |end: &String| folder.strip_suffix(end.as_str()).is_some_and(|start| start.is_empty() || start.ends_with('/'));
+    ends.iter().any(is_end)
+}
+
+fn is_end_of_path(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '=' | ';' | ':' | ',' | '(' | ')' | '[' | ']' | '|' | '>' | '&')
+}
+
+/// The segments of the path of a directory with a variable, such as `clusters/$NAME/patches`. The item of a variable is
+/// empty.
+///
+/// A variable at the start contains the root of the repository. A path needs two known segments, since another directory
+/// may have the name of one.
+fn path_with_variable(word: &str) -> Option<Vec<String>> {
+    let is_open = |segment: &&str| is_computed(segment) || matches!(*segment, "." | ".." | "");
+    let segments = word.trim_end_matches('/').split('/').skip_while(is_open);
+    let path: Vec<String> =
+        segments.map(|segment| if is_computed(segment) { String::new() } else { segment.to_owned() }).collect();
+    let is_known = |segment: &&String| !segment.is_empty();
+    let is_folder = path.last().is_some_and(|last| !last.is_empty() && !last.contains('.'));
+    let is_literal = path.iter().all(|segment| segment.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)));
+    let counts = (path.iter().filter(is_known).count(), path.len());
+    (is_folder && is_literal && counts.0 >= 2 && counts.0 < counts.1).then_some(path)
 }
 
 /// A manifest inside another file, read line by line.

@@ -1,16 +1,22 @@
+mod possible;
+mod switched_off;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label, ObjectRef, Part};
+use crate::base::set_aside::is_set_aside;
 use crate::base::similar_names::is_almost;
 use crate::flux::{Applier, Cluster, MISSING_PATH, State, is_flux, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::paths::{prefixes, segment_runs};
-use crate::lint::facts::reached::{ReachedFiles, has_root};
+use crate::lint::facts::reached::has_root;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::text::{Index, Span, folder_of, is_inside, normalize};
+use possible::{PossiblyReached, folders_of_open_instances};
+use switched_off::SwitchedOff;
 
 /// The number of further objects of a directory that a finding shows.
 const MAX_SHOWN: usize = 10;
@@ -45,10 +51,11 @@ declare! {
     /// An object without the fields that its kind requires is a patch. List it below `patches`, not `resources`.
     ///
     /// The rule reports one finding for all directories whose files the same kustomization.yaml would have to list. It
-    /// does not report objects that only an unreached object would apply. The rule ignores:
+    /// does not report objects that only an unreached object would apply. If all clusters are in directories for examples
+    /// or tests, the rule reports one finding. The rule ignores:
     ///
     /// - a FluxInstance, which users apply by hand
-    /// - files that a commented line of a kustomization.yaml references, and the paths of Flux Kustomizations in
+    /// - files that a comment of a kustomization.yaml names, and the paths of Flux Kustomizations in these files or in
     ///   commented lines
     /// - directories that are set aside according to their name: examples, tests, templates, charts, documentation,
     ///   archives and hidden directories
@@ -56,7 +63,9 @@ declare! {
     /// - the directories of clusters that `--cluster` does not select
     /// - Components
     /// - files of other tools
-    /// - objects that an unbuilt input may reach, directly or through further Kustomizations
+    /// - objects that an unbuilt input or a template of a Kustomization may reach, directly or through further
+    ///   Kustomizations
+    /// - directories that a script applies with `kubectl apply`
     /// - all objects, if an applier applies a complete artifact that may contain this repository
     /// - a repository without a root
     ///
@@ -129,9 +138,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         return;
     }
     let reached = fleet.reached();
-    let parked: Index<&str, ()> = fleet.repo.parked.iter().map(|path| (path.as_str(), ())).collect();
-    let is_parked =
-        |path: &str| prefixes(path).any(|above| parked.contains(above) || fleet.repo.charts.contains(above));
+    let applied = applied_folders(fleet);
+    let switched_off = SwitchedOff::of(fleet, reached, &applied);
+    let is_of_chart = |path: &str| prefixes(path).any(|above| fleet.repo.charts.contains(above));
     let unfollowed = |folder: &str| fleet.repo.unfollowed.contains(folder);
     let open = folders_of_open_instances(fleet, reached);
     let is_of_other = |path: &str| {
@@ -154,17 +163,27 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         let (root, path, offset) = written_position(object);
         if is_kustomization(object)
             && let Some(leads) = object.text_at(&["spec", "path"]).and_then(normalize)
+            && !applied.contains(&*leads)
         {
             led_to.insert(leads, folder_of(path));
         }
-        let is_excused = reached.is_set_aside(path) || is_library(path) || is_parked(path) || is_of_other(path);
+        let is_excused = reached.is_set_aside(path)
+            || is_library(path)
+            || switched_off.contains(path)
+            || is_of_chart(path)
+            || is_of_other(path);
         if root.is_none() && !is_excused {
             folders.entry(folder_of(path)).or_default().insert((path, offset), object);
         }
     }
-    let maybe = maybe_reached(fleet, reached);
+    let possible = PossiblyReached::of(fleet, reached, &applied);
     folders.retain(|folder, _| {
-        fleet.repo.other_programs.applier(folder).is_none() && !segment_runs(folder).any(|run| maybe.contains(run))
+        let program = fleet.repo.other_programs.applier(folder).map(|program| format!("the program of `{program}`"));
+        let by = program.or_else(|| possible.by(folder).map(str::to_owned));
+        if let Some(by) = &by {
+            found.unchecked(format!("objects in `{folder}`, which {by} may apply"));
+        }
+        by.is_none()
     });
     for (folder, objects) in &mut folders {
         let from_elsewhere = |run: &str| led_to.get(run).is_some_and(|from| from != folder);
@@ -183,6 +202,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let is_habit = tops.iter().collect::<BTreeSet<_>>().len() > MAX_SEPARATE;
     let common = is_habit.then(|| common_folder(&tops));
     let missing = missing_folders(fleet);
+    let is_of_library = has_only_examples(fleet);
     for ((folder, objects), top) in folders.iter().zip(&tops) {
         let objects: Vec<&Object> = objects.values().copied().collect();
         let shared_top = Some(*top).filter(|top| below.get(top).is_some_and(|count| *count > 1));
@@ -191,6 +211,10 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             objects.into_iter().partition(|object| is_beside && is_patch(object));
         found.extend(unused_patches(&patches));
         let Some(finding) = finding(folder, &objects, common.or(shared_top)) else { continue };
+        if is_of_library {
+            found.push(of_library(finding));
+            continue;
+        }
         // A path below a directory without reached files has one directory too many.
         let is_unused = !folder.is_empty() && reached.nearest(folder) != Some(*folder);
         let mut failed = missing.iter();
@@ -202,53 +226,16 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
 }
 
-/// The directories of clusters in which a program fills in the path of the FluxInstance, so that the synced part of the
-/// directory is unknown.
-fn folders_of_open_instances<'a>(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>) -> Vec<&'a str> {
-    let objects = fleet.repo.objects.iter().map(|built| &built.object).chain(&fleet.repo.aside);
-    let is_open = |object: &&Object| {
-        let path = object.text_at(&["spec", "sync", "path"]);
-        object.is(groups::FLUX_OPERATOR, "FluxInstance") && path.is_some_and(is_filled_in) && !reached.receives(object)
-    };
-    let folders = objects.filter(is_open).map(|object| folder_of(written_position(object).1));
-    let home =
-        |folder: &'a str| folder.strip_suffix(groups::FLUX_NAMESPACE).map_or(folder, |home| home.trim_end_matches('/'));
-    folders.map(home).filter(|folder| !folder.is_empty()).collect()
+/// Returns whether all clusters are tests or examples, so that the repository is a library for other repositories.
+fn has_only_examples(fleet: &Fleet<'_>) -> bool {
+    let mut clusters = fleet.repo.clusters.iter().filter(|cluster| !cluster.name.is_empty());
+    clusters.all(|cluster| is_set_aside(&cluster.folder, |_| false))
 }
 
-/// Returns whether a program replaces a path, or a part of it.
-fn is_filled_in(path: &str) -> bool {
-    path.contains(['$', '<', '{']) || (path.len() > 4 && path.starts_with("__") && path.ends_with("__"))
-}
-
-/// The directories that a cluster may reach, since an unbuilt input or a template may contain the Kustomizations that
-/// apply them.
-fn maybe_reached<'a>(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>) -> BTreeSet<String> {
-    let objects = fleet.repo.objects.iter().map(|built| &built.object).chain(&fleet.repo.aside);
-    // The paths of the Kustomizations in each directory, at any root of a source.
-    let mut inside: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let mut open: Vec<String> = Vec::new();
-    for object in objects.filter(|object| is_kustomization(object) && !reached.receives(object)) {
-        let Some(leads) = object.text_at(&["spec", "path"]).and_then(normalize).filter(|path| !path.is_empty()) else {
-            continue;
-        };
-        if reached.may_reach(object) {
-            open.push(leads);
-        } else {
-            let runs = segment_runs(folder_of(written_position(object).1));
-            runs.for_each(|run| inside.entry(run).or_default().push(leads.clone()));
-        }
-    }
-    // The build of an applier decides which objects of its directory the cluster receives, not a template.
-    let applied: BTreeSet<&str> = appliers(fleet).map(|applier| applier.folder.as_ref()).collect();
-    let templates = fleet.repo.other_programs.template_paths().map(|(path, _)| path);
-    open.extend(templates.filter(|path| !applied.contains(path)).map(ToOwned::to_owned));
-    let mut found = BTreeSet::new();
-    while let Some(folder) = open.pop() {
-        open.extend(inside.remove(&*folder).unwrap_or_default());
-        found.insert(folder);
-    }
-    found
+/// The finding of a library. Its users determine which objects they apply, so that all directories have one cause.
+fn of_library(finding: Finding) -> Finding {
+    let summary = " directories: all clusters of this repository are in directories for examples or tests";
+    finding.caused_by("library", "no cluster reaches the objects of ", summary).keeping_related()
 }
 
 /// The innermost directory that contains some directories.
@@ -262,6 +249,11 @@ fn common_folder<'a>(folders: &[&'a str]) -> &'a str {
 /// The outermost directory above a directory.
 fn first(folder: &str) -> &str {
     folder.split('/').next().unwrap_or(folder)
+}
+
+/// The directories that the clusters apply.
+fn applied_folders<'a>(fleet: &Fleet<'a>) -> BTreeSet<&'a str> {
+    appliers(fleet).map(|applier| &*applier.folder).collect()
 }
 
 /// The directories of the appliers whose build fails, such as directories that do not exist, each with its applier.

@@ -1,0 +1,108 @@
+//! The directories that a cluster possibly reaches.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::flux::is_kustomization;
+use crate::kube::{Object, groups};
+use crate::lint::facts::distinct::written_position;
+use crate::lint::facts::paths::segment_runs;
+use crate::lint::facts::reached::ReachedFiles;
+use crate::lint::fleet::Fleet;
+use crate::text::{folder_of, normalize};
+use crate::yaml::Node;
+
+/// The directories that a cluster may reach, each with the object or file that makes it possible.
+///
+/// It is a Kustomization that an unbuilt input may contain, or it contains a template from which a controller or a user
+/// creates a Kustomization.
+pub(super) struct PossiblyReached(BTreeMap<String, String>);
+
+impl PossiblyReached {
+    /// `applied` are the directories that the clusters apply.
+    pub(super) fn of<'a>(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>, applied: &BTreeSet<&str>) -> Self {
+        let objects = || fleet.repo.objects.iter().map(|built| &built.object).chain(&fleet.repo.aside);
+        // The paths of the Kustomizations in each directory, at any root of a source.
+        let mut inside: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut open: Vec<(String, String)> = Vec::new();
+        for object in objects().filter(|object| is_kustomization(object) && !reached.receives(object)) {
+            let Some(leads) = object.text_at(&["spec", "path"]).and_then(normalize).filter(|path| !path.is_empty())
+            else {
+                continue;
+            };
+            if reached.may_reach(object) {
+                open.push((leads, object.reference().to_string()));
+            } else {
+                let runs = segment_runs(folder_of(written_position(object).1));
+                runs.for_each(|run| inside.entry(run).or_default().push(leads.clone()));
+            }
+        }
+        for object in objects().filter(|object| may_contain_template(object) && reached.may_reach(object)) {
+            let mut paths = BTreeSet::new();
+            add_paths(&object.node, &mut paths);
+            open.extend(paths.into_iter().map(|path| (path, object.reference().to_string())));
+        }
+        // The build of an applier decides which objects of its directory the cluster receives, not a template.
+        let templates = fleet.repo.other_programs.template_paths().filter(|(path, _)| !applied.contains(path));
+        open.extend(templates.map(|(path, file)| (path.to_owned(), format!("the template `{file}`"))));
+        let mut found = BTreeMap::new();
+        while let Some((folder, by)) = open.pop() {
+            open.extend(inside.remove(&*folder).unwrap_or_default().into_iter().map(|leads| (leads, by.clone())));
+            found.entry(folder).or_insert(by);
+        }
+        Self(found)
+    }
+
+    /// The object or file that makes it possible that a cluster reaches a directory.
+    pub(super) fn by(&self, folder: &str) -> Option<&str> {
+        segment_runs(folder).find_map(|run| self.0.get(run)).map(String::as_str)
+    }
+}
+
+/// Returns whether an object may contain a template of a Kustomization.
+///
+/// A cluster receives the objects of ResourceSets, and Flux objects and definitions contain no templates.
+fn may_contain_template(object: &Object) -> bool {
+    let without = ["apiextensions.k8s.io", groups::FLUX_OPERATOR, groups::KUSTOMIZE, groups::SOURCE];
+    !without.contains(&object.group())
+}
+
+/// Adds the paths of the Kustomizations that an object contains, such as those of the templates of kro and Crossplane.
+fn add_paths(node: &Node, paths: &mut BTreeSet<String>) {
+    let is_of_flux = |version: &str| version.starts_with(groups::KUSTOMIZE);
+    if node.get("apiVersion").and_then(Node::text).is_some_and(is_of_flux) {
+        paths.extend(node.at_keys(&["spec", "path"]).and_then(Node::text).and_then(known_part));
+    }
+    if let Some(text) = node.text().filter(|text| text.contains(groups::KUSTOMIZE)) {
+        let values = text.lines().filter_map(|line| line.trim_start().strip_prefix("path:"));
+        paths.extend(values.filter_map(|value| known_part(value.trim().trim_matches(['"', '\'']))));
+    }
+    node.entries().iter().for_each(|entry| add_paths(&entry.node, paths));
+    node.items().iter().for_each(|item| add_paths(item, paths));
+}
+
+/// The part of a path before the first expression.
+fn known_part(path: &str) -> Option<String> {
+    let end = path
+        .find(['$', '{', '<', '('])
+        .map_or(path.len(), |at| path.get(..at).and_then(|start| start.rfind('/')).unwrap_or(0));
+    path.get(..end).and_then(normalize).filter(|path| !path.is_empty())
+}
+
+/// The directories of clusters in which a program fills in the path of the FluxInstance, so that the synced part of the
+/// directory is unknown.
+pub(super) fn folders_of_open_instances<'a>(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>) -> Vec<&'a str> {
+    let objects = fleet.repo.objects.iter().map(|built| &built.object).chain(&fleet.repo.aside);
+    let is_open = |object: &&Object| {
+        let path = object.text_at(&["spec", "sync", "path"]);
+        object.is(groups::FLUX_OPERATOR, "FluxInstance") && path.is_some_and(is_filled_in) && !reached.receives(object)
+    };
+    let folders = objects.filter(is_open).map(|object| folder_of(written_position(object).1));
+    let home =
+        |folder: &'a str| folder.strip_suffix(groups::FLUX_NAMESPACE).map_or(folder, |home| home.trim_end_matches('/'));
+    folders.map(home).filter(|folder| !folder.is_empty()).collect()
+}
+
+/// Returns whether a program replaces a path, or a part of it.
+fn is_filled_in(path: &str) -> bool {
+    path.contains(['$', '<', '{']) || (path.len() > 4 && path.starts_with("__") && path.ends_with("__"))
+}
