@@ -14,8 +14,8 @@ use crate::text::{Edit, File, Tree, edited, is_editable};
 /// The maximum number of rounds. Fixes that overlap are applied in different rounds.
 const MAX_ROUNDS: usize = 8;
 
-/// The maximum number of checks of a round. A check runs the linter.
-const MAX_CHECKS: usize = 24;
+/// The maximum number of checks of all rounds, beside the first one of each round. A check runs the linter.
+const MAX_CHECKS: usize = 48;
 
 /// The result of the application of fixes.
 #[derive(Debug, Clone, Default)]
@@ -58,6 +58,7 @@ struct Candidate {
 pub fn fix(tree: &Tree, options: &Options, safety: Safety, is_generated: impl Fn(&str) -> bool) -> Fixed {
     let mut fixed = Fixed { tree: tree.clone(), ..Fixed::default() };
     let mut rejected: BTreeMap<String, Unfixed> = BTreeMap::new();
+    let mut checks = 0;
     for _ in 0..MAX_ROUNDS {
         let run = Run::of(&fixed.tree, options);
         let (mut batch, mut taken) = (Vec::new(), Taken::default());
@@ -87,8 +88,9 @@ pub fn fix(tree: &Tree, options: &Options, safety: Safety, is_generated: impl Fn
             batch.sort_by_cached_key(Candidate::change);
         }
         let mut choice =
-            Choice { run: &run, options, base: &fixed.tree, accepted: Vec::new(), rejected: Vec::new(), checks: 0 };
+            Choice { run: &run, options, base: &fixed.tree, accepted: Vec::new(), rejected: Vec::new(), checks };
         choice.add(batch);
+        checks = choice.checks;
         let Choice { accepted, rejected: refused, .. } = choice;
         if accepted.is_empty() && refused.is_empty() {
             break;

@@ -17,8 +17,13 @@ use crate::rbac::model::role::DefinedIn;
 use crate::rbac::model::subject::{Account, Subject};
 use crate::yaml::Name;
 
-/// The resources that run commands in pods. The kubelet also accepts commands of a `get`.
-const COMMANDS: [&str; 2] = ["nodes/proxy", "pods/exec"];
+/// The resources that run commands in pods, with the verbs. The API server and the kubelet also accept commands of a `get`.
+const COMMANDS: [(&str, &[&str]); 4] = [
+    ("nodes/proxy", &["create", "get"]),
+    ("pods/exec", &["create", "get"]),
+    ("pods/attach", &["create", "get"]),
+    ("pods/ephemeralcontainers", &["update", "patch"]),
+];
 
 /// A way to assume another identity.
 #[derive(Debug, Clone)]
@@ -104,13 +109,16 @@ impl Rbac {
         if let (Some(create), Some(read)) = (may("create", "", "secrets"), reads()) {
             push(Actor::every_account_of(scope), Method::TokenSecret, vec![create, read], None);
         }
-        // In a single namespace, the owner has these rights.
-        if scope.is_empty() {
-            for resource in COMMANDS {
-                if let Some(grant) = may("create", "", resource).or_else(|| may("get", "", resource)) {
-                    push(Actor::AllAccounts, Method::Command(resource), vec![grant], None);
-                }
+        for (resource, verbs) in COMMANDS {
+            // Nodes have no namespace.
+            let is_possible = scope.is_empty() || resource.starts_with("pods/");
+            let grant = || verbs.iter().find_map(|verb| may(verb, "", resource));
+            if let Some(grant) = is_possible.then(grant).flatten() {
+                push(Actor::every_account_of(scope), Method::Command(resource), vec![grant], None);
             }
+        }
+        // In a single namespace, the owner reads the Secrets.
+        if scope.is_empty() {
             if let Some(read) = reads().or_else(|| may("watch", "", "secrets")) {
                 push(Actor::SecretReader, Method::ReadSecrets, vec![read], None);
             }
