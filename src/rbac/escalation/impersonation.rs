@@ -118,10 +118,10 @@ impl Rbac {
             }
         }
         // In a single namespace, the owner reads the Secrets.
-        if scope.is_empty() {
-            if let Some(read) = reads().or_else(|| may("watch", "", "secrets")) {
-                push(Actor::SecretReader, Method::ReadSecrets, vec![read], None);
-            }
+        if scope.is_empty()
+            && let Some(read) = reads().or_else(|| may("watch", "", "secrets"))
+        {
+            push(Actor::SecretReader, Method::ReadSecrets, vec![read], None);
         }
         if self.has(account, scope, everything()[..1].iter()) == Guard::Passed {
             return;
