@@ -22,19 +22,19 @@ declare! {
     /// A committed value stays in the history, in every clone, in CI logs and in the artifacts of Flux. Treat the value
     /// as disclosed. The rule never shows the value.
     ///
-    /// The rule checks Secrets and ConfigMaps with their generators, the values of charts, environment variables of
-    /// pods, the addresses of Providers, and the URLs of sources. It also checks YAML, JSON and other files in these
+    /// The rule checks Secrets and ConfigMaps with their generators, the templates of ExternalSecrets, the values of
+    /// charts, environment variables of pods, the addresses of Providers, and the URLs of sources. It also checks YAML, JSON and other files in these
     /// values. If a variable sets a value, the finding is at the value of the variable.
     ///
     /// The severity is error for a value that is private because of its shape: a private key, a token with a known
     /// prefix, a URL with a password, or the URL of a webhook. It is also error for a value of a Secret with a key such
     /// as `password`, and for a password in a file of a Secret. It is warning if only the name or a random text
-    /// indicates that a value is private: a password in a ConfigMap, in chart values or in an environment variable, a
-    /// URL with an API key, a URL with a password for localhost, and a random value in a Secret. It is also warning for
-    /// a password hash at any place, for a value in a directory of examples or templates, if the repository has no
-    /// cluster, and for a value that a comment calls invented, such as `# dummy values` at the start of the file. It is
-    /// pedantic for a well-known password such as `changeme`. Such a value does not disclose a secret, but without a
-    /// replacement, it is the password.
+    /// indicates that a value is private: a password in a ConfigMap, in a template, in chart values or in an
+    /// environment variable, a URL with an API key, a URL with a password for localhost, and a random value in a
+    /// Secret. It is also warning for a password hash at any place, for a value in a directory of examples or
+    /// templates, if the repository has no cluster, and for a value that a comment calls invented, such as `# dummy
+    /// values` at the start of the file. It is pedantic for a well-known password such as `changeme`, also in a URL.
+    /// Such a value does not disclose a secret, but without a replacement, it is the password.
     ///
     /// These values are not private: public keys, certificates, addresses, user names, identifiers, empty values,
     /// variables, templates, references to a vault, SOPS-encrypted values, and placeholders such as `<token>` and
@@ -88,6 +88,12 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         ("", "Secret") => check_secret(applied, found),
         ("", "ConfigMap") if object.node.get("sops").is_none() => {
             report(applied, "", &at(&["data"]), "move the value to a Secret, and encrypt the file with SOPS", found);
+        }
+        ("external-secrets.io", "ExternalSecret") => {
+            // Most values of a template are settings beside the values that the operator fetches.
+            let private = at(&["spec", "target", "template", "data"]);
+            let help = "fetch the value with `spec.data`, and let the template read it: the template is not encrypted";
+            report(applied, " in its template", &private, help, found);
         }
         (groups::HELM, "HelmRelease") => {
             let help = "let the chart read the value from a Secret, or move the value to a Secret that `valuesFrom` \

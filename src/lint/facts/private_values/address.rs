@@ -6,8 +6,10 @@ use crate::yaml::Node;
 
 /// The credentials in the address of a field.
 pub(crate) fn in_address(node: &Node, field: &str) -> Option<Private> {
-    let shape = shape::find(node.text()?)?;
-    Some(Private::new(node, field, Evidence::Shape(shape.what)))
+    let text = node.text()?;
+    let known = shape::has_known_password(text).then_some(Evidence::Guessable);
+    let evidence = shape::find(text).map(|shape| Evidence::Shape(shape.what)).or(known)?;
+    Some(Private::new(node, field, evidence))
 }
 
 /// The credentials in the address of a webhook, whose last segment may be a credential.

@@ -32,7 +32,8 @@ impl Private {
 /// The reason why a value is private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
-    /// The name denotes a secret, and the value is a well-known password such as `changeme`.
+    /// The name denotes a secret, and the value is a well-known password such as `changeme`, or the value is an address
+    /// with such a password.
     Guessable,
     /// The name denotes a secret.
     Name,

@@ -210,6 +210,9 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     if let Some(shape) = shape::find(value) {
         return Some(Evidence::Shape(shape.what));
     }
+    if shape::has_known_password(value) {
+        return Some(Evidence::Guessable);
+    }
     let is_string = || matches!(scalar.resolve(Reader::Kustomize), Some(Scalar::String(_)));
     let told = name::of_value(name);
     if told == Name::Neutral

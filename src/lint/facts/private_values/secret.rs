@@ -114,6 +114,9 @@ fn in_entry(entry: &Entry, text: Option<&str>, known: &Known<'_>) -> Vec<Private
     if let Some(shape) = shape::find(value) {
         return private(Evidence::Shape(shape.what));
     }
+    if shape::has_known_password(value) {
+        return private(Evidence::Guessable);
+    }
     let is_switch = matches!(value, "true" | "false" | "yes" | "no" | "on" | "off");
     if shape::is_placeholder(value)
         || name::is_public(key)

@@ -162,6 +162,17 @@ fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
     Some(Shape { range, what })
 }
 
+/// Returns whether a value is an address with a password that attackers try first.
+pub(super) fn has_known_password(value: &str) -> bool {
+    let Some((_, rest)) = value.split_once("://").filter(|_| !value.contains(char::is_whitespace)) else {
+        return false;
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let password = authority.rsplit_once('@').and_then(|(user, _)| Some(user.split_once(':')?.1));
+    let is_replaced = contains_placeholder(rest) || rest.contains('{');
+    !is_replaced && password.is_some_and(|password| !is_placeholder(password) && is_guessable(password))
+}
+
 /// Returns whether a part of an address is a variable of a shell, such as `$TOKEN`.
 fn is_variable(part: &str) -> bool {
     part.strip_prefix('$').is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
