@@ -13,7 +13,7 @@ use crate::yaml::{INVALID_YAML, Parsed};
 pub(super) enum SkipReason {
     /// The file is a template of a Helm chart.
     ChartTemplate,
-    /// The file is not valid YAML and contains Go or Jinja template syntax.
+    /// The file is not valid YAML and contains the template syntax of Go, Jinja or `FreeMarker`.
     Template,
     /// The file is not valid YAML and does not look like a manifest.
     NotYaml,
@@ -78,13 +78,15 @@ pub(super) fn claims_to_be_manifest(text: &str) -> bool {
     version && value("kind").is_some_and(|kind| kind.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
-/// Returns whether an invalid file is a template: the first invalid line, or the line before it, contains Go or Jinja
-/// template syntax.
+/// Returns whether an invalid file is a template: the first invalid line, or the line before it, contains the template
+/// syntax of Go, Jinja or `FreeMarker`.
 pub(super) fn is_template(parsed: &Parsed) -> bool {
     let Some(first) = parsed.findings.iter().find(|finding| finding.rule == INVALID_YAML) else { return false };
     let (file, line) = (&parsed.file, first.at.span.position().line);
     let text = |line: u32| file.line(line).and_then(|range| file.text().get(range)).unwrap_or_default();
-    [line, line.saturating_sub(1)].iter().any(|line| text(*line).contains("{{") || text(*line).contains("{%"))
+    let is_directive = |text: &str| ["<#", "</#"].iter().any(|start| text.trim_start().starts_with(start));
+    let is_of_template = |text: &str| text.contains("{{") || text.contains("{%") || is_directive(text);
+    [line, line.saturating_sub(1)].iter().any(|line| is_of_template(text(*line)))
 }
 
 /// Returns whether a file is a template in a directory of templates. Another program creates directories from these
