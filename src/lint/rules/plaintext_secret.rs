@@ -23,8 +23,8 @@ declare! {
     /// as disclosed. The rule never shows the value.
     ///
     /// The rule checks Secrets and ConfigMaps with their generators, the templates of ExternalSecrets, the values of
-    /// charts, environment variables of pods, the addresses of Providers, and the URLs of sources. It also checks YAML, JSON and other files in these
-    /// values. If a variable sets a value, the finding is at the value of the variable.
+    /// charts, environment variables of pods, the addresses of Providers, and the URLs of sources. It also checks YAML,
+    /// JSON and other files in these values. If a variable sets a value, the finding is at the value of the variable.
     ///
     /// The severity is error for a value that is private because of its shape: a private key, a token with a known
     /// prefix, a URL with a password, or the URL of a webhook. It is also error for a value of a Secret with a key such
