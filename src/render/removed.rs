@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::Change;
 use crate::base::finding::ObjectRef;
-use crate::flux::SYNC_FILE;
 use crate::kube::{Object, groups};
 use crate::text::{File, Tree, folder_of, is_inside, join};
 use crate::yaml::{Node, parse};
+
+/// The file to which `flux bootstrap` writes the sync of a cluster.
+const SYNC_FILE: &str = "gotk-sync.yaml";
 
 /// The objects that a render removes from a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,20 +1,10 @@
 //! The objects that exist on a cluster before Flux starts.
 
 use super::View;
-use crate::config;
-use crate::flux::{Applied, ClusterPrograms};
+use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::facts::identity_hash::kind_hash;
 use crate::lint::facts::inputs::Input;
-
-/// The objects that users and other programs create on a cluster.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::lint) struct BeforeFlux<'a> {
-    /// The objects that the configuration declares.
-    pub(in crate::lint) external: &'a [config::Declared],
-    /// The programs whose files are in the repository.
-    pub(in crate::lint) programs: ClusterPrograms<'a>,
-}
 
 impl View<'_> {
     /// Returns whether another program of the repository may create an object before Flux starts.

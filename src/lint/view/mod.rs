@@ -6,10 +6,9 @@ mod releases;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
-pub(in crate::lint) use before_flux::BeforeFlux;
-
 use crate::api::catalog::{Catalog, scope_of};
 use crate::base::finding::ObjectRef;
+use crate::config;
 use crate::flux::{
     Applied, AppliedSet, Applier, ApplierKind, ClusterPrograms, FluxVersion, Installation, Producers, Receiver,
     Settings, Tenancy, repository_owner,
@@ -81,6 +80,15 @@ pub(in crate::lint) struct Received<'a> {
 pub(in crate::lint) struct Positions {
     by_identity: OnceLock<ByIdentity>,
     by_kind: OnceLock<Index<u64, Vec<usize>>>,
+}
+
+/// The objects that users and other programs create on a cluster.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::lint) struct BeforeFlux<'a> {
+    /// The objects that the configuration declares.
+    pub(in crate::lint) external: &'a [config::Declared],
+    /// The programs whose files are in the repository.
+    pub(in crate::lint) programs: ClusterPrograms<'a>,
 }
 
 impl<'a> View<'a> {
