@@ -14,9 +14,15 @@ use crate::lint::rule::Rule;
 use crate::lint::rules::RULES;
 use crate::text::{File, Tree};
 
-/// The rules that compare clusters, and the rule that needs the directories of all clusters.
-const COMPARING: [&str; 4] =
-    ["duplicate-cluster-identity", "runtime-info-drift", "unreachable-object", "missing-failure-strategy"];
+/// The rules that compare clusters, and the rule that needs the directories of all clusters. One line has one finding about
+/// its API version, also if the clusters have different releases.
+const COMPARING: [&str; 5] = [
+    "deprecated-api",
+    "duplicate-cluster-identity",
+    "missing-failure-strategy",
+    "runtime-info-drift",
+    "unreachable-object",
+];
 
 /// The parts of a cluster, each the number of one of some variants.
 #[derive(Debug, Clone)]
