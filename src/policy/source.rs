@@ -62,8 +62,14 @@ fn of_path(
         .map(|(path, _)| path)
         .filter(|path| folder.as_deref().is_some_and(|folder| is_inside(path, folder)))
         .filter(|path| is_yaml(path))
-        .take(MAX_FILES)
+        .take(MAX_FILES + 1)
         .collect();
+    if files.len() > MAX_FILES {
+        let message =
+            format!("`{path}` contains more than {MAX_FILES} YAML files, which are too many policies to read");
+        let help = "name directories or files that contain only policies";
+        return Err(Box::new(Finding::error(INVALID_CONFIG, declared.at.clone(), message).help(help)));
+    }
     let mut objects = Vec::new();
     for path in files {
         let Ok(file) = tree.file(path) else { continue };
@@ -103,4 +109,31 @@ fn of_built_in(declared: &DeclaredPolicies, name: &str) -> Result<Vec<Object>, B
     let values: BTreeMap<String, String> =
         declared.config.parameters.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect();
     Ok(policy.objects_with(&values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::PolicyConfig;
+    use crate::text::File;
+
+    #[test]
+    fn a_directory_with_too_many_files_is_an_error() {
+        let policy =
+            "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: a}\n";
+        let tree = |count: usize| -> Tree {
+            (0..count).map(|number| File::new(format!("policies/{number:05}.yaml"), policy)).collect()
+        };
+        let declared = DeclaredPolicies {
+            config: PolicyConfig { path: Some("policies".to_owned()), ..PolicyConfig::default() },
+            at: File::new(".fleetwright.yaml", "policies: [policies]\n").first_line(),
+            parameters: BTreeMap::new(),
+        };
+        let read = |count| load(std::slice::from_ref(&declared), &tree(count), &[]);
+        let (sources, findings) = read(MAX_FILES);
+        assert_eq!((sources.len(), findings.len()), (1, 0));
+        let (sources, findings) = read(MAX_FILES + 1);
+        assert!(sources.is_empty());
+        assert!(findings.first().is_some_and(|finding| finding.message.contains("more than 10000 YAML files")));
+    }
 }
