@@ -23,6 +23,9 @@ pub const TOOLKIT: &str = ".toolkit.fluxcd.io";
 /// The default namespace of Flux.
 pub const FLUX_NAMESPACE: &str = "flux-system";
 
+/// The file to which `flux bootstrap` writes the sync of a cluster.
+pub const SYNC_FILE: &str = "gotk-sync.yaml";
+
 /// Returns whether a group matches `*.toolkit.fluxcd.io`. The Flux controllers serve these groups.
 pub fn is_toolkit(group: &str) -> bool {
     group.ends_with(TOOLKIT)

@@ -8,9 +8,6 @@ use crate::kube::{Object, groups};
 use crate::text::{File, Tree, folder_of, is_inside, join};
 use crate::yaml::{Node, parse};
 
-/// The file to which `flux bootstrap` writes the sync of a cluster.
-const SYNC_FILE: &str = "gotk-sync.yaml";
-
 /// The objects that a render removes from a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removed {
@@ -81,7 +78,7 @@ fn removed_clusters<'a>(
 /// The paths that the FluxInstances of a file sync, and those that its Kustomizations sync if `flux bootstrap` writes the
 /// file.
 fn synced_paths(file: &File) -> Vec<String> {
-    let is_sync = file.path().rsplit('/').next() == Some(SYNC_FILE);
+    let is_sync = file.path().rsplit('/').next() == Some(groups::SYNC_FILE);
     let path = |object: &Object| match (object.group(), object.kind()) {
         (groups::FLUX_OPERATOR, "FluxInstance") => object.text_at(&["spec", "sync", "path"]).map(str::to_owned),
         (groups::KUSTOMIZE, "Kustomization") if is_sync => object.text_at(&["spec", "path"]).map(str::to_owned),

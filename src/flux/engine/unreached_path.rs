@@ -64,7 +64,8 @@ impl OwnSources {
         let Value::Scalar(text, style) = &path.value else { return None };
         let is_open = *style == Style::Unknown || text.contains('$') || text.contains("{{");
         let file = object.node.origin.written().file().path();
-        let is_aside = is_set_aside(file, |folder| folders.contains(folder)) || file.ends_with("gotk-sync.yaml");
+        let is_aside =
+            is_set_aside(file, |folder| folders.contains(folder)) || file.ends_with(crate::kube::groups::SYNC_FILE);
         let is_of_other = self.of_others.iter().any(|folder| is_inside(file, folder));
         if is_open || is_aside || is_of_other || built.completion.mentions("path") {
             return None;

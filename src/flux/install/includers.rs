@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::installation::{COMPONENTS_FILE, SYNC_FILE};
+use super::installation::COMPONENTS_FILE;
 use super::kustomizations::KustomizationFile;
+use crate::kube::groups::SYNC_FILE;
 use crate::text::{Span, Tree, folder_of, is_inside};
 
 /// The directories of the kustomizations that include each path.

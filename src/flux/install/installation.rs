@@ -59,8 +59,5 @@ pub fn installs(home: &str, group: &str, kind: &str, namespace: &str, name: &str
     }
 }
 
-/// The file to which `flux bootstrap` writes the sync.
-pub(super) const SYNC_FILE: &str = "gotk-sync.yaml";
-
 /// The file to which `flux bootstrap` writes the manifests of Flux.
 pub(super) const COMPONENTS_FILE: &str = "gotk-components.yaml";

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::deployments::{controllers_in, controllers_of};
-use super::installation::{COMPONENTS_FILE, SYNC_FILE};
+use super::installation::COMPONENTS_FILE;
 use super::kustomizations::KustomizationFile;
 use crate::kube::Object;
+use crate::kube::groups::SYNC_FILE;
 use crate::kustomize::{Builder, file_in, references_of};
 use crate::text::Span;
 use crate::yaml::Node;

@@ -313,7 +313,7 @@ struct TenantCandidate {
 /// Returns whether `flux bootstrap` wrote an object. `flux bootstrap` overwrites the file at each upgrade.
 pub fn is_of_bootstrap(object: &Object) -> bool {
     let path = object.node.origin.written().file().path();
-    path.rsplit('/').next() == Some("gotk-sync.yaml") && is_flux(object)
+    path.rsplit('/').next() == Some(groups::SYNC_FILE) && is_flux(object)
 }
 
 /// The namespaces of Flux. If the root is known, no other object can declare the namespace of a tenant to be one.

@@ -122,7 +122,7 @@ fn is_beside(sync: &Applier, applier: &Applier) -> bool {
 }
 
 fn is_sync_file(path: &str) -> bool {
-    path.rsplit('/').next() == Some("gotk-sync.yaml")
+    path.rsplit('/').next() == Some(crate::kube::groups::SYNC_FILE)
 }
 
 fn file_of(applier: &Applier) -> Option<&str> {

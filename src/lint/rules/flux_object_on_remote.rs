@@ -201,7 +201,7 @@ fn receives_flux(view: &View<'_>) -> bool {
         return true;
     }
     let mut telling = view.by_flux().flat_map(|(brought, _)| brought.tenancy_objects());
-    telling.any(|applied| applied.object.node.origin.written().file().path().ends_with("gotk-sync.yaml"))
+    telling.any(|applied| applied.object.node.origin.written().file().path().ends_with(groups::SYNC_FILE))
 }
 
 fn finding(brought: &AppliedSet, objects: &[Applied<'_>]) -> Option<Finding> {

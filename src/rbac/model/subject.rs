@@ -77,7 +77,7 @@ impl Subject {
         matches!(self, Self::Group(name) if &**name == "system:masters")
     }
 
-    /// Returns whether the subject has the requests that do not state an identity, which everybody can send.
+    /// Returns whether the subject is the user or the group of unauthenticated requests.
     pub(crate) fn is_anonymous(&self) -> bool {
         match self {
             Self::User(name) => &**name == "system:anonymous",

@@ -21,12 +21,13 @@ use super::written::written;
 use crate::base::set_aside::{is_former, is_set_aside};
 use crate::config::DeclaredRoot;
 use crate::flux::install::includers::Includers;
-use crate::flux::install::installation::{COMPONENTS_FILE, SYNC_FILE};
+use crate::flux::install::installation::COMPONENTS_FILE;
 use crate::flux::install::kustomizations::KustomizationFile;
 use crate::flux::object::kustomization_path::{below, clamp};
 use crate::flux::source::Exclusions;
 use crate::flux::source::reference::SourceRef;
 use crate::kube::groups;
+use crate::kube::groups::SYNC_FILE;
 use crate::kustomize::Builder;
 use crate::text::{Tree, folder_of, is_inside};
 use crate::yaml::Name;
@@ -221,7 +222,7 @@ fn settle(tree: &Tree, coverage: &Coverage<'_>, mut candidates: Vec<RootCandidat
     let declared: BTreeSet<Name> = declared.filter_map(|one| one.name.clone()).collect();
     let has_bootstrap = found.values().any(|one| one.kind != CandidateKind::Folder);
     let exclusions = LazyCell::new(|| Exclusions::of_tree(tree));
-    // Nobody has bootstrapped a cluster whose directory the source excludes, and the author knows it.
+    // If the source excludes the directory of a cluster, the cluster is not bootstrapped yet.
     let is_excluded = |one: &RootCandidate, folder: &str| {
         matches!(one.kind, CandidateKind::ToCome | CandidateKind::Folder)
             && tree.under(folder).all(|path| exclusions.contain(path))
