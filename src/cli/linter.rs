@@ -28,6 +28,8 @@ const IN_SKIPPED_PATHS: &str = "findings in paths that the configuration skips";
 /// The reasons why rules have no or less severe findings.
 const RULES_OFF: &str = "rules that the configuration turns off";
 const RULES_LOWERED: &str = "rules whose severity the configuration lowers";
+const DOUBTED: &str = "clusters whose errors are warnings, since no bootstrap shows that they exist; declare a cluster with \
+                       `clusters.NAME.root` in .fleetwright.yaml";
 const NO_TENANTS: &str = "rules for tenants, since the configuration sets `tenancy.mode: single`";
 
 /// The reason why no rule compares the objects of another cluster with the rights of its tenants.
@@ -164,15 +166,19 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
     let remote = remote.into_iter().filter(|(.., count)| *count > 0);
     not_done.extend(remote.map(|(what, why, count)| (format!("{what}: {why}"), count)));
     let TurnedOff { rules, lowered, tenants } = outcome.turned_off;
+    let doubted = outcome.doubted;
     let off = [
         (rules, counted(rules, "rule"), "off"),
         (lowered, counted(lowered, "rule"), "lowered"),
+        (doubted, format!("errors of {}", counted(doubted, "cluster")), "lowered"),
         (outcome.unwanted, counted(outcome.unwanted, "finding"), "in skipped paths"),
         (usize::from(tenants), "rules for tenants".to_owned(), "off"),
     ];
     let off = off.into_iter().filter(|(count, ..)| *count > 0);
     let off = off.map(|(_, number, what)| format!("{number} {what}")).collect();
-    for (count, reason) in [(rules, RULES_OFF), (lowered, RULES_LOWERED), (usize::from(tenants), NO_TENANTS)] {
+    let reasons =
+        [(rules, RULES_OFF), (lowered, RULES_LOWERED), (doubted, DOUBTED), (usize::from(tenants), NO_TENANTS)];
+    for (count, reason) in reasons {
         if count > 0 {
             skipped.insert(reason.to_owned(), count);
         }

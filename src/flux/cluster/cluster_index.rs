@@ -9,6 +9,7 @@ use crate::flux::build::inventory::{Fingerprint, IndexedObject};
 use crate::flux::build::output::Output;
 use crate::flux::install::roots::root::Root;
 use crate::flux::model::applier_kind::ApplierKind;
+use crate::flux::object::kustomization_path::clamp;
 use crate::flux::producer::Producers;
 use crate::flux::producer::produced::Produced;
 use crate::flux::resourceset::is_input_provider;
@@ -44,6 +45,8 @@ pub(crate) struct ClusterIndex {
     own: Option<(SourceRef, String)>,
     /// Whether the objects of the bootstrap precede the same objects of the cluster's directory.
     keeps_bootstrap: bool,
+    /// The Kustomization of a declared root, and the declared directory.
+    declared: Option<(ObjectKey, String)>,
 }
 
 /// The precedence of outputs with the same object, lowest first.
@@ -59,7 +62,12 @@ impl ClusterIndex {
     /// Creates the index of a cluster before any applier is built.
     pub(crate) fn new(root: &Root, settings: &Settings) -> Self {
         let own = root.own_source().map(|source| (source, root.prefix.clone().unwrap_or_default()));
+        let declared = root.objects.last().filter(|_| root.is_declared).map(|sync| {
+            let path = sync.text_at(&["spec", "path"]).map(clamp).unwrap_or_default();
+            (ObjectId::of(sync).into(), path)
+        });
         Self {
+            declared,
             producers: Producers::declared(&root.name, &settings.config.external),
             own,
             keeps_bootstrap: root.keeps_source,
@@ -80,6 +88,9 @@ impl ClusterIndex {
             self.take_maker(indexed, kind, rank);
         }
         for indexed in inventory.appliers() {
+            if self.moves_root(indexed) {
+                continue;
+            }
             if self.known.get(&*indexed.key).is_none_or(|(spec, known)| spec.is_none() || *known < rank) {
                 self.known.insert(indexed.key.clone(), (indexed.spec.clone(), rank));
             }
@@ -90,6 +101,13 @@ impl ClusterIndex {
             }
             self.layers.push((output.clone(), rank));
         }
+    }
+
+    /// Returns whether an applier has the name of a declared root's Kustomization and another directory. The name of the
+    /// Kustomization is not certain, but the configuration declares the directory of the cluster.
+    fn moves_root(&self, indexed: &IndexedObject) -> bool {
+        let Some((key, folder)) = &self.declared else { return false };
+        *indexed.key == *key && indexed.spec.as_ref().is_some_and(|spec| spec.folder != *folder)
     }
 
     fn take_maker(&mut self, indexed: &IndexedObject, kind: ApplierKind, rank: Rank) {

@@ -47,6 +47,8 @@ pub struct Outcome {
     pub unwanted: usize,
     /// What the configuration turns off.
     pub turned_off: TurnedOff,
+    /// The number of clusters whose errors are warnings, since it is not certain that the clusters exist.
+    pub doubted: usize,
     /// The number of facts that rules could not check, by reason.
     pub unchecked: BTreeMap<String, usize>,
     /// The files that the run did not check.
@@ -78,7 +80,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
 /// Checks a repository. `baseline` returns the baseline for the findings.
 pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&[Finding]) -> BaselineUse) -> Outcome {
     let (found, counts) = find(repo, options, Counts::of);
-    let Found { mut findings, accepted, unwanted, unchecked } = found;
+    let Found { mut findings, accepted, unwanted, doubted, unchecked } = found;
     let baseline = baseline(&findings).apply(&mut findings, |entry| options.judges(entry));
     // Grouping follows the exceptions, since an exception may match only one of the places.
     let findings = if options.is_ungrouped { findings } else { group(findings) };
@@ -89,6 +91,7 @@ pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&
         excepted: group(accepted).len(),
         baseline,
         unwanted,
+        doubted,
         unchecked,
         objects: counts.objects,
         unreached: counts.unreached,
@@ -114,6 +117,8 @@ struct Found {
     accepted: Vec<Finding>,
     /// The number of findings in the paths that the configuration skips.
     unwanted: usize,
+    /// The number of clusters whose errors are warnings.
+    doubted: usize,
     /// The number of facts that rules could not check, by reason.
     unchecked: BTreeMap<String, usize>,
 }
@@ -162,7 +167,7 @@ fn find<T: Send>(
     found.merge(all);
     found.extend(problems(repo, &receivers, options));
     let Findings { mut findings, unchecked } = found;
-    doubt(&mut findings, &receivers);
+    let doubted = doubt(&mut findings, &receivers);
     let mut unwanted = apply_levels(&mut findings, &options.lint, |rule| options.runs(rule));
     sort(&mut findings);
     absorb(&mut findings);
@@ -176,7 +181,7 @@ fn find<T: Send>(
     findings.extend(faults);
     sort(&mut findings);
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
-    (Found { findings, accepted, unwanted, unchecked }, beside)
+    (Found { findings, accepted, unwanted, doubted, unchecked }, beside)
 }
 
 /// Calls a function with the selected clusters.
@@ -327,8 +332,8 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
 /// exist or sync another repository, or the repository has no cluster and the directory has the name of former files, examples or templates.
 ///
 /// A secret in plain text does not need a cluster. A missing path is not certain if the clusters sync a repository that
-/// may have more directories.
-fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) {
+/// may have more directories. Returns the number of clusters that may not exist and have such a finding.
+fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) -> usize {
     let assumed = receivers.iter().filter(|receiver| receiver.cluster.is_assumed);
     let assumed: BTreeSet<String> = assumed.map(ToString::to_string).collect();
     let with_more = receivers.iter().filter(|receiver| receiver.cluster.may_have_more_files);
@@ -343,7 +348,12 @@ fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) {
         let is_unused = || is_rootless && is_aside(finding.at.span.file().path());
         finding.severity == Severity::Error && finding.rule != PLAINTEXT_SECRET && (is_of_assumed() || is_unused())
     };
-    findings.iter_mut().filter(is_doubtful).for_each(|finding| finding.severity = Severity::Warning);
+    let mut doubted: BTreeSet<ArcStr> = BTreeSet::new();
+    for finding in findings.iter_mut().filter(is_doubtful) {
+        finding.severity = Severity::Warning;
+        doubted.extend(finding.clusters.iter().filter(|name| assumed.contains(&***name)).cloned());
+    }
+    doubted.len()
 }
 
 fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: &Options) -> Tenancy {

@@ -1,6 +1,7 @@
 //! Roots that the configuration declares, for platforms that configure Flux elsewhere.
 
 use super::candidate::{CandidateKind, RootCandidate};
+use super::coverage::Coverage;
 use super::synthetic_sync::sync_of;
 use crate::config::DeclaredRoot;
 use crate::flux::object::kustomization_path::{below, clamp};
@@ -8,13 +9,21 @@ use crate::flux::source::reference::SourceRef;
 use crate::text::Tree;
 use crate::yaml::Name;
 
-/// Adds the declared roots. If another root syncs the declared directory, the declaration only sets the name of that
-/// root.
-pub(super) fn declare(tree: &Tree, declared: &[DeclaredRoot], candidates: &mut Vec<RootCandidate>) {
+/// Adds the declared roots. If the declared directory applies the bootstrap that syncs it, the declaration only sets the
+/// name of that root. The file of another bootstrap may be a copy that no cluster uses, so it does not replace the
+/// declared root.
+pub(super) fn declare(
+    tree: &Tree,
+    coverage: &Coverage<'_>,
+    declared: &[DeclaredRoot],
+    candidates: &mut Vec<RootCandidate>,
+) {
     for DeclaredRoot { cluster, root, path, repository } in declared {
         let folder = below(repository, &clamp(&root.path));
         let name: Name = cluster.as_str().into();
-        if let Some(known) = candidates.iter_mut().find(|known| known.synced(tree).as_deref() == Some(&folder)) {
+        let is_applied = |known: &RootCandidate| coverage.leads(&folder, known.file.path());
+        let is_known = |known: &RootCandidate| known.synced(tree).as_ref() == Some(&folder) && is_applied(known);
+        if let Some(known) = candidates.iter_mut().find(|known| is_known(known)) {
             known.name = Some(name);
             continue;
         }

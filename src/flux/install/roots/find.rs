@@ -57,7 +57,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     copied.extend(candidates.iter().filter(|one| is_moved(tree, one)).map(|one| one.home.clone()));
     remove_unused(tree, &mut candidates);
     let of_charts = remove_of_charts(builder, &mut candidates);
-    declare(tree, declared, &mut candidates);
+    declare(tree, &coverage, declared, &mut candidates);
     let prepared = remove_parked(builder, &includers, &mut coverage, &mut candidates);
     coverage.add(tree, candidates.iter());
     let mut by_hand = self_applied(builder, &includers, &coverage);
@@ -207,7 +207,8 @@ fn settle(tree: &Tree, coverage: &Coverage<'_>, mut candidates: Vec<RootCandidat
     candidates.sort_by_cached_key(|one| {
         let is_outside = !contains_itself(tree, coverage, one);
         let is_of_other = is_outside && repository(&one.objects).is_some_and(|name| !own.contains(&name));
-        (is_former(&one.home), is_of_other, one.kind, is_outside, one.file.path().to_owned())
+        let is_former = is_former(&one.home) && one.kind != CandidateKind::Declared;
+        (is_former, is_of_other, one.kind, is_outside, one.file.path().to_owned())
     });
     let mut found: BTreeMap<(Option<String>, String), RootCandidate> = BTreeMap::new();
     for candidate in candidates {
