@@ -4,6 +4,7 @@ use crate::kube::{Object, groups};
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec};
+use crate::yaml::{Node, Style, Value};
 
 declare! {
     /// A Kustomization, HelmRelease or ResourceSet has no `serviceAccountName`.
@@ -117,7 +118,9 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     if !is_judged(object) || applied.completion.mentions("serviceAccountName") {
         return None;
     }
-    let has_account = object.text_at(&["spec", "serviceAccountName"]).is_some_and(|name| !name.is_empty());
+    let account = object.node.at_keys(&["spec", "serviceAccountName"]);
+    let unknown = account.filter(|account| may_be_empty(account));
+    let has_account = account.and_then(Node::text).is_some_and(|name| !name.is_empty()) && unknown.is_none();
     if has_account || object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
         return None;
     }
@@ -138,8 +141,19 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     // The default account of the operator restricts ResourceSets as a lockdown does.
     let fails = locked && is_resource_set(object);
     let is_fault = fails || (tenancy.multi_tenant && (is_tenant || locked));
-    let severity = if is_fault { Severity::Error } else { Severity::Pedantic };
-    let message = format!("{} has no `spec.serviceAccountName`", object.reference());
+    let is_hidden = object.node.at_keys(&["metadata", "namespace"]).is_some_and(is_unknown);
+    let severity = match (is_fault, unknown) {
+        (true, None) => Severity::Error,
+        (true, Some(_)) => Severity::Warning,
+        // The namespace may belong to a tenant.
+        (false, _) if is_hidden && tenancy.multi_tenant => Severity::Warning,
+        (false, None) => Severity::Pedantic,
+        (false, Some(_)) => return None,
+    };
+    let message = match unknown {
+        Some(_) => format!("the variable in `spec.serviceAccountName` of {} may be empty", object.reference()),
+        None => format!("{} has no `spec.serviceAccountName`", object.reference()),
+    };
     let account = match namespace {
         Some(namespace) => format!("a ServiceAccount of namespace `{namespace}`"),
         None => "a ServiceAccount of its namespace".to_string(),
@@ -151,9 +165,10 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let tenant = namespace.and_then(|namespace| tenancy.tenants.get(namespace)).and_then(Option::as_deref);
     let owner = tenant.map_or_else(String::new, |tenant| format!(", and the namespace belongs to tenant `{tenant}`"));
     // The `spec` of a ResourceSet contains whole objects, so a label at `spec` would be ambiguous.
-    let place = match object.kind() {
-        "ResourceSet" => Label::new(object.span().clone(), "no `spec.serviceAccountName`"),
-        _ => missing_in_spec(object, "serviceAccountName"),
+    let place = match (object.kind(), unknown) {
+        (_, Some(unknown)) => Label::new(unknown.span().clone(), "the value of the variable is unknown"),
+        ("ResourceSet", None) => Label::new(object.span().clone(), "no `spec.serviceAccountName`"),
+        (_, None) => missing_in_spec(object, "serviceAccountName"),
     };
     let mut finding = Finding::error(RULE.id, place, message)
         .related(object.span().clone(), format!("this {}", object.kind()))
@@ -167,6 +182,23 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     }
     finding.severity = severity;
     Some(finding)
+}
+
+/// Returns whether a text consists of variables whose values are unknown, and whose defaults are empty.
+fn may_be_empty(node: &Node) -> bool {
+    let written = node.origin.written().text().trim_matches(['"', '\'']);
+    let mut variables = written.split_inclusive('}');
+    let is_empty = |variable: &str| {
+        let name = variable.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        let name = name.map(|name| name.trim_end_matches(['=', '-', ':', '"']));
+        name.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+    };
+    is_unknown(node) && !written.is_empty() && variables.all(is_empty)
+}
+
+/// Returns whether only the cluster knows a value.
+fn is_unknown(node: &Node) -> bool {
+    matches!(node.value, Value::Scalar(_, Style::Unknown))
 }
 
 /// The controller that reconciles an object. The lockdown of a FluxInstance does not restrict Flux Operator.

@@ -26,7 +26,8 @@ declare! {
     /// the namespace to a tenant, since only the platform writes the objects of the namespace.
     ///
     /// The severity is also warning if the repository does not show the name of the role, its rules, or the subjects of a
-    /// binding to a role with all permissions, because they come from a variable of a Secret or are encrypted.
+    /// binding to a role with all permissions, because they come from a variable of a Secret or are encrypted. The same
+    /// applies to a label of a role with all permissions that another role may aggregate.
     ///
     /// The configuration declares a tenant, or the rule detects it. A tenant namespace contains Flux objects, is not
     /// the namespace of Flux, and has the label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding in the
@@ -160,8 +161,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
             found.extend(finding.map(|finding| with_subjects(finding, binding, tenants, place)));
         } else if let Some(role) = opaque_role(view.rbac(), binding) {
             found.extend(opaque(binding, bound, tenant, role));
+        } else if let Some(role) = view.rbac().possible_roles(binding).next() {
+            found.extend(nameless(binding, bound, role));
         }
     }
+    found.extend(view.rbac().possibly_aggregated().filter_map(|(role, label)| unlabeled(role, label)));
     for applied in view.of_kind(groups::FLUX_OPERATOR, "FluxInstance") {
         let patches = applied.object.node.at_keys(&["spec", "kustomize", "patches"]);
         let patches = patches.map_or(&[][..], Node::items).iter().filter(|patch| changes_rights(patch));
@@ -215,6 +219,39 @@ fn opaque(binding: &Binding, bound: &BoundSubject, tenant: &Tenant, role: &Role)
     let finding = finding.caused_by("opaque", "", " roles of tenants have rules that the repository does not show");
     let place = binding.place.written().cloned();
     Some(place.into_iter().fold(finding, |finding, place| finding.related(place, "bound here")))
+}
+
+/// The finding of a role with all permissions whose name the repository does not show.
+fn nameless(binding: &Binding, bound: &BoundSubject, role: &Role) -> Option<Finding> {
+    let at = Label::new(role.place.written()?.clone(), "this role has all permissions");
+    let message = format!(
+        "the repository does not show the name of a {} with all permissions, which may be the role of {}",
+        role.kind(),
+        bound.subject
+    );
+    let help = "write the name: a variable of a Secret or an encrypted value hides it from reviewers";
+    let finding = Finding::warning(RULE.id, at, message).help(help).about(role.object());
+    let finding =
+        finding.caused_by("nameless", "", " roles with all permissions have names that the repository does not show");
+    let place = binding.role.place.written().cloned();
+    Some(place.into_iter().fold(finding, |finding, place| finding.related(place, "may reference this role")))
+}
+
+/// The finding of a role with all permissions that other roles may aggregate, since the repository does not show a label.
+fn unlabeled(role: &Role, label: &str) -> Option<Finding> {
+    let at = Label::new(role.place.written()?.clone(), "this role has all permissions");
+    let message = format!(
+        "the repository does not show label `{label}` of {}: accounts of tenants may have all permissions, through a role \
+        that aggregates it",
+        role.reference()
+    );
+    let help = "write the label: a variable of a Secret or an encrypted value hides it from reviewers";
+    let finding = Finding::warning(RULE.id, at, message).help(help).about(role.object());
+    Some(finding.caused_by(
+        "unlabeled",
+        "",
+        " roles with all permissions have labels that the repository does not show",
+    ))
 }
 
 /// The finding of a binding whose subjects the repository does not show.

@@ -162,6 +162,24 @@ impl Rbac {
         self.bindings.iter()
     }
 
+    /// The roles with all permissions that a binding without a known role may reference: the repository does not show their names.
+    pub fn possible_roles(&self, binding: &Binding) -> impl Iterator<Item = &Role> {
+        let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
+        let is_known = self.role_at(binding).is_some();
+        let roles = self.roles.iter().filter(move |role| !is_known && role.has_hidden_name);
+        roles.filter(move |role| *role.namespace == *namespace && role.is_everything())
+    }
+
+    /// The roles with all permissions that another role may aggregate, each with the label that the repository does not show.
+    pub fn possibly_aggregated(&self) -> impl Iterator<Item = (&Role, &Name)> {
+        let is_selected = |key: &Name| {
+            self.roles.iter().flat_map(|role| &role.aggregates).any(|selector| selector.keys().any(|one| *one == **key))
+        };
+        let hidden = self.roles.iter().filter(|role| role.namespace.is_empty() && !role.hidden_labels.is_empty());
+        let powerful = hidden.filter(|role| role.is_everything());
+        powerful.filter_map(move |role| Some((role, role.hidden_labels.iter().find(|key| is_selected(key))?)))
+    }
+
     /// The position of the role of a binding; `None` if the cluster has no such role.
     pub(crate) fn role_at(&self, binding: &Binding) -> Option<usize> {
         let namespace = if binding.role.is_cluster_role { Name::from("") } else { binding.namespace.clone() };

@@ -69,6 +69,10 @@ pub struct Role {
     pub(crate) aggregates: Vec<Selector>,
     /// Whether the role contains unknown values, such as variables.
     pub is_opaque: bool,
+    /// Whether the repository does not show the name.
+    pub has_hidden_name: bool,
+    /// The labels whose values the repository does not show.
+    pub(crate) hidden_labels: Vec<Name>,
 }
 
 impl Role {
@@ -85,6 +89,11 @@ impl Role {
     /// The reference to the object.
     pub fn object(&self) -> ObjectRef {
         object(self.kind(), &self.namespace, &self.name)
+    }
+
+    /// Returns whether a rule of the role itself grants all permissions.
+    pub fn is_everything(&self) -> bool {
+        self.rules.iter().any(|rule| rule.is_everything())
     }
 
     /// Reads a role; `place` maps a position to the position on the cluster.
@@ -108,6 +117,12 @@ impl Role {
             labels: labels.iter().filter_map(|label| Some((label.key.clone(), label.node.shared_text()?))).collect(),
             aggregates,
             is_opaque,
+            has_hidden_name: object.node.at_keys(&["metadata", "name"]).is_some_and(is_hidden),
+            hidden_labels: labels
+                .iter()
+                .filter(|label| is_hidden(&label.node))
+                .map(|label| label.key.clone())
+                .collect(),
         }
     }
 }

@@ -94,6 +94,8 @@ impl Shipped {
             labels: role.labels.clone(),
             aggregates: role.aggregate.iter().map(ShippedSelector::selector).collect(),
             is_opaque: false,
+            has_hidden_name: false,
+            hidden_labels: Vec::new(),
         })
     }
 

@@ -265,7 +265,9 @@ fn is_judged(applied: &Applied<'_>) -> bool {
 
 /// Returns whether a file contains the object, and not a controller that generates it.
 fn is_written(object: &Object) -> bool {
-    object.node.get("kind").is_some_and(|kind| kind.origin.written().text().contains(object.kind()))
+    let Some(kind) = object.node.get("kind") else { return false };
+    let written = kind.origin.written().text();
+    written.contains(object.kind()) || (is_kind_unknown(object) && written.contains("${"))
 }
 
 /// The faults of a definition, which the API server rejects.
