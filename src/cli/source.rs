@@ -17,6 +17,8 @@ pub(super) struct Source {
     pub folder: String,
     /// The fleet and the findings.
     pub loaded: Loaded,
+    /// The fleet.yaml and the files that it includes.
+    pub inputs: Tree,
 }
 
 impl Source {
@@ -55,7 +57,9 @@ pub(super) fn load(path: &Path) -> Result<Source, Error> {
     let mut tree = if names_other_files(&file) { disk::list(or_current(&folder))? } else { Tree::default() };
     // The user requested this file, so it is read even if a .gitignore matches its path.
     tree.insert(file);
-    Ok(Source { folder: display_prefix(&folder), loaded: fleet::load(&tree, &name) })
+    let loaded = fleet::load(&tree, &name);
+    let inputs = loaded.inputs.iter().filter_map(|path| tree.file(path).ok()).collect();
+    Ok(Source { folder: display_prefix(&folder), loaded, inputs })
 }
 
 /// Returns the fleet.yaml of the directory, unless it is a file of another tool, such as Rancher's Fleet.

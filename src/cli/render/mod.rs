@@ -74,6 +74,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let source = source::load(&args.file)?;
     if args.explain_values {
+        streams.hide(&SecretValues::of(&source.inputs, None));
         explain::write(&source, streams)?;
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.folder));
@@ -142,6 +143,12 @@ fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Opti
         findings.extend(render::conflicts(draft, layout, &findings));
     }
     let failed = linter::has_errors(&findings);
+    if !findings.is_empty() {
+        // A finding of a template may contain a value of fleet.yaml.
+        let places = findings.iter().flat_map(|finding| std::iter::once(&finding.at).chain(&finding.related));
+        let files = source.inputs.files().chain(places.map(|label| label.span.file()));
+        streams.hide(&SecretValues::of(&files.cloned().collect(), None));
+    }
     linter::print_findings(findings, &source.folder, streams)?;
     Ok(rendered.filter(|_| !failed))
 }

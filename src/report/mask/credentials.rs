@@ -1,6 +1,15 @@
-//! Passwords and tokens in URLs: `https://user:password@host/path`.
+//! Passwords, tokens and signatures in URLs: `https://user:password@host/path?sig=…`.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// Matches the parameters of a URL that permit a request.
+static PARAMETER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?i)[?&][a-z_-]*(?:sig|signature|token)=([^&#\s"'`<>${][^&#\s"'`<>]*)"#)
+        .expect("the expression is constant")
+});
 
 /// The minimum length of a token without a user in bytes. A shorter text is the name of a user.
 const MIN_TOKEN: usize = 20;
@@ -20,12 +29,29 @@ pub(super) fn credentials(text: &str) -> impl Iterator<Item = Range<usize>> {
         let start = first + before.rfind(is_end).map_or(0, |end| end + before.get(end..).map_or(0, first_len));
         let whole = word(text.get(start..)?);
         let host = whole.get(at - start + 1..)?;
-        let end = host.find([':', '/'])?;
-        let is_host = host.get(..end).is_some_and(|host| host.contains('.') && !host.starts_with('.'));
+        let end = host.find([':', '/', ',', ')']).unwrap_or(host.len());
+        let after = host.get(end..).unwrap_or_default();
+        let is_host = is_host(host.get(..end).unwrap_or_default(), after) && !is_mail(whole);
         let is_address = is_host && !whole.contains("://");
         in_word(whole, false).filter(|_| is_address).map(|range| start + range.start..start + range.end)
     });
-    with_scheme.chain(without_scheme)
+    let parameters = if text.contains("://") { text } else { "" };
+    let in_parameters = PARAMETER.captures_iter(parameters).filter_map(|found| found.get(1)).map(|value| value.range());
+    with_scheme.chain(without_scheme).chain(in_parameters)
+}
+
+/// Returns whether a text is the name of a host. A host without a domain has a port of digits, unlike the digest of an
+/// image.
+fn is_host(name: &str, after: &str) -> bool {
+    let port = after.strip_prefix(':').map(|port| port.split('/').next().unwrap_or_default());
+    let has_port =
+        || port.is_some_and(|port| (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit()));
+    !name.is_empty() && !name.starts_with('.') && (name.contains('.') || has_port())
+}
+
+/// Returns whether an address is a mailbox, which has no password.
+fn is_mail(address: &str) -> bool {
+    ["mailto:", "acct:", "sip:", "sips:", "xmpp:"].iter().any(|scheme| address.starts_with(scheme))
 }
 
 fn first_len(text: &str) -> usize {
@@ -88,10 +114,12 @@ mod tests {
         assert_eq!(found("- bob:hunter2@git.example.com:a/b"), ["hunter2"]);
         assert_eq!(found("url: bob:hunter2@git.example.com/a/b.git"), ["hunter2"]);
         assert_eq!(found("https://abcdefghij0123456789@git.example.com"), ["abcdefghij0123456789"]);
+        assert_eq!(found("endpoint: bob:hunter2@minio.example.com"), ["hunter2"]);
+        assert_eq!(found("endpoint: bob:hunter2@minio:9000"), ["hunter2"]);
+        assert_eq!(found("https://a.example/b?sig=hunter2&X-Amz-Signature=abcdef"), ["hunter2", "abcdef"]);
         let public = "ssh://git@github.com/a https://acme@dev.azure.com/acme https://a:${B}@c https://a/b:c@d";
         assert_eq!(found(public), Vec::<&str>::new());
-        let images =
-            "oci://a.example:5000/b:1@sha256:c image: a.example/b:1@sha256:c git@github.com:a/b.git a@b.example";
+        let images = "oci://a.example:5000/b:1@sha256:c image: a.example/b:1@sha256:c git@github.com:a/b.git a@b.example mailto:a@b.example https://a.example/?sig=${SIG}";
         assert_eq!(found(images), Vec::<&str>::new());
     }
 }

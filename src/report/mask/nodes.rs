@@ -11,7 +11,7 @@ use crate::text::{File, Span};
 use crate::yaml::{Document, Entry, Node, Parsed, Style, Value};
 
 /// The keys of a Secret whose values are secret.
-const FIELDS: [&str; 2] = ["data", "stringData"];
+pub(super) const FIELDS: [&str; 2] = ["data", "stringData"];
 
 /// The fields of a Secret whose values are public. An author may misspell the other ones.
 const PUBLIC_FIELDS: [&str; 6] = ["$patch", "apiVersion", "kind", "metadata", "sops", "type"];
@@ -146,7 +146,13 @@ impl Walk<'_> {
     /// Masks the values of a Secret, a list of Secrets, or a generator of Secrets.
     fn object(&mut self, node: &Node) {
         match node.get("kind").and_then(Node::text) {
-            Some("Secret") => self.secret(node),
+            Some(kind) if is_secret(kind) => self.secret(node),
+            // The controller copies these values to the Secret. Only the other ones are encrypted.
+            Some("SealedSecret") => node.at_keys(&["spec", "template"]).into_iter().for_each(|of| self.fields(of)),
+            Some("ClusterSecretStore" | "SecretStore") => {
+                let fake = node.at_keys(&["spec", "provider", "fake", "data"]).map_or(&[][..], Node::items);
+                fake.iter().filter_map(|item| item.get("value")).for_each(|value| self.hide(value));
+            }
             Some("SecretList") => {
                 let items = node.get("items").into_iter().flat_map(Node::items);
                 items.for_each(|item| self.secret(item));
@@ -360,6 +366,11 @@ impl Walk<'_> {
             Value::Map(entries) => entries.iter().for_each(|entry| self.hide_equal(&entry.node, values)),
         }
     }
+}
+
+/// Returns whether an object is a Secret, possibly with a misspelled kind.
+pub(super) fn is_secret(kind: &str) -> bool {
+    kind.eq_ignore_ascii_case("Secret") || kind.eq_ignore_ascii_case("Secrets")
 }
 
 /// Returns whether an entry of a Secret may contain a value.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 /// Parts of the texts around secrets: kinds, fields, and the names of values.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 28] = [
     "ecret",
     "ECRET",
     "/data",
@@ -30,6 +30,10 @@ const WORDS: [&str; 24] = [
     "pwd",
     "PWD",
     "hook",
+    "earer ",
+    "EARER ",
+    "asic ",
+    "curl ",
 ];
 
 /// Returns whether a text may contain secrets. Most files do not.

@@ -12,7 +12,8 @@ use data_encoding::BASE64;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelExtend, ParallelIterator};
 
 use super::credentials::credentials;
-use super::nodes::is_value_of_secret;
+use super::nodes::{is_secret, is_value_of_secret};
+use super::quick_check::may_hold_secrets;
 use super::redactor::Redactor;
 use super::{merged, nodes};
 use crate::flux::Repo;
@@ -77,7 +78,8 @@ pub struct SecretValues(BTreeSet<ArcStr>);
 impl SecretValues {
     /// Collects the values of the files and, if the repository was built, of the Secrets that its clusters receive.
     pub fn of(tree: &Tree, repo: Option<&Repo>) -> Self {
-        let may_define = |file: &&File| is_yaml(file.path()) && may_define(file.text());
+        let may_hold = |text: &str| may_hold_secrets(text) || credentials(text).next().is_some();
+        let may_define = |file: &&File| is_yaml(file.path()) && may_hold(file.text());
         let files: Vec<&File> = tree.files().filter(may_define).collect();
         let parsed = |file: &File| match repo.and_then(|repo| repo.parsed(file)) {
             Some(parsed) => parsed.clone(),
@@ -163,12 +165,6 @@ impl SecretValues {
     }
 }
 
-/// Returns whether a file may define a Secret. Most files do not.
-fn may_define(text: &str) -> bool {
-    ["Secret", "secretGenerator", "assword", "oken"].iter().any(|word| text.contains(word))
-        || credentials(text).next().is_some()
-}
-
 /// Returns whether a value may be the name of an object.
 fn is_name(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'_'))
@@ -249,7 +245,13 @@ fn generator_sources(
 
 /// Collects the values of a Secret as a cluster receives it.
 fn collect_object(object: &Node, found: &mut BTreeSet<ArcStr>) {
-    if object.get("kind").and_then(Node::text) != Some("Secret") {
+    let kind = object.get("kind").and_then(Node::text).unwrap_or_default();
+    if kind == "SealedSecret" {
+        let template = object.at_keys(&["spec", "template"]);
+        let values = nodes::FIELDS.iter().filter_map(|field| template?.get(field));
+        values.for_each(|node| collect_scalars(node, found));
+    }
+    if !is_secret(kind) {
         return;
     }
     for entry in object.entries().iter().filter(|entry| is_value_of_secret(entry)) {

@@ -190,6 +190,43 @@ fn mistakes_print_no_secret_value() {
 }
 
 #[test]
+fn credentials_outside_of_secrets_are_hidden() {
+    let object = |version: &str, kind: &str, fields: &str| {
+        format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: s, namespace: default}}\nnope: 1\n{fields}\n")
+    };
+    let nested = format!("{}{{password: CANARYq7Zr9xYkLm}}{}", "{a: ".repeat(100), "}".repeat(100));
+    let source = "source.toolkit.fluxcd.io/v1";
+    let cases = [
+        object(
+            "bitnami.com/v1alpha1",
+            "SealedSecret",
+            "spec: {template: {data: {p: CANARYq7Zr9xYkLm}}, encryptedData: {q: x}}",
+        ),
+        object("v1", "secret", "stringData: {p: CANARYq7Zr9xYkLm}"),
+        object("v1", "Secrets", "data: {p: CANARYq7Zr9xYkLm}"),
+        object("v1", "ConfigMap", "data: {u: 'Authorization: Bearer CANARYq7Zr9xYkLm'}"),
+        object("v1", "ConfigMap", "data: {u: 'curl -u bob:CANARYq7Zr9xYkLm https://a.example'}"),
+        object("x.io/v1", "Probe", "spec: {headers: [{name: Authorization, value: Bearer CANARYq7Zr9xYkLm}]}"),
+        object("x.io/v1", "Deep", &format!("spec: {nested}")),
+        object(source, "Bucket", "spec: {interval: 1h, bucketName: b, endpoint: 'bob:CANARYq7Zr9xYkLm@minio:9000'}"),
+        object(
+            source,
+            "HelmRepository",
+            "spec: {interval: 1h, url: 'https://a.example/b?X-Amz-Signature=CANARYq7Zr9xYkLm'}",
+        ),
+        object(source, "HelmRepository", "spec: {interval: 1h, url: 'https://a.example/b?sig=CANARYq7Zr9xYkLm'}"),
+    ];
+    for text in cases {
+        let repository = Repository::new();
+        repository.write("clusters/a/s.yaml", &text);
+        for command in [&["lint", "--pedantic"][..], &["lint", "--format", "json"], &["build"], &["graph"]] {
+            let answer = repository.run(command);
+            assert!(!answer.text().contains("CANARY"), "{text}\n{}", answer.text());
+        }
+    }
+}
+
+#[test]
 fn a_file_with_a_report_has_no_secret_value() {
     let canaries = std::array::from_fn(|at| format!("canary{at}-Hunter2"));
     let repository = plant(&canaries);
@@ -221,6 +258,25 @@ fn a_render_prints_no_secret_value() {
     {
         let answer = repository.run(arguments);
         assert!(!answer.text().contains("Hunter2"), "`{}`: {}", answer.command, answer.text());
+    }
+}
+
+/// The same text in a public field is the text of a private field.
+#[test]
+fn an_invalid_fleet_prints_no_private_value() {
+    let repository = Repository { folder: tempfile::tempdir().unwrap() };
+    let fleet = std::fs::read_to_string(crate::support::testdata("fleets/quickstart").join("fleet.yaml")).unwrap();
+    let private =
+        "runtimeInfo: {DB_PASSWORD: CANARYq7Zr9xYkLm, CLUSTER_DOMAIN: a.example}\n    values: {q: CANARYq7Zr9xYkLm}";
+    let fleet = fleet.replace("runtimeInfo: {CLUSTER_DOMAIN: staging.acme.example}", private);
+    repository.write("fleet.yaml", &format!("{fleet}\nlayout: ./own\n"));
+    repository
+        .write("own/layout.yaml", "extends: d1\nvalues: {cluster: {properties: {q: {type: integer, enum: [3]}}}}\n");
+    repository.write("own/x.yaml", "{{ cluster.values.q|nope }} CANARYq7Zr9xYkLm\n");
+    for arguments in [&["render"][..], &["render", "--check"], &["render", "--explain-values"]] {
+        let answer = repository.run(arguments);
+        assert_eq!(answer.code, 2, "{}", answer.text());
+        assert!(!answer.text().contains("CANARY"), "`{}`: {}", answer.command, answer.text());
     }
 }
 

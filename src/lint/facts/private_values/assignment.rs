@@ -26,6 +26,19 @@ static SHORT_FLAG: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is constant")
 });
 
+/// Matches the flags of curl for a user with a password, as one or two words.
+static USER_FLAG: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?:^|[\s"'\[,])(?:-[uU]|--user|--proxy-user)(?:=|["']?,\s*|["']?\s+-\s+|[ \t]+)?["']?[^\s"':,$-][^\s"':,]*:([^\s"',$<{][^\s"',]*)"#,
+    )
+    .expect("the expression is constant")
+});
+
+/// Matches the credentials in the header `Authorization`.
+static HEADER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:bearer|basic)\s+([a-z0-9][a-z0-9._~+/=-]{7,})").expect("the expression is constant")
+});
+
 /// The clients whose flag `-p` has its value in the same word.
 const JOINING_CLIENTS: [&str; 2] = ["mysql", "mariadb"];
 /// The clients whose flag `-p` or `-a` is a password.
@@ -48,11 +61,29 @@ fn values_of_clients(text: &str) -> Vec<Range<usize>> {
     found.collect()
 }
 
+/// The ranges of the credentials in requests: the flags of curl, and headers. A word of a sentence has only small letters.
+fn values_of_requests(text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    if text.contains("curl") {
+        found.extend(USER_FLAG.captures_iter(text).filter_map(|found| found.get(1)).map(|value| value.range()));
+    }
+    if ["earer ", "EARER ", "asic ", "ASIC "].iter().any(|scheme| text.contains(scheme)) {
+        let is_word = |value: &str| {
+            let is_of_word = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'.' | b'/');
+            value.bytes().skip(1).all(is_of_word)
+        };
+        let values = HEADER.captures_iter(text).filter_map(|found| found.get(1));
+        found.extend(values.filter(|value| !is_word(value.as_str())).map(|value| value.range()));
+    }
+    found
+}
+
 /// The ranges of values that a text assigns to names that denote secrets, such as `--password=…` or `password = …`.
 ///
 /// This finds too much rather than too little, since it is for masks. References such as `$(PASSWORD)` are not values.
 pub fn assigned_values(text: &str) -> Vec<Range<usize>> {
-    let of_clients = values_of_clients(text);
+    let mut of_clients = values_of_clients(text);
+    of_clients.extend(values_of_requests(text));
     if !(text.contains('=') || contains_flag(text)) || !may_name_secrets(text) {
         return of_clients;
     }
@@ -96,10 +127,16 @@ mod tests {
             r#"[mysqldump, "-phunter2"]"#,
             "sshpass -p hunter2 ssh a",
             "- redis-cli\n- -a\n- hunter2\n",
+            "curl -u bob:hunter2 https://a.example",
+            "[curl, --user, \"bob:hunter2\"]",
         ] {
             assert_eq!(found(text), ["hunter2"], "{text}");
         }
+        assert_eq!(found("{name: Authorization, value: Bearer hunter22}"), ["hunter22"]);
         for text in [
+            "curl -u $USER:$PASSWORD",
+            "curl -u \"$USER:hunter2\"",
+            "the Basic authentication, and a Bearer token-review",
             "--password=$(PASSWORD)",
             "--password-file=/run/a",
             "[--password, --user]",

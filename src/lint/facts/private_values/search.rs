@@ -12,8 +12,11 @@ use super::shape;
 use crate::text::{File, Span};
 use crate::yaml::{Embedded, Node, Parsed, Reader, Scalar, Style, Value, parse};
 
-/// The maximum depth of the search.
-const MAX_DEPTH: usize = 32;
+/// The maximum depth of the search. Objects are not deeper.
+const MAX_DEPTH: usize = 256;
+
+/// The depth that a text in a scalar adds, since it is parsed again.
+const TEXT_DEPTH: usize = 8;
 
 /// The private values of a node and of the texts in it.
 pub fn private_values(node: &Node) -> Vec<Private> {
@@ -125,7 +128,7 @@ impl Search {
         }
         if is_structured(value) {
             let before = self.found.len();
-            self.text(&Place::of(scalar, text), text, depth + 1);
+            self.text(&Place::of(scalar, text), text, depth + TEXT_DEPTH);
             for one in self.found.iter_mut().skip(before).filter(|one| one.name.is_empty()) {
                 one.name = name.to_string();
             }
