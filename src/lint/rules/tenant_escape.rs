@@ -19,7 +19,9 @@ declare! {
     /// Flux applies a Kustomization, HelmRelease or ResourceSet as the account in `serviceAccountName`, which can be
     /// any account of the namespace. Therefore, an account that can create or change such an object in a namespace can
     /// act as every account of that namespace, with all of its rights. One of these may be the account of an operator.
-    /// A right to read the Secrets of every namespace, or to run commands in every pod, also leaves the namespaces.
+    /// A right to read the Secrets of every namespace, or to run commands in every pod, also leaves the namespaces. So does
+    /// a right to change a source or a FluxInstance whose content Flux applies as another account, and a right to request
+    /// and approve client certificates.
     ///
     /// A lockdown does not prevent this, since it only sets the account of an object without `serviceAccountName`.
     /// Without a lockdown, Flux applies an object without `serviceAccountName` with the rights of the controller, which
@@ -30,7 +32,8 @@ declare! {
     ///
     /// - chains that stay within the namespaces of the tenant
     /// - rights that the account of the tenant already has
-    /// - a step that an admission policy of the cluster may forbid because it checks `serviceAccountName`
+    /// - a step that an admission policy of the cluster may forbid because it checks `serviceAccountName` or,
+    ///   for a source, `url`
     /// - the missing lockdown of Flux's controllers, which `lockdown-missing` reports, or that the configuration
     ///   accepts with a reason in `tenancy.lockdown`
     /// - the identity of a controller, if the repository does not contain the installation of Flux, since an extension
@@ -41,7 +44,7 @@ declare! {
     /// such a namespace controls the cluster.
     ///
     /// The severity is warning if the chain gives only read access, except to Secrets, or only access to authentication
-    /// and authorization reviews, or if a policy in an unbuilt input or in a chart of policies may forbid it.
+    /// and authorization reviews, only the Secrets of the namespace of Flux, or if a policy in an unbuilt input or in a chart of policies may forbid it.
     ///
     /// ## How to fix it
     ///
@@ -333,8 +336,8 @@ fn finding(rbac: &Rbac, tenant: &Tenant, chains: &[EscapeChain<'_>], at: &Span) 
     };
     let (from, tenant_name) = (who(escape), tenant.called());
     let message = match (&escape.end, through.split_last()) {
-        (ChainEnd::Secrets, Some((_, [])) | None) => format!("{from} of {tenant_name} can read {reach}"),
-        (ChainEnd::Secrets, Some((_, through))) => {
+        (ChainEnd::Secrets(_), Some((_, [])) | None) => format!("{from} of {tenant_name} can read {reach}"),
+        (ChainEnd::Secrets(_), Some((_, through))) => {
             format!("{from} of {tenant_name} can act as {}, and then read {reach}", through.join(", then as "))
         }
         _ => format!("{from} of {tenant_name} can act as {}{more}, and then has {reach}", through.join(", then as ")),
@@ -374,7 +377,9 @@ fn finding(rbac: &Rbac, tenant: &Tenant, chains: &[EscapeChain<'_>], at: &Span) 
         }
         finding = finding.related(place, label);
     }
-    if is_harmless(rbac, &escape.end) {
+    // A credential of Flux may only read public sources.
+    let is_of_flux = matches!(&escape.end, ChainEnd::Secrets(namespace) if !namespace.is_empty());
+    if is_of_flux || is_harmless(rbac, &escape.end) {
         finding.severity = Severity::Warning;
     }
     Some(finding)
@@ -404,6 +409,8 @@ fn how(step: &ChainStep<'_>) -> String {
         Method::Escalate => "with `escalate`".to_owned(),
         Method::Command(resource) => format!("with commands in its pods, through `{resource}`"),
         Method::ReadSecrets => "with the verbs that read Secrets".to_owned(),
+        Method::Content(kind) => format!("a change of a {kind} decides what Flux applies as that account"),
+        Method::Certificate => "with a client certificate that it requests and approves".to_owned(),
     }
 }
 
@@ -411,7 +418,10 @@ fn reach(rbac: &Rbac, reach: &ChainEnd<'_>) -> String {
     match reach {
         ChainEnd::Everything => "every right on the cluster".to_owned(),
         ChainEnd::Namespace(namespace) => format!("every right in namespace `{namespace}`"),
-        ChainEnd::Secrets => "the Secrets of every namespace".to_owned(),
+        ChainEnd::Secrets(namespace) if namespace.is_empty() => "the Secrets of every namespace".to_owned(),
+        ChainEnd::Secrets(namespace) => {
+            format!("the Secrets of namespace `{namespace}`, with the credentials of Flux")
+        }
         ChainEnd::Bindings(bindings) => {
             let all: Vec<&&Binding> = bindings.iter().filter(|binding| gives_everything(rbac, binding)).collect();
             let named = if all.is_empty() { bindings.iter().collect() } else { all };
@@ -428,7 +438,7 @@ fn reach(rbac: &Rbac, reach: &ChainEnd<'_>) -> String {
 fn is_everything(rbac: &Rbac, reach: &ChainEnd<'_>) -> bool {
     match reach {
         ChainEnd::Everything => true,
-        ChainEnd::Namespace(_) | ChainEnd::Secrets => false,
+        ChainEnd::Namespace(_) | ChainEnd::Secrets(_) => false,
         ChainEnd::Bindings(bindings) => {
             bindings.iter().any(|binding| binding.namespace.is_empty() && gives_everything(rbac, binding))
         }
@@ -486,7 +496,11 @@ fn advice(escape: &EscapeChain<'_>, tenant: &Tenant) -> &'static str {
             "grant the right only in the tenant's own namespaces: the Secrets and pods of other namespaces contain the \
              credentials of Flux and of other tenants"
         }
-        Some(Method::Bind | Method::Escalate) | None => "remove the verb from the role",
+        Some(Method::Content(_)) => {
+            "grant the right only for sources that the tenant's own objects use: the content of the source decides what \
+             Flux applies"
+        }
+        Some(Method::Bind | Method::Escalate | Method::Certificate) | None => "remove the verb from the role",
     }
 }
 

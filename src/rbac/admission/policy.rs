@@ -12,6 +12,9 @@ use crate::yaml::{Name, Node, Value};
 /// The field that a policy for service accounts checks.
 const FIELD: &str = "serviceAccountName";
 
+/// The field that a policy for sources checks.
+const URL: &str = "url";
+
 /// The policies of a cluster that may restrict which account an object names.
 #[derive(Debug, Default)]
 pub(crate) struct Policies {
@@ -31,6 +34,10 @@ pub struct Policy {
     pub place: Span,
     /// The namespace to which the policy is limited; `None` for all namespaces.
     namespace: Option<Name>,
+    /// Whether the policy may check service accounts.
+    checks_accounts: bool,
+    /// Whether the policy may check the addresses of sources.
+    checks_urls: bool,
     /// The objects that the policy matches.
     scope: MatchScope,
     /// The kind of the binding that must enforce the policy, if the policy needs a binding.
@@ -77,10 +84,10 @@ impl Policies {
                 if is_enforced {
                     let kinds = object.node.at_keys(&["spec", "match", "kinds"]).map_or(&[][..], Node::items);
                     let kinds = kinds.iter().map(|item| (items(item.get("kinds")), Vec::new())).collect();
-                    self.push(applied, MatchScope::Kinds(kinds), None, None);
+                    self.push(applied, (true, true), MatchScope::Kinds(kinds), None, None);
                 }
             }
-            ("templates.gatekeeper.sh", "ConstraintTemplate") if !mentions(&object.node) => {
+            ("templates.gatekeeper.sh", "ConstraintTemplate") if checks(&object.node) == (false, false) => {
                 self.unrelated.extend(text(&["spec", "crd", "spec", "names", "kind"]));
             }
             _ => {}
@@ -92,19 +99,21 @@ impl Policies {
         let of_all = object.text_at(&["spec", "validationFailureAction"]).unwrap_or("Audit");
         for rule in object.node.at_keys(&["spec", "rules"]).map_or(&[][..], Node::items) {
             let own = rule.at_keys(&["validate", "failureAction"]).and_then(Node::text).unwrap_or(of_all);
-            let enforces = own.eq_ignore_ascii_case("enforce") && rule.get("validate").is_some_and(mentions);
-            if !enforces && !rule.get("mutate").is_some_and(mentions) {
+            let validate = rule.get("validate").filter(|_| own.eq_ignore_ascii_case("enforce"));
+            let checked = [validate, rule.get("mutate")].into_iter().flatten().map(checks);
+            let checked = checked.fold((false, false), |all, one| (all.0 || one.0, all.1 || one.1));
+            if checked == (false, false) {
                 continue;
             }
             let Some(matching) = rule.get("match") else { continue };
             let listed = ["any", "all"].iter().filter_map(|key| matching.get(key)).flat_map(Node::items);
             let resources = listed.chain([matching]).filter_map(|one| one.get("resources"));
             let scope = resources.map(|one| (items(one.get("kinds")), items(one.get("namespaces")))).collect();
-            self.push(applied, MatchScope::Kinds(scope), None, namespace.map(Name::from));
+            self.push(applied, checked, MatchScope::Kinds(scope), None, namespace.map(Name::from));
         }
     }
 
-    /// Adds a policy, if it mentions `serviceAccountName`.
+    /// Adds a policy, if it mentions `serviceAccountName` or `url`.
     fn add_if_related(
         &mut self,
         applied: &Applied<'_>,
@@ -112,19 +121,36 @@ impl Policies {
         binding_kind: Option<Name>,
         namespace: Option<Name>,
     ) {
-        if applied.object.node.get("spec").is_some_and(mentions) {
-            self.push(applied, scope, binding_kind, namespace);
+        let checked = applied.object.node.get("spec").map(checks).unwrap_or_default();
+        if checked != (false, false) {
+            self.push(applied, checked, scope, binding_kind, namespace);
         }
     }
 
-    fn push(&mut self, applied: &Applied<'_>, scope: MatchScope, binding_kind: Option<Name>, namespace: Option<Name>) {
+    fn push(
+        &mut self,
+        applied: &Applied<'_>,
+        (checks_accounts, checks_urls): (bool, bool),
+        scope: MatchScope,
+        binding_kind: Option<Name>,
+        namespace: Option<Name>,
+    ) {
         let (reference, place) = (applied.object.reference(), applied.by.place(applied.object.span()));
-        self.all.push(Policy { reference, place, namespace, scope, binding_kind });
+        self.all.push(Policy { reference, place, namespace, checks_accounts, checks_urls, scope, binding_kind });
     }
 
     /// A policy that may reject an object of a kind in a namespace because of the account that the object names.
     pub(crate) fn forbids(&self, kind: AccountKind<'_>, namespace: &str) -> Option<&Policy> {
-        self.all.iter().find(|policy| {
+        self.find(kind, namespace, |policy| policy.checks_accounts)
+    }
+
+    /// A policy that may reject a source because of its address.
+    pub(crate) fn forbids_source(&self, kind: AccountKind<'_>, namespace: &str) -> Option<&Policy> {
+        self.find(kind, namespace, |policy| policy.checks_urls)
+    }
+
+    fn find(&self, kind: AccountKind<'_>, namespace: &str, is_wanted: impl Fn(&Policy) -> bool) -> Option<&Policy> {
+        self.all.iter().filter(|policy| is_wanted(policy)).find(|policy| {
             let reference = &policy.reference;
             let is_enforced = policy.binding_kind.as_ref().is_none_or(|binding| {
                 self.enforced.iter().any(|(enforcing, name)| enforcing == binding && *name == reference.name)
@@ -180,11 +206,16 @@ fn fits(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Returns whether a node mentions `serviceAccountName`.
-fn mentions(node: &Node) -> bool {
+/// Returns whether a node mentions `serviceAccountName`, and whether it mentions `url`.
+fn checks(node: &Node) -> (bool, bool) {
+    (mentions(node, FIELD), mentions(node, URL))
+}
+
+/// Returns whether a node mentions a field.
+fn mentions(node: &Node, field: &str) -> bool {
     match &node.value {
-        Value::Scalar(text, _) => text.contains(FIELD),
-        Value::Seq(items) => items.iter().any(mentions),
-        Value::Map(entries) => entries.iter().any(|entry| entry.key.contains(FIELD) || mentions(&entry.node)),
+        Value::Scalar(text, _) => text.contains(field),
+        Value::Seq(items) => items.iter().any(|item| mentions(item, field)),
+        Value::Map(entries) => entries.iter().any(|entry| entry.key.contains(field) || mentions(&entry.node, field)),
     }
 }

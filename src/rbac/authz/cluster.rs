@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 
 use crate::rbac::admission::policy::Policies;
 use crate::rbac::identity::account_objects::AccountObjects;
+use crate::rbac::identity::content_users::ContentUsers;
 use crate::rbac::identity::flux_identity::FluxIdentities;
 use crate::rbac::identity::unknown_rights::UnknownRightsSources;
 use crate::rbac::model::role::{Binding, Role};
@@ -38,6 +39,9 @@ pub struct Rbac {
     pub(crate) flux_identities: FluxIdentities,
     /// The objects that name an account.
     pub(crate) account_objects: AccountObjects,
+    pub(crate) content_users: ContentUsers,
+    /// The namespaces of Flux on this cluster.
+    pub(crate) flux_namespaces: BTreeSet<Name>,
     pub(crate) policies: Policies,
     /// A binding with unknown subjects, which may grant rights to any account.
     pub(crate) open_binding: Option<usize>,

@@ -33,6 +33,8 @@ impl Rbac {
         rbac.flux_identities = FluxIdentities::on_cluster(&relevant, tenancy, receiver);
         if receiver.target.is_none() {
             for home in &tenancy.flux_namespaces {
+                rbac.flux_namespaces.insert(home.as_str().into());
+                rbac.account_objects.add_controllers(home);
                 // If the repository contains Flux's own bindings, possibly patched, these replace the shipped bindings.
                 let own = format!("crd-controller-{home}");
                 let is_received = |applied: &Applied<'_>| {
@@ -49,6 +51,7 @@ impl Rbac {
         for applied in &relevant {
             rbac.add(applied);
             rbac.add_impersonated_account(applied, tenancy);
+            rbac.content_users.add(applied, &rbac.flux_identities, tenancy);
         }
         rbac.index();
         let appliers = receiver.cluster.appliers.iter().filter(|applier| applier.target == receiver.target);

@@ -24,8 +24,8 @@ pub enum Actor {
     AnyGroup,
     /// The account itself, with all rights in this namespace, or in the whole cluster if the namespace is empty.
     Raised(Name),
-    /// The account itself, as a reader of the Secrets of every namespace.
-    SecretReader,
+    /// The account itself, as a reader of the Secrets of this namespace, or of every namespace if it is empty.
+    SecretReader(Name),
 }
 
 impl Actor {
@@ -50,7 +50,8 @@ impl fmt::Display for Actor {
             Self::Subject(subject) => subject.fmt(f),
             Self::AnyUser => f.write_str("any user"),
             Self::AnyGroup => f.write_str("a member of any group"),
-            Self::SecretReader => f.write_str("itself, as a reader of every Secret"),
+            Self::SecretReader(namespace) if namespace.is_empty() => f.write_str("itself, as a reader of every Secret"),
+            Self::SecretReader(namespace) => write!(f, "itself, as a reader of the Secrets of namespace `{namespace}`"),
             Self::Raised(namespace) if namespace.is_empty() => f.write_str("itself, with all rights"),
             Self::Raised(namespace) => write!(f, "itself, with all rights in namespace `{namespace}`"),
         }

@@ -44,8 +44,8 @@ pub enum ChainEnd<'a> {
     Everything,
     /// All rights in a foreign namespace.
     Namespace(Name),
-    /// The Secrets of every namespace.
-    Secrets,
+    /// The Secrets of a namespace, or of every namespace if it is empty.
+    Secrets(Name),
     /// The rights of these bindings.
     Bindings(Vec<&'a Binding>),
 }
@@ -157,7 +157,7 @@ impl<'a> ChainSearch<'a, '_> {
                             ChainEnd::Bindings(outside)
                         }
                         Actor::Raised(namespace) if !namespace.is_empty() => ChainEnd::Namespace(namespace.clone()),
-                        Actor::SecretReader => ChainEnd::Secrets,
+                        Actor::SecretReader(namespace) => ChainEnd::Secrets(namespace.clone()),
                         _ => ChainEnd::Everything,
                     };
                     let is_of_controller = matches!(by.method, Method::Controller(_));
@@ -178,7 +178,24 @@ impl<'a> ChainSearch<'a, '_> {
         };
         let mut chains: Vec<EscapeChain<'a>> = ends.into_iter().filter_map(chain).collect();
         chains.sort_by_key(|chain| (chain.forbidden_by().is_some(), chain.steps.len()));
+        // An account that controls Flux reads its Secrets, too.
+        let is_of_flux = |chain: &EscapeChain<'_>| matches!(&chain.end, ChainEnd::Secrets(scope) if !scope.is_empty());
+        if chains.iter().any(|chain| self.is_everything(&chain.end)) {
+            chains.retain(|chain| !is_of_flux(chain));
+        }
         chains
+    }
+
+    /// Returns whether a chain ends with all rights on the cluster.
+    fn is_everything(&self, end: &ChainEnd<'_>) -> bool {
+        match end {
+            ChainEnd::Everything => true,
+            ChainEnd::Namespace(_) | ChainEnd::Secrets(_) => false,
+            ChainEnd::Bindings(bindings) => {
+                let everywhere = bindings.iter().filter(|binding| binding.namespace.is_empty());
+                everywhere.flat_map(|binding| self.rbac.rules(binding)).any(|(rule, _)| rule.is_everything())
+            }
+        }
     }
 
     /// The single identities of an impersonation.
@@ -198,12 +215,13 @@ impl<'a> ChainSearch<'a, '_> {
                 actors.extend(controllers);
                 actors
             }
+            Actor::SecretReader(namespace) if self.namespaces.contains(namespace) => Vec::new(),
             Actor::Account(_)
             | Actor::Subject(_)
             | Actor::AnyUser
             | Actor::AnyGroup
             | Actor::Raised(_)
-            | Actor::SecretReader => vec![by.to.clone()],
+            | Actor::SecretReader(_) => vec![by.to.clone()],
         }
     }
 

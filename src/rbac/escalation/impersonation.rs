@@ -117,11 +117,24 @@ impl Rbac {
                 push(Actor::every_account_of(scope), Method::Command(resource), vec![grant], None);
             }
         }
-        // In a single namespace, the owner reads the Secrets.
-        if scope.is_empty()
+        // In a single namespace, the owner reads the Secrets. The Secrets of Flux are the credentials of all sources.
+        if (scope.is_empty() || self.flux_namespaces.contains(scope))
             && let Some(read) = reads().or_else(|| may("watch", "", "secrets"))
         {
-            push(Actor::SecretReader, Method::ReadSecrets, vec![read], None);
+            push(Actor::SecretReader(scope.clone()), Method::ReadSecrets, vec![read], None);
+        }
+        for (to, kind, grant) in self.users_of_content(account, scope) {
+            push(
+                Actor::Account(to),
+                Method::Content(kind.kind),
+                vec![grant],
+                self.policies.forbids_source(kind, scope),
+            );
+        }
+        if scope.is_empty()
+            && let Some(grants) = self.certificate_grants(account)
+        {
+            push(Actor::AnyUser, Method::Certificate, grants, None);
         }
         if self.has(account, scope, everything()[..1].iter()) == Guard::Passed {
             return;
@@ -137,6 +150,20 @@ impl Rbac {
         if let (Some(escalate), Some(write)) = (may("escalate", groups::RBAC, roles), write()) {
             push(raised(), Method::Escalate, vec![escalate, write], None);
         }
+    }
+
+    /// The grants that allow a client certificate of any user: a request, and its approval for the signer of the API
+    /// server. Kubernetes then signs the request.
+    fn certificate_grants(&self, account: &Account) -> Option<Vec<Grant<'_>>> {
+        const GROUP: &str = "certificates.k8s.io";
+        let may = |verb: &str, resource: &str| self.can(account, &Request::new(verb, GROUP, resource)).grant();
+        let create = may("create", "certificatesigningrequests")?;
+        let approval = "certificatesigningrequests/approval";
+        let change = may("update", approval).or_else(|| may("patch", approval))?;
+        let signers = ["kubernetes.io/kube-apiserver-client", "kubernetes.io/*"];
+        let approve = |signer| self.can(account, &Request::new("approve", GROUP, "signers").named(signer)).grant();
+        let approve = signers.into_iter().find_map(approve)?;
+        Some(vec![create, change, approve])
     }
 
     /// The identities that an account can assume by the rules of its bindings in a scope: the identities without a name
@@ -208,7 +235,7 @@ impl Impersonation<'_> {
             | Actor::AccountsNamed(_)
             | Actor::Subject(_)
             | Actor::AnyGroup
-            | Actor::SecretReader => false,
+            | Actor::SecretReader(_) => false,
         }
     }
 }

@@ -23,11 +23,15 @@ pub enum Method {
     Command(&'static str),
     /// The verbs that read Secrets.
     ReadSecrets,
+    /// A change of a source of this kind, or of a FluxInstance. Its content decides which objects Flux applies.
+    Content(&'static str),
+    /// A client certificate, with the right to approve it.
+    Certificate,
 }
 
 impl Method {
     /// Returns whether an admission policy can forbid the method by a check of objects.
     pub fn may_be_forbidden(self) -> bool {
-        matches!(self, Self::ServiceAccountName(_) | Self::Controller(_) | Self::Workload(_))
+        matches!(self, Self::ServiceAccountName(_) | Self::Controller(_) | Self::Workload(_) | Self::Content(_))
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::actor::Actor;
 use crate::rbac::authz::authorizer::Grant;
 use crate::rbac::authz::cluster::Rbac;
+use crate::rbac::identity::content_users::CONTENTS;
 use crate::rbac::model::account_kind::AccountKind;
 use crate::rbac::model::request::Request;
 use crate::rbac::model::subject::Account;
@@ -54,6 +55,37 @@ impl Rbac {
             vec![Actor::every_account_of(scope)]
         };
         allowed.map(|grant| (grant, actors))
+    }
+
+    /// The accounts under which Flux applies the content of sources and FluxInstances that an account can change, each
+    /// with the kind of the changed object and the grant.
+    pub(super) fn users_of_content(
+        &self,
+        account: &Account,
+        scope: &Name,
+    ) -> Vec<(Account, AccountKind<'static>, Grant<'_>)> {
+        let mut found = Vec::new();
+        for kind in CONTENTS {
+            let mut objects = self.content_users.of_kind(kind.kind, scope).peekable();
+            if objects.peek().is_none() {
+                continue;
+            }
+            let changes = |name: &str| {
+                let request = |verb| Request::new(verb, kind.group, kind.plural).in_namespace(scope).named(name);
+                ["patch", "update"].iter().find_map(|verb| self.can(account, &request(verb)).grant())
+            };
+            let (any, names) = (changes(""), self.names_in(account, scope, kind));
+            let mut known: BTreeSet<&Account> = BTreeSet::new();
+            for (_, objects) in objects {
+                for (name, users) in objects {
+                    let one = || names.contains(name).then(|| changes(name)).flatten();
+                    let Some(grant) = any.or_else(one) else { continue };
+                    let new = users.iter().filter(|user| known.insert(user));
+                    found.extend(new.map(|user| (user.clone(), kind, grant)));
+                }
+            }
+        }
+        found
     }
 
     /// The object names in the rules of an account for a kind in a scope.

@@ -8,6 +8,9 @@ use crate::kube::Object;
 use crate::rbac::model::account_kind::WORKLOADS;
 use crate::yaml::Name;
 
+/// The Deployments that every installation of Flux has.
+const CONTROLLERS: [&str; 3] = ["helm-controller", "kustomize-controller", "source-controller"];
+
 /// The objects of a cluster that name a service account and can be changed: by kind, namespace and name.
 #[derive(Debug, Default)]
 pub(crate) struct AccountObjects(BTreeMap<&'static str, BTreeMap<Name, BTreeSet<Name>>>);
@@ -23,6 +26,12 @@ impl AccountObjects {
         if let Some(namespace) = namespace.filter(|_| kind != "Job" && kind != "Pod") {
             self.0.entry(kind).or_default().entry(namespace.into()).or_default().insert(object.name().into());
         }
+    }
+
+    /// Adds the Deployments of Flux's controllers, which the bootstrap creates.
+    pub(crate) fn add_controllers(&mut self, home: &str) {
+        let names = CONTROLLERS.iter().map(|name| Name::from(*name));
+        self.0.entry("Deployment").or_default().entry(home.into()).or_default().extend(names);
     }
 
     /// The objects of a kind in a namespace, or in the whole cluster if `scope` is empty.

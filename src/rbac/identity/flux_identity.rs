@@ -39,6 +39,8 @@ pub(crate) struct ApplierIdentity {
 pub(crate) struct FluxIdentities {
     /// The controllers that run, each with the identity for objects without `serviceAccountName`.
     controllers: BTreeMap<&'static str, DefaultIdentity>,
+    /// The account of Flux Operator, which applies the objects of a FluxInstance, if the operator runs.
+    operator: Option<Account>,
 }
 
 /// The identity that a controller uses for an object without `serviceAccountName`.
@@ -62,6 +64,8 @@ impl FluxIdentities {
         }
         let components = objects.iter().find_map(|applied| components(applied.object));
         let home = home(objects, tenancy);
+        let has_operator = !matches!(tenancy.operator, OperatorAccount::None);
+        identities.operator = has_operator.then(|| Account::new(home.clone(), "flux-operator"));
         for applier in &APPLIERS {
             let account = Account::new(home.clone(), applier.controller);
             let identity = match applier.controller {
@@ -90,6 +94,11 @@ impl FluxIdentities {
     /// objects.
     pub(crate) fn default_of(&self, applier: &ApplierIdentity) -> Option<&DefaultIdentity> {
         self.controllers.get(applier.controller)
+    }
+
+    /// The account of Flux Operator.
+    pub(crate) fn operator(&self) -> Option<&Account> {
+        self.operator.as_ref()
     }
 
     /// The identities of all controllers for objects without `serviceAccountName`.

@@ -37,6 +37,8 @@ pub fn describe_means(means: Method) -> String {
         Method::Escalate => "a role with more rights than its own, which the verb `escalate` permits".to_owned(),
         Method::Command(resource) => format!("a command in its pods, through `{resource}`"),
         Method::ReadSecrets => "the verbs that read Secrets".to_owned(),
+        Method::Content(kind) => format!("a change of a {kind}, whose content Flux applies as it"),
+        Method::Certificate => "a client certificate that it may request and approve".to_owned(),
     }
 }
 
@@ -45,7 +47,8 @@ pub(super) fn describe_reach(reach: &ChainEnd<'_>) -> String {
     match reach {
         ChainEnd::Everything => "everything on the cluster".to_owned(),
         ChainEnd::Namespace(namespace) => format!("everything in namespace `{namespace}`"),
-        ChainEnd::Secrets => "the Secrets of every namespace".to_owned(),
+        ChainEnd::Secrets(namespace) if namespace.is_empty() => "the Secrets of every namespace".to_owned(),
+        ChainEnd::Secrets(namespace) => format!("the Secrets of namespace `{namespace}`"),
         ChainEnd::Bindings(bindings) => {
             let one = |binding: &&crate::rbac::Binding| {
                 let role = binding.role_name();

@@ -182,7 +182,7 @@ pub(super) enum ActorKind {
     AnyGroup,
     /// The account itself with all rights in the namespace, or in the whole cluster if `namespace` is null.
     Raised,
-    /// The account itself, as a reader of the Secrets of every namespace.
+    /// The account itself, as a reader of the Secrets of the namespace, or of every namespace if `namespace` is null.
     SecretReader,
 }
 
@@ -211,6 +211,10 @@ pub(super) enum JsonMeans {
     Command,
     /// The verbs that read Secrets.
     Secrets,
+    /// A change of a source or of a FluxInstance, whose content Flux applies as the account.
+    Content,
+    /// A client certificate that the account may request and approve.
+    Certificate,
 }
 
 /// A binding, its role and the matching rule.

@@ -96,6 +96,8 @@ fn way(way: &Impersonation<'_>, to: &Actor) -> Way {
         Method::Escalate => (JsonMeans::Escalate, None),
         Method::Command(_) => (JsonMeans::Command, None),
         Method::ReadSecrets => (JsonMeans::Secrets, None),
+        Method::Content(kind) => (JsonMeans::Content, Some(kind)),
+        Method::Certificate => (JsonMeans::Certificate, None),
     };
     let forbidden_by = way.forbidden_by.map(|policy| JsonObject {
         kind: policy.reference.kind.to_string(),
@@ -129,7 +131,7 @@ fn actor(actor: &Actor) -> JsonActor {
         Actor::AnyUser => of(ActorKind::AnyUser, "", None),
         Actor::AnyGroup => of(ActorKind::AnyGroup, "", None),
         Actor::Raised(namespace) => of(ActorKind::Raised, namespace, None),
-        Actor::SecretReader => of(ActorKind::SecretReader, "", None),
+        Actor::SecretReader(namespace) => of(ActorKind::SecretReader, namespace, None),
     }
 }
 
@@ -150,7 +152,7 @@ fn chain(escape: &Escape<'_>) -> Chain {
         .map(|step| JsonStep { who: actor(&Actor::Account(step.who.clone())), way: way(&step.by, &step.to) });
     let bindings = match &escape.end {
         ChainEnd::Bindings(bindings) => bindings.iter().map(|binding| binding_object(binding)).collect(),
-        ChainEnd::Everything | ChainEnd::Namespace(_) | ChainEnd::Secrets => Vec::new(),
+        ChainEnd::Everything | ChainEnd::Namespace(_) | ChainEnd::Secrets(_) => Vec::new(),
     };
     Chain {
         steps: steps.collect(),
