@@ -1,6 +1,6 @@
 //! Runs the linter for several commands: its options, its report, and notes on its outcome.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::error::Error;
@@ -200,11 +200,13 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
 pub(super) struct NotLinted {
     not_built: BTreeMap<NotBuiltReason, usize>,
     remote: RemoteAppliers,
+    /// The namespaces of the platform that look like namespaces of tenants.
+    platform: BTreeSet<String>,
 }
 
 impl NotLinted {
     pub(super) fn of(outcome: &Outcome) -> Self {
-        Self { not_built: outcome.not_built.clone(), remote: outcome.remote }
+        Self { not_built: outcome.not_built.clone(), remote: outcome.remote, platform: outcome.platform.clone() }
     }
 
     /// Warns about the appliers: a clean result does not include their objects.
@@ -218,6 +220,15 @@ impl NotLinted {
         if without_tenants > 0 {
             let appliers = appliers(without_tenants);
             streams.message(format_args!("not linted for tenants: the objects of {appliers}: {TENANTS_ELSEWHERE}"));
+        }
+        if let Some(first) = self.platform.first() {
+            let more = self.platform.len() - 1;
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            streams.message(format_args!(
+                "not linted as tenants: namespace `{}`{more}, since an account has a ClusterRoleBinding and nothing \
+                 assigns the namespace to a tenant; declare tenants with `tenancy.tenants` in .fleetwright.yaml",
+                one_line(first)
+            ));
         }
     }
 }

@@ -76,6 +76,40 @@ fn a_comparison_with_a_revision_reports_only_new_findings() {
 }
 
 #[test]
+fn a_tenant_of_the_earlier_revision_remains_a_tenant() {
+    let case = crate::support::testdata("lint/tenant-cluster-admin/plain.md");
+    let folder = tempfile::tempdir().unwrap();
+    let git = |arguments: &[&str]| {
+        let author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+        let output = Command::new("git").current_dir(folder.path()).args(author).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    };
+    let text_of_case = std::fs::read_to_string(case).unwrap();
+    let manifest = text_of_case.split("```yaml ").nth(1).and_then(|block| block.split("```").next()).unwrap();
+    let (path, manifest) = manifest.split_once('\n').unwrap();
+    let full = folder.path().join(path.trim());
+    std::fs::create_dir_all(full.parent().unwrap()).unwrap();
+    let documents: Vec<&str> = manifest.split("---\n").collect();
+    let is_wide = |document: &&&str| document.contains("kind: ClusterRoleBinding");
+    let confined: Vec<&str> = documents.iter().filter(|document| !is_wide(document)).copied().collect();
+    std::fs::write(&full, confined.join("---\n")).unwrap();
+    git(&["init", "-q"]);
+    git(&["add", "-A"]);
+    git(&["commit", "-q", "-m", "first"]);
+    let since = || fleetwright(folder.path(), &["lint", "--since", "HEAD", "--format", "concise"]);
+    assert_eq!(since().status.code(), Some(0), "{}", text(&since().stdout));
+    // The change also hides that the namespace belongs to a tenant.
+    let change = manifest.replace("prune: true", "prune: true\n  kubeConfig:\n    secretRef:\n      name: x");
+    let change = change.replace("  labels:\n    toolkit.fluxcd.io/tenant: backend-team\n", "");
+    std::fs::write(&full, change).unwrap();
+    let output = since();
+    assert!(text(&output.stdout).contains("tenant-cluster-admin"), "{}{}", text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1));
+    let output = fleetwright(folder.path(), &["lint"]);
+    assert!(text(&output.stderr).contains("not linted as tenants"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn a_skipped_single_file_is_explained() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [

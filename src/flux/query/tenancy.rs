@@ -42,6 +42,8 @@ pub struct Tenancy {
     /// The namespaces of tenants that the platform may use itself: nothing names a tenant, and the objects of the
     /// namespace come from the platform's sources.
     pub supposed: BTreeSet<String>,
+    /// The namespaces that would belong to tenants without the ClusterRoleBindings of their accounts.
+    pub platform: BTreeSet<String>,
     /// Service accounts outside of tenants' namespaces, as `namespace/name`, with their tenant.
     pub accounts: BTreeMap<String, String>,
     /// Namespaces from which a hub reconciles other clusters.
@@ -88,11 +90,12 @@ impl Tenancy {
                 tenancy.hubs.insert(namespace.to_string());
             }
         }
-        (tenancy.tenants, tenancy.supposed) = tenancy.infer(received);
+        (tenancy.tenants, tenancy.supposed, tenancy.platform) = tenancy.infer(received);
         tenancy.accounts = tenancy.accounts_beside_flux(received);
         let declared = declared.into_iter().flatten();
         for (namespace, name) in declared {
             tenancy.supposed.remove(namespace);
+            tenancy.platform.remove(namespace);
             tenancy.tenants.insert(namespace.clone(), Some(name.clone()));
         }
         let governed = governance == Governance::Fleet;
@@ -110,6 +113,7 @@ impl Tenancy {
     pub fn apply(&mut self, configured: &config::Tenancy) {
         for (namespace, tenant) in configured.namespaces() {
             self.supposed.remove(namespace);
+            self.platform.remove(namespace);
             self.tenants.insert(namespace.to_string(), Some(tenant.to_string()));
         }
         self.accounts.extend(configured.accounts().map(|(account, tenant)| (account.to_string(), tenant.to_string())));
@@ -230,8 +234,12 @@ impl Tenancy {
     /// namespace, or a Kustomization that delegates the namespace to another repository. The repository of a public
     /// project does not belong to a tenant. An operator binds its service account to a role of its own.
     ///
-    /// The second result has the namespaces without a label or a delegation.
-    fn infer(&self, received: &[Applied<'_>]) -> (BTreeMap<String, Option<String>>, BTreeSet<String>) {
+    /// The second result has the namespaces without a label or a delegation, and the third one the namespaces that belong to
+    /// the platform only because of a ClusterRoleBinding.
+    fn infer(
+        &self,
+        received: &[Applied<'_>],
+    ) -> (BTreeMap<String, Option<String>>, BTreeSet<String>, BTreeSet<String>) {
         let mut found: BTreeMap<String, TenantCandidate> = BTreeMap::new();
         let of_projects = sources_of_projects(received);
         let of_others = self.sources_of_other_repositories(received);
@@ -264,17 +272,29 @@ impl Tenancy {
             candidate.holds_flux
                 && accounts.any(|account| self.is_bound(namespace, account) && !is_of_platform(account))
         };
-        let tenants = found.into_iter().filter(|(namespace, candidate)| {
-            let is_bound_everywhere = |account: &String| self.is_bound_everywhere(namespace, account);
-            let platform = candidate.accounts.iter().any(is_bound_everywhere) && !candidate.is_of_other_repository;
+        let is_bound_everywhere = |namespace: &str, candidate: &TenantCandidate| {
+            candidate.accounts.iter().any(|account| self.is_bound_everywhere(namespace, account))
+        };
+        let is_labelled = |namespace: &str, candidate: &TenantCandidate| {
             let counts = self.lockdown.is_some() || candidate.is_handed_over || self.managed.contains(namespace);
-            let is_labelled = candidate.label.is_some() && !platform && counts;
-            is_bound(namespace, candidate) || (candidate.holds_flux && is_labelled)
+            candidate.label.is_some() && counts
+        };
+        let (tenants, others): (BTreeMap<String, TenantCandidate>, BTreeMap<_, _>) =
+            found.into_iter().partition(|(namespace, candidate)| {
+                let platform = is_bound_everywhere(namespace, candidate) && !candidate.is_of_other_repository;
+                let is_labelled = is_labelled(namespace, candidate) && !platform;
+                is_bound(namespace, candidate) || (candidate.holds_flux && is_labelled)
+            });
+        let platform = others.into_iter().filter(|(namespace, candidate)| {
+            let is_confined = || candidate.accounts.iter().any(|account| self.is_bound(namespace, account));
+            let is_candidate = candidate.holds_flux && is_bound_everywhere(namespace, candidate);
+            is_candidate && (is_confined() || is_labelled(namespace, candidate))
         });
-        let tenants: BTreeMap<String, TenantCandidate> = tenants.collect();
+        let platform = platform.map(|(namespace, _)| namespace).collect();
         let supposed = tenants.iter().filter(|(_, candidate)| is_supposed(candidate));
         let supposed = supposed.map(|(namespace, _)| namespace.clone()).collect();
-        (tenants.into_iter().map(|(namespace, candidate)| (namespace, candidate.label)).collect(), supposed)
+        let tenants = tenants.into_iter().map(|(namespace, candidate)| (namespace, candidate.label)).collect();
+        (tenants, supposed, platform)
     }
 }
 

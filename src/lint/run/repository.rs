@@ -59,6 +59,8 @@ pub struct Outcome {
     pub not_built: BTreeMap<NotBuiltReason, usize>,
     /// The appliers whose objects are not checked like those of other appliers, since another cluster receives them.
     pub remote: RemoteAppliers,
+    /// The namespaces that would belong to tenants without the ClusterRoleBindings of their accounts.
+    pub platform: BTreeSet<String>,
     /// The number of objects that no cluster receives; zero in a repository without a root.
     pub unreached: usize,
     /// The number of distinct objects that clusters receive.
@@ -96,6 +98,7 @@ pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&
         objects: counts.objects,
         unreached: counts.unreached,
         not_built: counts.not_built,
+        platform: counts.platform,
         remote: counts.remote,
         skipped: repo.skipped.clone(),
         not_done: repo.not_done.clone(),
@@ -129,6 +132,7 @@ struct Counts {
     unreached: usize,
     not_built: BTreeMap<NotBuiltReason, usize>,
     remote: RemoteAppliers,
+    platform: BTreeSet<String>,
 }
 
 impl Counts {
@@ -140,8 +144,14 @@ impl Counts {
             unreached,
             not_built: not_built(receivers),
             remote: RemoteAppliers::of(fleet.repo, fleet.views, receivers),
+            platform: fleet.views.iter().flat_map(|view| platform(view.tenancy())).cloned().collect(),
         }
     }
+}
+
+/// The namespaces that a tenancy leaves to the platform although they look like those of tenants.
+fn platform(tenancy: &Tenancy) -> impl Iterator<Item = &String> {
+    tenancy.platform.iter().filter(|namespace| !tenancy.tenants.contains_key(*namespace))
 }
 
 /// Checks a repository. `beside` runs beside the rules.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::baseline::{Baseline, BaselineUse};
 use super::options::Options;
-use super::repository::{Outcome, judge_with, record};
+use super::repository::{Outcome, judge_with, record, tenancy_classes};
 use crate::base::finding::Finding;
 use crate::base::fingerprint::Renames;
-use crate::flux::Repo;
+use crate::flux::{Receiver, Repo};
 use crate::text::{File, Tree};
 
 /// The rules whose findings may follow from findings of another rule, each with that rule.
@@ -20,12 +20,50 @@ const FOLLOWING: [(&str, &str); 3] = [
 /// Checks a repository with the files of `present`, and reports only the findings that an earlier state does not have.
 ///
 /// Both states are checked with the same options. `read_earlier` reads the earlier state. It is read only if the later one
-/// has findings, and is checked only by the rules that have them.
+/// has findings, and is checked only by the rules that have them. A tenant of the earlier state remains a tenant: otherwise,
+/// a change that gives its account all rights could also make its namespace one of the platform.
 pub fn judge_since<E>(
     repo: &Repo,
     options: &Options,
     present: &Tree,
     read_earlier: impl FnOnce() -> Result<Tree, E>,
+) -> Result<Outcome, E> {
+    let (mut read_earlier, mut read) = (Some(read_earlier), None);
+    let mut earlier = || -> Result<Tree, E> {
+        if let Some(reader) = read_earlier.take() {
+            read = Some(reader()?);
+        }
+        Ok(read.clone().unwrap_or_default())
+    };
+    let outcome = compare(repo, options, present, &mut earlier)?;
+    if outcome.platform.is_empty() {
+        return Ok(outcome);
+    }
+    let mut tenants = former_tenants(repo, options, &earlier()?);
+    tenants.retain(|namespace, _| outcome.platform.contains(namespace));
+    if tenants.is_empty() {
+        return Ok(outcome);
+    }
+    let mut options = options.clone();
+    options.tenants.get_or_insert_default().extend(tenants);
+    compare(repo, &options, present, &mut earlier)
+}
+
+/// The namespaces of tenants in an earlier state. A tenant without a name has the name of its namespace.
+fn former_tenants(repo: &Repo, options: &Options, earlier: &Tree) -> BTreeMap<String, String> {
+    let former = Repo::load_beside(earlier, &options.settings, repo);
+    let receivers: Vec<Receiver<'_>> = former.clusters.iter().flat_map(Receiver::all).collect();
+    let receivers: Vec<&Receiver<'_>> = receivers.iter().collect();
+    let (_, tenancies) = tenancy_classes(&former, &receivers, options);
+    let tenants = tenancies.into_iter().flat_map(|(_, tenancy)| tenancy.tenants);
+    tenants.map(|(namespace, name)| (namespace.clone(), name.unwrap_or(namespace))).collect()
+}
+
+fn compare<E>(
+    repo: &Repo,
+    options: &Options,
+    present: &Tree,
+    read_earlier: &mut impl FnMut() -> Result<Tree, E>,
 ) -> Result<Outcome, E> {
     let mut failure = None;
     let outcome = judge_with(repo, options, |findings| {
