@@ -43,6 +43,7 @@ pub use model::not_built::NotBuiltReason;
 pub use model::objects::Objects;
 pub use model::variables::{Variable, VariableSource, Variables};
 pub use object::kinds::{is_flux, is_kustomization, is_source};
+pub use producer::fetched::{CreatedObject, created_by};
 pub use producer::produced::{ObjectLookup, Produced};
 pub use producer::{CONVERT_FROM, COPY_FROM, Producers};
 pub use query::field::pointer;

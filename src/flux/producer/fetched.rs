@@ -168,6 +168,28 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
     }
 }
 
+/// An object that an operator creates from another object.
+#[derive(Debug, Clone)]
+pub struct CreatedObject {
+    /// The kind: `Secret` or another kind of the core group.
+    pub kind: Name,
+    /// The namespace.
+    pub namespace: Name,
+    /// The name.
+    pub name: Name,
+    /// The known keys of the data.
+    pub keys: Vec<Name>,
+}
+
+/// The objects that an operator creates from an object, such as the Secret of an ExternalSecret.
+pub fn created_by(object: &Object) -> Vec<CreatedObject> {
+    let all = made_by(object).into_iter().map(|(kind, namespace, name, made)| {
+        let keys = made.keys.into_iter().map(|(key, _)| key).collect();
+        CreatedObject { kind, namespace, name, keys }
+    });
+    all.collect()
+}
+
 /// The object that a producer creates in each selected namespace; `None` if `object` is not such a producer.
 pub(super) fn everywhere(object: &Object) -> Option<Everywhere> {
     let made = || Fetched::new(object);
@@ -225,20 +247,22 @@ fn selector(node: Option<&Node>) -> Option<Selector> {
     }
 }
 
-/// The keys of an external secret: the keys of its template, or else the keys that the object fetches by name.
+/// The keys of an external secret: the keys of its template, or else the keys that the object fetches by name; both if
+/// the template merges them.
 fn external(node: &Node, made: Fetched, spec: &[&str]) -> Fetched {
     let Some(spec) = node.at_keys(spec) else { return made };
     let template = spec.at_keys(&["target", "template"]);
     let open = template.and_then(|template| template.get("templateFrom")).is_some();
     let templated = keys_of(template.and_then(|template| template.get("data")));
-    if !templated.is_empty() || open {
+    let is_merged = template.and_then(|template| template.get("mergePolicy")?.text()) == Some("Merge");
+    if !is_merged && (!templated.is_empty() || open) {
         return Fetched { open, keys: templated, ..made };
     }
     let fetched = spec.get("data").map_or(&[][..], Node::items).iter();
     let key = |item: &Node| item.get("secretKey").and_then(|key| Some((key.shared_text()?, key.span().clone())));
     let all = spec.get("dataFrom").is_none_or(|list| list.items().is_empty());
-    let made = made.with_keys(fetched.filter_map(key).collect());
-    Fetched { open: made.open || !all, ..made }
+    let made = made.with_keys(fetched.filter_map(key).chain(templated).collect());
+    Fetched { open: made.open || open || !all, ..made }
 }
 
 fn keys_of(map: Option<&Node>) -> Vec<(Name, Span)> {

@@ -3,7 +3,7 @@
 
 pub(super) mod produced;
 mod declared;
-mod fetched;
+pub(super) mod fetched;
 mod kyverno;
 mod reflector;
 

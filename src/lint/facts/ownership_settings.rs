@@ -37,6 +37,13 @@ pub(crate) fn is_ignored(object: &Object) -> bool {
     object.is_marked("kustomize.toolkit.fluxcd.io/reconcile", "disabled") || object.is_marked(SSA, "Ignore")
 }
 
+/// Returns whether kustomize-controller does not change an object that exists.
+///
+/// With `ssa: Merge`, the controller keeps fields of other writers, but sets the fields of the manifest.
+pub(crate) fn is_left_to_others(object: &Object) -> bool {
+    object.is_marked(SSA, "IfNotPresent") || is_ignored(object)
+}
+
 /// Returns whether an applier deletes the objects that are no longer in its source.
 pub(crate) fn prunes(applier: &Applier) -> bool {
     match applier.kind {

@@ -1,4 +1,5 @@
 mod wording;
+mod other_writers;
 mod overlap;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,11 +15,12 @@ use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
 use crate::text::{Span, is_inside, join};
 use crate::yaml::Node;
+use other_writers::twice_written;
 use overlap::{Nested, overlap};
 use wording::{MAX_SHOWN, WITH_DIFFERENCE, safe_removal};
 
 declare! {
-    /// Two Kustomizations apply the same object to the same cluster.
+    /// Two Kustomizations, or Flux and another controller, write the same object of a cluster.
     ///
     /// ## Why
     ///
@@ -53,6 +55,17 @@ declare! {
     /// If the path of one Kustomization contains the path of another Kustomization, both apply the same files. The rule
     /// reports the outer path once. The severity is warning if both apply the objects unchanged. It is error if the
     /// Kustomizations change the objects differently, for example with patches or labels.
+    ///
+    /// The rule also reports a Secret that a Kustomization contains and that another controller writes (warning):
+    ///
+    /// - An ExternalSecret replaces all data of the Secret, and Flux restores its own data at each reconciliation. With
+    ///   `creationPolicy: Merge` or `CreateOrMerge`, only keys that both contain are a fault.
+    /// - A SealedSecret fails, since its controller does not change a Secret that another program created. With the
+    ///   annotation `sealedsecrets.bitnami.com/managed`, it replaces the data; with
+    ///   `sealedsecrets.bitnami.com/patch`, only keys that both contain are a fault.
+    /// - cert-manager writes the keys `tls.crt`, `tls.key` and `ca.crt` of a Certificate. Other keys are no fault.
+    ///
+    /// A Secret annotated with `kustomize.toolkit.fluxcd.io/ssa: IfNotPresent` is not a fault, since Flux only creates it.
     ///
     /// ## How to fix it
     ///
@@ -174,7 +187,7 @@ declare! {
     ///
     /// [kustomize-controller#1724](https://github.com/fluxcd/kustomize-controller/issues/1724),
     /// [flux2#5611](https://github.com/fluxcd/flux2/issues/5611)
-    "object-owned-twice", Error, "two Kustomizations apply the same object to the same cluster",
+    "object-owned-twice", Error, "two Kustomizations, or Flux and another controller, write the same object of a cluster",
     Check::Cluster(check),
 }
 
@@ -186,6 +199,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
     }
+    found.extend(twice_written(RULE.id, view));
     let mut owned: BTreeMap<Id<'_>, Vec<Applied<'_>>> = BTreeMap::new();
     for (first, again) in view.duplicates() {
         // `View::duplicates` compares hashes, which may collide.
