@@ -28,7 +28,7 @@ pub use file::plugin_fields::plugin_fields;
 pub use file::remote::Copy;
 pub use file::remote_base::{RemoteBase, UnreadBase};
 pub use file::sops::decrypt_object;
-pub use objects::patch_targets::PatchTarget;
+pub use objects::patch_targets::{PatchTarget, TargetList};
 pub use omission::{Omission, Omissions, omissions_by_name};
 pub use rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
 pub(crate) use state::accumulator::ALL_BUILDS;

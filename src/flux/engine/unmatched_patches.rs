@@ -1,4 +1,4 @@
-//! Patches whose target matches no object in any build.
+//! Patches and entries of `images` that match nothing in any build.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,12 +10,14 @@ use crate::flux::build::output::BuildFacts;
 use crate::flux::cluster::applier::Applier;
 use crate::flux::variables::envsubst::{Lookup, Template};
 use crate::kube::Object;
-use crate::kustomize::PatchTarget;
+use crate::kustomize::{PatchTarget, TargetList};
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
 
 /// The id of the rule for patches without a match.
 const UNMATCHED_PATCH: &str = "unmatched-patch";
+/// The id of the rule for images without a match.
+const UNMATCHED_IMAGE: &str = "unmatched-image";
 
 /// The position of the target of a patch: its root, path and offset.
 type PatchPosition = (Option<ArcStr>, String, usize);
@@ -47,7 +49,7 @@ struct PatchRecord {
     /// Whether the patch of a component changes all objects of a kind.
     is_general: bool,
     clusters: BTreeSet<Name>,
-    /// The appliers whose `spec.patches` contains the patch.
+    /// The appliers whose `spec.patches` or `spec.images` contains the entry.
     owners: BTreeSet<ObjectRef>,
 }
 
@@ -118,21 +120,29 @@ impl PatchTally {
                 }
             }
         }
-        // A general component has a patch for each kind that its users may have.
+        // A general component has a patch for each kind, or all images, that its users may have.
         let by_kind = self.by_place.iter().filter(|(_, record)| record.is_general && record.missed.is_none());
         let general: BTreeSet<(Option<ArcStr>, String)> =
             by_kind.map(|((root, path, _), _)| (root.clone(), path.clone())).collect();
         let missed = self.by_place.into_iter().filter_map(|((root, path, _), record)| {
-            if record.is_general && general.contains(&(root, path)) {
+            if record.is_general && general.contains(&(root, path.clone())) {
                 return None;
             }
             let finding = *record.missed?;
             // A habit of the author leads to patches with equal targets.
             let all = finding.message.replacen("this patch matches", " patches match", 1);
             let key = format!("{all}; {}", finding.help.as_deref().unwrap_or_default());
-            let mut finding = finding.caused_by(key, "", all);
+            let mut finding = if finding.rule == UNMATCHED_IMAGE {
+                // One change of the file removes or corrects all entries of its list.
+                let summary = format!(" images of `{path}` match no container");
+                finding.caused_by(path.as_str(), "", summary)
+            } else {
+                finding.caused_by(key, "", all)
+            };
             if let Some(owners) = listed(&record.owners) {
-                finding.message = finding.message.replacen("this patch", &format!("this patch of {owners}"), 1);
+                for what in ["this patch", "this image"] {
+                    finding.message = finding.message.replacen(what, &format!("{what} of {owners}"), 1);
+                }
             }
             Some(Finding { clusters: record.clusters.into_iter().collect(), ..finding })
         });
@@ -140,11 +150,15 @@ impl PatchTally {
     }
 }
 
-/// The applier, if its `spec.patches` contains the patch.
+/// The applier, if its `spec.patches` contains the patch, or its `spec.images` the image.
 fn owner<'a>(target: &PatchTarget, applier: &'a Applier) -> Option<&'a ObjectRef> {
     let has_patch = |object: &Object| {
-        let patches = object.node.at_keys(&["spec", "patches"]).map_or(&[][..], Node::items);
-        patches.iter().filter_map(|patch| patch.get("target")).any(|written| *written.span() == target.place)
+        let (list, field) = match target.list {
+            TargetList::Images => ("images", "name"),
+            TargetList::Patches => ("patches", "target"),
+        };
+        let entries = object.node.at_keys(&["spec", list]).map_or(&[][..], Node::items);
+        entries.iter().filter_map(|entry| entry.get(field)).any(|written| *written.span() == target.place)
     };
     applier.object.iter().chain(&*applier.shares_with).any(has_patch).then_some(&applier.reference)
 }
@@ -172,6 +186,12 @@ fn listed(objects: &BTreeSet<ObjectRef>) -> Option<String> {
 }
 
 fn finding(target: &PatchTarget, place: &Span, renamed: Option<&(ObjectRef, Span)>) -> Finding {
+    if target.list == TargetList::Images {
+        let message =
+            format!("this image matches no container: no object of the build has image `{}`", target.selector);
+        let help = "correct the name, or remove the entry: kustomize and Flux silently skip it";
+        return Finding::warning(UNMATCHED_IMAGE, place.clone(), message).help(help);
+    }
     let message = match target.selector.as_str() {
         "" => "this patch matches no object".to_owned(),
         selector => format!("this patch matches no object: the build has none with {selector}"),

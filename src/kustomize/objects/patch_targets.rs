@@ -1,4 +1,4 @@
-//! Patches with a `target`, and whether the target selects objects. kustomize does not report a target without a match.
+//! Patches with a `target` and entries of `images`, and whether they match. kustomize does not report one without a match.
 
 use super::resources::Resources;
 use super::selector::Selector;
@@ -13,11 +13,14 @@ const MAX_NEAR_MATCHES: usize = 100;
 /// The maximum number of objects with a variable in their name that a [`PatchTarget`] contains.
 const MAX_VARIABLE_NAMES: usize = 5;
 
-/// A patch with a `target`, and whether the target selected an object.
+/// A patch with a `target`, and whether the target selected an object; or an entry of `images`, and whether a container
+/// has the image.
 #[derive(Debug, Clone)]
 pub struct PatchTarget {
-    /// The position of `target`.
+    /// The position of `target`, or of the name of an image.
     pub place: Span,
+    /// The list that contains the entry.
+    pub list: TargetList,
     /// Whether the target selected an object, or may select an object that the build lacks.
     pub is_matched: bool,
     /// The fields of `target` as written; empty if the target matched.
@@ -28,8 +31,18 @@ pub struct PatchTarget {
     pub variable_names: Option<(String, Vec<(ObjectRef, Span)>)>,
     /// Whether the target selects objects of a kind by label or annotation and not by name, so that objects may opt in.
     pub is_opt_in: bool,
-    /// Whether the target selects all objects of a kind, for all users of a Component.
+    /// Whether a Component contains the entry of `images`, or a target that selects all objects of a kind, so that it is
+    /// meant for all users of the Component.
     pub is_general: bool,
+}
+
+/// A list of a kustomization whose entries select something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetList {
+    /// A list of patches, each with a target.
+    Patches,
+    /// The list of images.
+    Images,
 }
 
 /// Returns whether a target selects all objects of a kind.
@@ -43,6 +56,7 @@ impl PatchTarget {
     pub(crate) fn matched(target: &Node) -> Self {
         Self {
             place: target.span().clone(),
+            list: TargetList::Patches,
             is_matched: true,
             selector: String::new(),
             near_match: None,
@@ -72,12 +86,24 @@ impl PatchTarget {
         });
         Self {
             place: node.span().clone(),
+            list: TargetList::Patches,
             is_matched: false,
             selector: selector.join(", "),
             near_match,
             variable_names,
             is_opt_in: target.is_opt_in(),
             is_general: is_by_kind(node),
+        }
+    }
+
+    /// The entry of `images` with a name.
+    pub(crate) fn image(name: &Node, is_matched: bool) -> Self {
+        Self {
+            list: TargetList::Images,
+            is_matched,
+            selector: if is_matched { String::new() } else { name.text().unwrap_or_default().to_owned() },
+            is_general: true,
+            ..Self::matched(name)
         }
     }
 }

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use crate::base::finding::Finding;
 use crate::base::go_regexp::Regexp;
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, each_item};
+use crate::kustomize::objects::patch_targets::PatchTarget;
 use crate::kustomize::objects::selector::STEPS_OF_VISIT;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
@@ -58,6 +59,10 @@ pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Acc
                 accumulator.fail(Finding::error(FAILED_BUILD, error.span, error.message));
             }
         }
+        if let Some(name) = entry.get("name") {
+            let is_matched = image.is_matched.get() || accumulator.is_incomplete || accumulator.awaits_bootstrap;
+            accumulator.patch_targets.push(PatchTarget::image(name, is_matched));
+        }
     }
 }
 
@@ -68,6 +73,8 @@ struct Image {
     tag: Option<Node>,
     digest: Option<Node>,
     suffix: Option<Node>,
+    /// Whether the image of a container matches.
+    is_matched: Cell<bool>,
     /// The bytes that were added to images.
     grown: Cell<usize>,
     /// The steps of the pattern.
@@ -106,6 +113,7 @@ impl Image {
             tag,
             digest: field("digest")?,
             suffix: field("tagSuffix")?,
+            is_matched: Cell::default(),
             grown: Cell::default(),
             steps: Cell::default(),
         })
@@ -157,6 +165,7 @@ impl Image {
         if !self.pattern.is_match_of_name(text) {
             return Ok(None);
         }
+        self.is_matched.set(true);
         let new = |field: &Option<Node>| field.as_ref().and_then(Node::text).map(str::to_string);
         let (name, tag, digest) = split(text);
         let name = new(&self.name).unwrap_or_else(|| name.to_string());

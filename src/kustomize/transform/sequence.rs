@@ -36,15 +36,15 @@ pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accu
     }
     apply_patches(files, folder, definition.items("patchesJson6902"), PatchFormat::Json, accumulator);
     accumulator.record_transformers("PatchJson6902Transformer", definition.items("patchesJson6902").len());
-    if !definition.is_component() {
-        let own = accumulator.patch_targets.iter_mut().skip(earlier_targets);
-        own.for_each(|target| target.is_general = false);
-    }
     replicas::apply(definition.items("replicas"), config.specs(ConfigField::Replicas), accumulator);
     accumulator.record_transformers("ReplicaCountTransformer", definition.items("replicas").len());
     for field in ["images", "imageTags"] {
         images::apply(definition.items(field), config.specs(ConfigField::Images), accumulator);
         accumulator.record_transformers("ImageTagTransformer", definition.items(field).len());
+    }
+    if !definition.is_component() {
+        let own = accumulator.patch_targets.iter_mut().skip(earlier_targets);
+        own.for_each(|target| target.is_general = false);
     }
     let replaced = definition.items("replacements");
     replacements::apply(files, folder, replaced, accumulator);

@@ -91,6 +91,7 @@ rules! {
     mod unknown_verb;
     mod unmatched_patch;
     mod unreachable_object;
+    mod unmatched_image;
     mod unready_dependency;
     mod unsized_instance;
     mod unused_exception;
