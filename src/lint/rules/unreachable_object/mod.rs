@@ -1,3 +1,5 @@
+mod kinds;
+mod directories;
 mod possible;
 mod switched_off;
 
@@ -6,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::finding::{Finding, Label, ObjectRef, Part};
 use crate::base::set_aside::is_set_aside;
 use crate::base::similar_names::is_almost;
-use crate::flux::{Applier, Cluster, MISSING_PATH, State, is_flux, is_kustomization};
+use crate::flux::{Applier, Cluster, MISSING_PATH, State, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::paths::{prefixes, segment_runs};
@@ -15,38 +17,24 @@ use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::text::{Index, Span, folder_of, is_inside, normalize};
+use directories::missed_directories;
+use kinds::{OF_TOOLS, is_fluxs};
 use possible::{PossiblyReached, folders_of_open_instances};
 use switched_off::SwitchedOff;
 
 /// The number of further objects of a directory that a finding shows.
 const MAX_SHOWN: usize = 10;
 
-/// The API groups of the files of tools. These files have the form of objects, but Flux never applies them.
-const OF_TOOLS: &[&str] = &[
-    "backstage.io",
-    "chainsaw.kyverno.io",
-    "cli.kyverno.io",
-    "config.kubernetes.io",
-    "eksctl.io",
-    "k3d.io",
-    "kind.x-k8s.io",
-    "kpt.dev",
-    "kubeadm.k8s.io",
-    "kubelet.config.k8s.io",
-    "kubeproxy.config.k8s.io",
-    "kustomize.config.k8s.io",
-    "kuttl.dev",
-    "skaffold",
-];
-
 declare! {
-    /// No cluster reaches a Flux object, or a file beside a kustomization.yaml.
+    /// No cluster reaches a Flux object, a file beside a kustomization.yaml, or a directory with a kustomization.yaml.
     ///
     /// ## Why
     ///
     /// Flux never reconciles a Kustomization that no root reaches, so its objects do not exist, although the repository
     /// contains them. The same is true for a file in a directory if the `resources` of the kustomization.yaml do not
-    /// list the file. Flux does not report such objects and files, because it does not read them.
+    /// list the file, and for a directory with a kustomization.yaml that nothing includes or applies, although clusters
+    /// reach the directory above it or the directories beside it. Flux does not report such objects and files, because it
+    /// does not read them.
     ///
     /// An object without the fields that its kind requires is a patch. List it below `patches`, not `resources`.
     ///
@@ -66,6 +54,8 @@ declare! {
     /// - objects that an unbuilt input or a template of a Kustomization may reach, directly or through further
     ///   Kustomizations
     /// - directories that a script applies with `kubectl apply`
+    /// - directories without Flux objects if a program mentions their files, if Argo CD has an object there, or if a
+    ///   namespace or a name has a placeholder
     /// - all objects, if an applier applies a complete artifact that may contain this repository
     /// - a repository without a root
     ///
@@ -129,7 +119,7 @@ declare! {
     ///
     /// [flux2-multi-tenancy#126](https://github.com/fluxcd/flux2-multi-tenancy/issues/126);
     /// [kustomize: resources](https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/resource/)
-    "unreachable-object", Warning, "no cluster reaches a Flux object or a file beside a kustomization.yaml",
+    "unreachable-object", Warning, "no cluster reaches a Flux object, a file beside a kustomization.yaml, or a directory",
     Check::Fleet(check),
 }
 
@@ -147,6 +137,13 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         prefixes(path).any(unfollowed)
             || is_of_unchecked_cluster(fleet, path)
             || open.iter().any(|folder| is_inside(path, folder))
+    };
+    let is_excused = |path: &str| {
+        reached.is_set_aside(path)
+            || is_library(path)
+            || switched_off.contains(path)
+            || is_of_chart(path)
+            || is_of_other(path)
     };
     let built = fleet.repo.objects.iter().map(|built| &built.object).filter(|object| is_fluxs(object));
     let aside = fleet.repo.aside.iter().filter(|object| {
@@ -167,15 +164,14 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         {
             led_to.insert(leads, folder_of(path));
         }
-        let is_excused = reached.is_set_aside(path)
-            || is_library(path)
-            || switched_off.contains(path)
-            || is_of_chart(path)
-            || is_of_other(path);
-        if root.is_none() && !is_excused {
+        if root.is_none() && !is_excused(path) {
             folders.entry(folder_of(path)).or_default().insert((path, offset), object);
         }
     }
+    let is_led_to = |folder: &str| segment_runs(folder).any(|run| led_to.get(run).is_some());
+    let mut directories = missed_directories(fleet, reached, |folder, file| is_led_to(folder) || is_excused(file));
+    directories.retain(|folder, _| !folders.keys().any(|other| is_inside(other, folder) || is_inside(folder, other)));
+    folders.append(&mut directories);
     let possible = PossiblyReached::of(fleet, reached, &applied);
     folders.retain(|folder, _| {
         let program = fleet.repo.other_programs.applier(folder).map(|program| format!("the program of `{program}`"));
@@ -287,10 +283,6 @@ fn is_of_unchecked_cluster(fleet: &Fleet<'_>, path: &str) -> bool {
     let is_in = |cluster: &Cluster| !cluster.folder.is_empty() && is_inside(path, &cluster.folder);
     let mut checked = fleet.views.iter().map(|view| view.receiver.cluster);
     !checked.any(is_in) && fleet.repo.clusters.iter().any(is_in)
-}
-
-fn is_fluxs(object: &Object) -> bool {
-    is_flux(object) || object.is(groups::FLUX_OPERATOR, "ResourceSetInputProvider")
 }
 
 /// Returns whether an object is a patch.
