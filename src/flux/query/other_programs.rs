@@ -208,7 +208,8 @@ impl<'a> ClusterPrograms<'a> {
         self.evidence().any(|one| one.groups.contains(group))
     }
 
-    /// The file of a program that may create a Secret, ConfigMap, Namespace or ServiceAccount with a name.
+    /// The file of a program that may create an object with a name: a Secret, ConfigMap, Namespace, ServiceAccount, Service
+    /// or Gateway.
     pub fn creator(self, kind: &str, name: &str) -> Option<&'a str> {
         let object = (created_kind(kind)?, name.to_owned());
         self.evidence().find(|one| one.objects.contains(&object)).map(|one| one.file.path())

@@ -34,7 +34,7 @@ pub(super) struct Evidence {
     pub(super) charts: BTreeSet<String>,
     /// The API groups of CRDs.
     pub(super) groups: BTreeSet<String>,
-    /// The kinds and names of Secrets, ConfigMaps, Namespaces and ServiceAccounts.
+    /// The kinds and names of Secrets, ConfigMaps, Namespaces, ServiceAccounts, Services and Gateways.
     pub(super) objects: BTreeSet<(&'static str, String)>,
     /// Whether the program creates a namespace for each item of a list.
     pub(super) creates_namespaces: bool,
@@ -381,7 +381,8 @@ fn path_with_variable(word: &str) -> Option<Vec<String>> {
 /// A manifest inside another file, read line by line.
 #[derive(Default)]
 struct Manifest {
-    is_core: bool,
+    /// Whether the API group is that of a kind of [`created_kind`].
+    has_group: bool,
     kind: Option<&'static str>,
     in_metadata: bool,
 }
@@ -391,8 +392,10 @@ impl Manifest {
     fn read<'a>(&mut self, line: &'a str) -> Option<(&'static str, &'a str)> {
         let line = line.trim_start_matches("- ");
         if let Some(version) = line.strip_prefix("apiVersion:") {
-            *self = Self { is_core: trimmed(version) == "v1", ..Self::default() };
-        } else if let Some(kind) = line.strip_prefix("kind:").filter(|_| self.is_core && !self.in_metadata) {
+            let version = trimmed(version);
+            let has_group = version == "v1" || version.starts_with("gateway.networking.k8s.io/");
+            *self = Self { has_group, ..Self::default() };
+        } else if let Some(kind) = line.strip_prefix("kind:").filter(|_| self.has_group && !self.in_metadata) {
             self.kind = created_kind(trimmed(kind));
         } else if line.starts_with("metadata:") {
             self.in_metadata = true;
@@ -416,7 +419,9 @@ fn named_files(text: &str) -> BTreeSet<String> {
 
 /// The kind of an object, if commands create objects of that kind.
 pub(super) fn created_kind(kind: &str) -> Option<&'static str> {
-    ["Secret", "ConfigMap", "Namespace", "ServiceAccount"].into_iter().find(|known| *known == kind)
+    ["Secret", "ConfigMap", "Namespace", "ServiceAccount", "Service", "Gateway"]
+        .into_iter()
+        .find(|known| *known == kind)
 }
 
 /// The kind of the object of a Terraform resource.
@@ -427,6 +432,7 @@ fn resource_of(line: &str) -> Option<&'static str> {
         ("config_map", "ConfigMap"),
         ("namespace", "Namespace"),
         ("service_account", "ServiceAccount"),
+        ("service", "Service"),
     ];
     kinds.into_iter().find(|(start, _)| name.starts_with(start)).map(|(_, kind)| kind)
 }

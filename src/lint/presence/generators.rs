@@ -89,7 +89,9 @@ impl<'a> View<'a> {
             if !namespace.is_empty() && namespace != wanted.namespace {
                 return false;
             }
-            let is_prefix = || wanted.name.starts_with(object.name());
+            // Operators append or prepend a word, such as `vmalert-NAME`.
+            let is_suffix = || wanted.name.strip_suffix(object.name()).is_some_and(|start| start.ends_with('-'));
+            let is_derived = || wanted.name.starts_with(object.name()) || is_suffix();
             if containers(object).any(|container| is_given_to(container, wanted.name)) {
                 return true;
             }
@@ -110,7 +112,7 @@ impl<'a> View<'a> {
                 }
                 (group, _) => {
                     let spec = || object.node.get("spec").is_some_and(|spec| mentions(spec, wanted.name));
-                    let is_own = || !namespace.is_empty() && (is_prefix() || is_whole_product(object, namespace));
+                    let is_own = || !namespace.is_empty() && (is_derived() || is_whole_product(object, namespace));
                     is_of_operator(group) && (is_own() || spec())
                 }
             }

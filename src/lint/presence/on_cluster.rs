@@ -90,9 +90,11 @@ impl<'a> View<'a> {
             && !self.namespaces().any(|(used, _)| **used == *namespace)
     }
 
-    /// Returns a program of the repository that may create a Secret, ConfigMap, Namespace or ServiceAccount.
+    /// Returns a program of the repository that may create a Secret, ConfigMap, Namespace, ServiceAccount, Service or
+    /// Gateway.
     fn program(&self, group: &str, kind: &str, name: &str) -> Option<UnknownSource> {
-        let path = self.before_flux.programs.creator(kind, name).filter(|_| group.is_empty())?;
+        let is_known = group == if kind == "Gateway" { "gateway.networking.k8s.io" } else { "" };
+        let path = self.before_flux.programs.creator(kind, name).filter(|_| is_known)?;
         Some(UnknownSource::Program(path.into()))
     }
 

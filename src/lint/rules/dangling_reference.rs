@@ -1,7 +1,10 @@
+use std::collections::BTreeSet;
+
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::{Object, ObjectId};
 use crate::lint::facts::pods;
+use crate::lint::fields::text_of;
 use crate::lint::findings::Findings;
 use crate::lint::presence::dangling::References;
 use crate::lint::presence::missing::MissingSearch;
@@ -12,13 +15,14 @@ use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {
-    /// A workload, an Ingress or an autoscaler references an object that the cluster does not receive.
+    /// A workload, an Ingress, a route or an autoscaler references an object that the cluster does not receive.
     ///
     /// ## Why
     ///
     /// The API server accepts the reference, so Flux applies the object. But a pod does not start without its
-    /// ConfigMaps, Secrets, claims and service account, an Ingress without its Service answers with an error, and an
-    /// autoscaler without its target does nothing. A Kustomization that waits for such a workload never becomes ready.
+    /// ConfigMaps, Secrets, claims and service account, an Ingress or a route of the Gateway API without its Service answers
+    /// with an error, a route without its Gateway gets no traffic, and an autoscaler without its target does nothing. A
+    /// Kustomization that waits for such a workload never becomes ready.
     ///
     /// The severity is pedantic for a Secret, because users often create Secrets by hand, unless another name is
     /// similar or the repository contains the Secret in a directory that the cluster does not apply. The rule reports the
@@ -29,6 +33,8 @@ declare! {
     /// sources. It also ignores an object that one of these may create:
     ///
     /// - a chart in that namespace, or a source without a local copy
+    /// - another tool that deploys to the namespace: a Service of a namespace for which the cluster receives no pods and no
+    ///   other Service
     /// - an operator, if the object is named after a custom resource of the namespace, or a custom resource contains its
     ///   name
     /// - an operator that installs a whole product in the namespace: its custom resource or kind has the name of the
@@ -118,7 +124,7 @@ declare! {
     /// [Kubernetes: ConfigMaps](https://kubernetes.io/docs/concepts/configuration/configmap/),
     /// [Ingress](https://kubernetes.io/docs/concepts/services-networking/ingress/)
     "dangling-reference", Warning,
-    "a workload, an Ingress or an autoscaler references an object that the cluster does not receive",
+    "a workload, an Ingress, a route or an autoscaler references an object that the cluster does not receive",
     Check::Cluster(check), fixes: [Unsafe],
 }
 
@@ -137,6 +143,18 @@ const WORKLOADS: [(&str, &str); 8] = [
     ("batch", "CronJob"),
 ];
 
+/// The kinds of the routes of the Gateway API.
+const ROUTES: [(&str, &str); 5] = [
+    (GATEWAY, "GRPCRoute"),
+    (GATEWAY, "HTTPRoute"),
+    (GATEWAY, "TCPRoute"),
+    (GATEWAY, "TLSRoute"),
+    (GATEWAY, "UDPRoute"),
+];
+
+/// The API group of Gateways and their routes.
+const GATEWAY: &str = "gateway.networking.k8s.io";
+
 fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
@@ -144,7 +162,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     // Users or `flux bootstrap` create these Secrets before Flux runs.
     let of_sources = secrets_of_sources(view);
     let (mut needs, mut routes, mut targets) = (References::default(), References::default(), References::default());
-    let mut certificates = References::default();
+    let (mut certificates, mut parents) = (References::default(), References::default());
     for applied in of_kinds(view, &WORKLOADS).filter(|applied| has_pods(applied.object)) {
         let Some(namespace) = applied.namespace() else { continue };
         let own = pods::references(applied.object).into_iter();
@@ -155,6 +173,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
         routes.add(applied, backends(&applied));
         certificates.add(applied, tls_secrets(&applied));
     }
+    for applied in of_kinds(view, &ROUTES) {
+        parents.add(applied, parents_of(&applied));
+        routes.add(applied, route_backends(&applied));
+    }
     for applied in of_kinds(view, &[("autoscaling", "HorizontalPodAutoscaler")]) {
         targets.add(applied, scaled(&applied));
     }
@@ -164,24 +186,54 @@ fn check(view: &View<'_>, found: &mut Findings) {
         help: "add the object to that namespace, or correct the name: the pods do not start without it; if another tool \
                creates a ConfigMap or Secret, declare it below `external` in `.fleetwright.yaml`",
         is_often_created: false,
+        own_namespaces: None,
     };
     report(view, &mut search, needs, &needed, found);
     let help = "add the Service to that namespace, or correct the name";
-    report(view, &mut search, routes, &Usage { verb: "routes to", help, is_often_created: false }, found);
+    let own = namespaces_with_pods(view);
+    let usage = Usage { verb: "routes to", help, is_often_created: false, own_namespaces: Some(&own) };
+    report(view, &mut search, routes, &usage, found);
+    let help = "add the Gateway to that namespace, or correct the name: without it, the route gets no traffic";
+    report(
+        view,
+        &mut search,
+        parents,
+        &Usage { verb: "belongs to", help, is_often_created: false, own_namespaces: None },
+        found,
+    );
     let help = "add the workload to that namespace, or correct the name";
-    report(view, &mut search, targets, &Usage { verb: "scales", help, is_often_created: false }, found);
+    report(
+        view,
+        &mut search,
+        targets,
+        &Usage { verb: "scales", help, is_often_created: false, own_namespaces: None },
+        found,
+    );
     let help = "add the Secret to that namespace, or correct the name";
-    report(view, &mut search, certificates, &Usage { verb: "serves", help, is_often_created: true }, found);
+    report(
+        view,
+        &mut search,
+        certificates,
+        &Usage { verb: "serves", help, is_often_created: true, own_namespaces: None },
+        found,
+    );
+}
+
+/// The namespaces for which the cluster receives pods or Services. Another tool deploys to other namespaces.
+fn namespaces_with_pods<'a>(view: &View<'a>) -> BTreeSet<&'a str> {
+    of_kinds(view, &WORKLOADS).chain(of_kinds(view, &[("", "Service")])).filter_map(|found| found.namespace()).collect()
 }
 
 /// How objects use other objects.
-struct Usage {
+struct Usage<'n> {
     /// The verb for a message.
     verb: &'static str,
     /// The help if no similar object exists.
     help: &'static str,
     /// Whether controllers often create the used objects, so that only a mistaken reference is a fault.
     is_often_created: bool,
+    /// The namespaces whose used objects the repository defines; `None` for all namespaces.
+    own_namespaces: Option<&'n BTreeSet<&'n str>>,
 }
 
 /// Reports the references to missing objects.
@@ -189,7 +241,7 @@ fn report<'a>(
     view: &View<'a>,
     search: &mut MissingSearch<'_, 'a>,
     references: References<'a>,
-    usage: &Usage,
+    usage: &Usage<'_>,
     found: &mut Findings,
 ) {
     for (at, dangling) in references.dangling(search, found).into_iter().enumerate() {
@@ -208,6 +260,10 @@ fn report<'a>(
         }
         let is_explained = dangling.missing.is_mistake() || dangling.missing.is_elsewhere();
         if usage.is_often_created && !is_explained {
+            continue;
+        }
+        if !is_explained && usage.own_namespaces.is_some_and(|own| !own.contains(target.namespace)) {
+            found.unchecked(format!("{target}, which another tool that deploys to the namespace may create"));
             continue;
         }
         let is_by_hand = target.kind == "Secret" && !is_explained;
@@ -243,6 +299,30 @@ fn backends<'a>(ingress: &Applied<'a>) -> Vec<Reference<'a>> {
     let paths = rules.flat_map(|rule| rule.at_keys(&["http", "paths"]).map_or(&[][..], Node::items));
     let all = paths.filter_map(|path| path.get("backend")).chain(spec.get("defaultBackend"));
     all.filter_map(|backend| reference(backend.at_keys(&["service", "name"])?, "", "Service", namespace)).collect()
+}
+
+/// The Gateways and Services to which a route belongs.
+fn parents_of<'a>(route: &Applied<'a>) -> Vec<Reference<'a>> {
+    let object: &'a Object = route.object;
+    let all = object.node.at_keys(&["spec", "parentRefs"]).map_or(&[][..], Node::items).iter();
+    all.filter_map(|parent| of_route(route, parent, GATEWAY, "Gateway")).collect()
+}
+
+/// The Services to which the rules of a route send traffic.
+fn route_backends<'a>(route: &Applied<'a>) -> Vec<Reference<'a>> {
+    let object: &'a Object = route.object;
+    let rules = object.node.at_keys(&["spec", "rules"]).map_or(&[][..], Node::items).iter();
+    let all = rules.flat_map(|rule| rule.get("backendRefs").map_or(&[][..], Node::items));
+    all.filter_map(|backend| of_route(route, backend, "", "Service")).collect()
+}
+
+/// The reference of a route to a Gateway or a Service; `None` for other kinds.
+fn of_route<'a>(route: &Applied<'a>, node: &'a Node, group: &'a str, kind: &'a str) -> Option<Reference<'a>> {
+    let group = node.get("group").and_then(Node::text).unwrap_or(group);
+    let kind = text_of(node, "kind").unwrap_or(kind);
+    let is_known = matches!((group, kind), (GATEWAY, "Gateway") | ("", "Service"));
+    let namespace = text_of(node, "namespace").or(route.namespace()).filter(|_| is_known)?;
+    reference(node.get("name")?, group, kind, namespace)
 }
 
 /// The Secrets with the certificates of an Ingress, unless a controller that reads its annotations creates them.
