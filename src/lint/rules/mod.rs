@@ -72,6 +72,7 @@ rules! {
     mod registry_without_provider;
     mod remote_base;
     mod removed_api;
+    mod replaced_namespace;
     mod replaced_patches;
     mod retyped_by_substitution;
     mod runtime_info_drift;
