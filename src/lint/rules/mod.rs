@@ -87,12 +87,13 @@ rules! {
     mod tenant_forbidden_object;
     mod unauthenticated_receiver;
     mod undefined_variable;
+    mod undeletable_namespace;
     mod unfiltered_image_policy;
     mod unknown_service_account;
     mod unknown_verb;
+    mod unmatched_image;
     mod unmatched_patch;
     mod unreachable_object;
-    mod unmatched_image;
     mod unready_dependency;
     mod unsized_instance;
     mod unused_exception;
