@@ -123,6 +123,8 @@ pub struct Finding {
     pub others: Option<Box<Others>>,
     /// The edits that remove the finding, or those for the places that have some.
     pub fix: Option<Box<Fix>>,
+    /// The number of findings that follow from this finding, and that are not reported.
+    pub followers: usize,
 }
 
 /// The faults that a rule reports in one finding.
@@ -185,10 +187,21 @@ pub struct Cause {
     pub summary: [String; 2],
     /// The help of the joint finding, if the help of the first finding does not apply to all of them.
     pub help: Option<String>,
-    /// The rule and the object of the finding from which this finding follows.
-    pub follows: Option<(&'static str, ObjectRef)>,
+    /// The finding from which this finding follows.
+    pub follows: Option<Follows>,
     /// Whether the finding keeps the related places of all findings at its position, not only of the first finding.
     pub keeps_related: bool,
+}
+
+/// The finding from which another finding follows.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Follows {
+    /// The rules that report the finding; one of several rules reports that an applier fails.
+    pub rules: &'static [&'static str],
+    /// The object of the finding.
+    pub object: ObjectRef,
+    /// Whether the other finding is reported if none of the rules reports this one.
+    pub stands_alone: bool,
 }
 
 impl Fix {
@@ -234,6 +247,7 @@ impl Finding {
             cause: None,
             others: None,
             fix: None,
+            followers: 0,
         }
     }
 
@@ -285,11 +299,11 @@ impl Finding {
         self
     }
 
-    /// Sets the rule and the object of the finding from which this finding follows. Only that finding is reported.
+    /// Sets the finding from which this finding follows. If that finding is reported, this one is only counted.
     #[must_use]
-    pub fn following(mut self, rule: &'static str, object: ObjectRef) -> Self {
+    pub fn following(mut self, follows: Follows) -> Self {
         if let Some(cause) = &mut self.cause {
-            cause.follows = Some((rule, object));
+            cause.follows = Some(follows);
         }
         self
     }

@@ -1,11 +1,11 @@
 //! Functions that merge equal findings, and that group findings with one cause.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use arcstr::ArcStr;
 
-use super::finding::{Finding, Fix, Joint, Label, ObjectRef, Others, Severity};
+use super::finding::{Finding, Fix, Follows, Joint, Label, ObjectRef, Others, Severity};
 use crate::text::Index;
 
 /// The maximum number of related places of merged findings.
@@ -106,32 +106,45 @@ fn add_parts(finding: &mut Finding, joint: Option<Box<Joint>>) {
     }
 }
 
-/// Removes findings that follow from another finding, and adds their number to the help of that finding.
+/// Removes findings that follow from another finding, and counts them in that finding.
 pub fn absorb(findings: &mut Vec<Finding>) {
-    let mut followers: BTreeMap<(&'static str, ObjectRef), usize> = BTreeMap::new();
-    for finding in findings.iter() {
-        if let Some(cause) = finding.cause.as_ref().and_then(|cause| cause.follows.clone()) {
-            *followers.entry(cause).or_default() += 1;
+    let follows = |finding: &Finding| finding.cause.as_ref()?.follows.clone();
+    // The findings with followers, each with the number of followers until another finding counts them.
+    let mut causes: Index<Follows, Option<usize>> = Index::default();
+    let mut by_rule: Index<(&'static str, ObjectRef), Vec<Follows>> = Index::default();
+    for follows in findings.iter().filter_map(follows) {
+        if !causes.contains(&follows) {
+            for rule in follows.rules {
+                by_rule.entry_or((rule, follows.object.clone()), Vec::new).push(follows.clone());
+            }
         }
+        let count = causes.entry_or(follows, || Some(0));
+        *count = count.map(|count| count + 1);
     }
-    if followers.is_empty() {
+    if causes.is_empty() {
         return;
     }
-    let mut causes: BTreeSet<(&'static str, ObjectRef)> = BTreeSet::new();
-    for finding in findings.iter_mut() {
+    for finding in findings.iter_mut().filter(|finding| follows(finding).is_none()) {
         let about = finding.object.iter().chain(finding.parts().iter().filter_map(|part| part.object.as_ref()));
-        let keys: BTreeSet<(&'static str, ObjectRef)> = about.map(|object| (finding.rule, object.clone())).collect();
-        let count: usize = keys.iter().filter_map(|key| followers.get(key)).sum();
-        if count == 0 {
-            continue;
+        let about: BTreeSet<ObjectRef> = about.cloned().collect();
+        for follows in about.into_iter().filter_map(|object| by_rule.get(&(finding.rule, object))).flatten() {
+            let count = causes.insert(follows.clone(), None).flatten();
+            finding.followers += count.unwrap_or_default();
         }
+    }
+    findings.retain(|finding| {
+        follows(finding).is_none_or(|own| own.stands_alone && causes.get(&own).is_none_or(Option::is_some))
+    });
+}
+
+/// Adds the numbers of findings that follow from other findings to the help of those.
+pub fn name_followers(findings: &mut [Finding]) {
+    for finding in findings.iter_mut().filter(|finding| finding.followers > 0) {
+        let count = finding.followers;
         let others = if count == 1 { "finding follows" } else { "findings follow" };
         let help = finding.help.take().map(|help| format!("{help}; ")).unwrap_or_default();
         finding.help = Some(format!("{help}{count} other {others} from this finding"));
-        causes.extend(keys);
     }
-    let follows = |finding: &Finding| finding.cause.as_ref()?.follows.clone();
-    findings.retain(|finding| follows(finding).is_none_or(|cause| !causes.contains(&cause)));
 }
 
 /// The key of a group of findings.
@@ -225,6 +238,7 @@ fn joined(mut finding: Finding, mut others: Vec<Finding>) -> Finding {
         let same: Vec<Finding> = others.extract_if(.., is_same).collect();
         for other in same {
             finding.clusters.extend(other.clusters);
+            finding.followers += other.followers;
             if finding.fix != other.fix {
                 finding.fix = None;
             }
@@ -261,6 +275,7 @@ fn joined(mut finding: Finding, mut others: Vec<Finding>) -> Finding {
     let mut fixes: Vec<Fix> = finding.fix.take().into_iter().map(|fix| *fix).collect();
     for other in others {
         finding.clusters.extend(other.clusters);
+        finding.followers += other.followers;
         fixes.extend(other.fix.filter(|_| fixes.len() < MAX_PLACES).map(|fix| *fix));
         let name = match other.object {
             _ if differs => other.message,

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Follows, Severity};
 use crate::base::set_aside::is_set_aside;
 use crate::flux::build::kustomization::missing;
 use crate::flux::cluster::desired_state::Cluster;
@@ -86,7 +86,8 @@ impl OwnSources {
         let help =
             "correct the path before a cluster applies this Kustomization, or remove it: no cluster applies it now";
         let finding = missing(object, path, &folder, false).help(help);
-        let finding = finding.following(UNREACHABLE_OBJECT, object.reference());
+        let finding =
+            finding.following(Follows { rules: &[UNREACHABLE_OBJECT], object: object.reference(), stands_alone: true });
         Some(Finding { severity: Severity::Warning, ..finding })
     }
 }

@@ -1,6 +1,7 @@
 //! The contents of a repository: its clusters, and the objects of its directories.
 
 mod absent_files;
+mod moved_folders;
 mod named_paths;
 pub(super) mod skipped;
 mod directory_objects;

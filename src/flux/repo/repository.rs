@@ -8,6 +8,7 @@ use rayon::ThreadPoolBuilder;
 
 use super::absent_files::{excuse_ignored, excuse_rendered, excuse_submodules, excuse_written};
 use super::directory_objects::DirectoryObjects;
+use super::moved_folders::explain;
 use super::named_paths::{NamedPaths, applied_folders};
 use super::own_sources::sources;
 use super::rootless::only_cluster;
@@ -59,6 +60,8 @@ pub struct Repo {
     pub charts: BTreeSet<String>,
     /// The reasons why appliers were not built, other than failed builds, sorted.
     pub gaps: Vec<Gap>,
+    /// The directories that missing paths of Kustomizations probably mean, by path.
+    pub moved: BTreeMap<String, String>,
     /// The findings of files and builds, each with the id of its rule.
     pub problems: Vec<Finding>,
     /// The files that were not checked.
@@ -210,6 +213,7 @@ impl Repo {
         excuse_written(&mut repo.problems, &repo.other_programs);
         excuse_rendered(&mut repo.problems, &repo.other_programs);
         excuse_submodules(&mut repo.problems, tree);
+        repo.moved = explain(&mut repo.problems, files.tree(), &repo.clusters);
         sort(&mut repo.problems);
         repo.shareable = exchange.into_kept().map(|of_clusters| Arc::new(Shareable { builder, of_clusters }));
         repo

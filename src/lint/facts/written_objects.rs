@@ -3,8 +3,9 @@
 use std::sync::OnceLock;
 
 use super::definitions::Definitions;
-use super::distinct::written_position;
+use super::distinct::{DistinctObjects, written_position};
 use super::reached::ReachedFiles;
+use crate::base::finding::ObjectRef;
 use crate::base::set_aside::is_set_aside;
 use crate::flux::source::SourceRef;
 use crate::flux::{Repo, Settings};
@@ -18,8 +19,18 @@ pub(crate) struct WrittenObjects<'a> {
     /// `None` for an identity that several directories define.
     by_id: OnceLock<Index<ObjectId<'a>, Option<&'a Object>>>,
     reached: OnceLock<ReachedFiles<'a>>,
+    /// The objects that clusters receive.
+    received: OnceLock<Index<ObjectId<'a>, ReceivedObject<'a>>>,
     /// The kinds that the objects define.
     pub(crate) definitions: Definitions<'a>,
+}
+
+/// An object that a cluster receives.
+#[derive(Clone, Copy)]
+pub(crate) struct ReceivedObject<'a> {
+    pub(crate) object: &'a Object,
+    pub(crate) cluster: &'a str,
+    pub(crate) applier: &'a ObjectRef,
 }
 
 impl<'a> WrittenObjects<'a> {
@@ -28,6 +39,7 @@ impl<'a> WrittenObjects<'a> {
             repo,
             by_id: OnceLock::new(),
             reached: OnceLock::new(),
+            received: OnceLock::new(),
             definitions: Definitions::of_repository(repo, settings),
         }
     }
@@ -36,6 +48,13 @@ impl<'a> WrittenObjects<'a> {
     ///
     /// The directory must not be set aside.
     pub(crate) fn find_unreached(&self, id: ObjectId<'_>) -> Option<&'a Object> {
+        self.find(id).filter(|object| !self.reached().may_reach(object))
+    }
+
+    /// The object with an id, if a single directory defines it.
+    ///
+    /// The directory must not be set aside.
+    pub(crate) fn find(&self, id: ObjectId<'_>) -> Option<&'a Object> {
         let by_id = self.by_id.get_or_init(|| {
             let mut by_id: Index<ObjectId<'a>, Option<&'a Object>> = Index::default();
             let built = self.repo.objects.iter().map(|built| &built.object);
@@ -51,8 +70,41 @@ impl<'a> WrittenObjects<'a> {
             }
             by_id
         });
-        let object = by_id.get(&id).copied().flatten()?;
-        (!self.reached().may_reach(object)).then_some(object)
+        by_id.get(&id).copied().flatten()
+    }
+
+    /// An object with an id that a cluster receives, this cluster, and the applier that applies the object there.
+    pub(crate) fn received(&self, id: ObjectId<'_>) -> Option<ReceivedObject<'a>> {
+        let received = self.received.get_or_init(|| {
+            let mut received: Index<ObjectId<'a>, ReceivedObject<'a>> = Index::default();
+            // Most clusters have the same objects.
+            let mut seen = DistinctObjects::default();
+            for cluster in &self.repo.clusters {
+                for set in cluster.applied_sets.iter().filter(|set| set.by.target.is_none()) {
+                    for object in seen.take_new(&set.objects, 0) {
+                        let by = ReceivedObject { object, cluster: &cluster.name, applier: &set.by.reference };
+                        received.entry_or(ObjectId::of(object), || by);
+                    }
+                }
+            }
+            received
+        });
+        received.get(&id).copied()
+    }
+
+    /// The Kustomizations of the repository in some directories, each with the directory that it applies.
+    pub(crate) fn kustomizations_in<'f>(
+        &self,
+        is_in: impl Fn(&str) -> bool + 'f,
+    ) -> impl Iterator<Item = (&'a Object, String)> + 'f
+    where
+        'a: 'f,
+    {
+        let all = self.repo.objects.iter().map(|built| &built.object).chain(&self.repo.aside);
+        let all = all.filter(move |object| {
+            object.is(groups::KUSTOMIZE, "Kustomization") && is_in(folder_of(written_position(object).1))
+        });
+        all.filter_map(|object| Some((object, normalize(object.node.at_keys(&["spec", "path"])?.text()?)?)))
     }
 
     /// Returns whether a FluxInstance that the cluster does not receive yet creates an object.

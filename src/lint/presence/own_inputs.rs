@@ -9,7 +9,7 @@ use crate::flux::{Applied, Applier};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::refs::dependency::{Condition, dependencies};
-use crate::lint::refs::source_reference::source_of;
+use crate::lint::refs::source_reference::{input_sources, source_of};
 use crate::lint::refs::values_reference::values_of;
 use crate::lint::view::View;
 
@@ -55,6 +55,16 @@ fn comes_after(
 pub(crate) fn is_needed_above(by: &Applier, wanted: ObjectId<'_>) -> bool {
     let above = std::iter::successors(by.parent_applier.as_ref(), |applier| applier.parent_applier.as_ref());
     above.filter_map(|applier| applier.object.as_ref()).any(|object| needs(object, wanted))
+}
+
+/// Returns whether an applier, or an applier above it, fails without an object.
+pub(crate) fn is_input(view: &View<'_>, applier: &Applier, wanted: ObjectId<'_>) -> bool {
+    let is_included = |object: &Object| {
+        let source = source_of(object).and_then(|source| view.get(source.target));
+        source.is_some_and(|source| input_sources(source.object).any(|input| input.target == wanted))
+    };
+    let own = applier.object.as_ref();
+    own.is_some_and(|object| needs(object, wanted) || is_included(object)) || is_needed_above(applier, wanted)
 }
 
 /// The Secrets that sources read. Users or `flux bootstrap` create these Secrets before Flux runs.

@@ -19,6 +19,9 @@ declare! {
     /// Often, a commit renamed the source, a kustomization.yaml does not list the source, or the reference has no
     /// `namespace`. Without `namespace`, Flux searches the namespace of the referencing object.
     ///
+    /// If a Kustomization fails, the objects in its directory are missing, too. The linter does not report references to
+    /// them, but counts them in the finding about this Kustomization.
+    ///
     /// The rule checks Kustomizations, HelmReleases, HelmCharts and ImageUpdateAutomations, and the sources that
     /// GitRepositories include (`include`) and ArtifactGenerators copy from (`sources`). It accepts the source that
     /// a FluxInstance creates for its `sync`. The rule does not report a source that an unknown input may create: a

@@ -12,6 +12,10 @@ declare! {
     /// the files that the source ignores. It does not report a path in a source without a local copy, or without a
     /// local copy of the referenced branch or tag.
     ///
+    /// Missing paths with one cause are one finding: a moved directory, a missing directory above, or a cluster without any
+    /// of its paths. The help names a directory with a similar name, or the only directory with the same name that no
+    /// cluster applies.
+    ///
     /// The severity is warning for an OCIRepository or a Bucket: another program packs the artifact, and its root may be
     /// another directory than the root of the repository.
     ///

@@ -15,7 +15,7 @@ use super::remote::RemoteAppliers;
 use super::settings::{TurnedOff, apply_levels};
 use super::suppress::Exceptions;
 use crate::base::finding::{Finding, ObjectRef, Severity};
-use crate::base::group_findings::{absorb, group, sort};
+use crate::base::group_findings::{absorb, group, name_followers, sort};
 use crate::base::set_aside::{is_former, is_set_aside};
 use crate::flux::source::DANGLING_SOURCE;
 use crate::flux::{Applied, AppliedSet, MISSING_PATH, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
@@ -85,7 +85,8 @@ pub(super) fn judge_with(repo: &Repo, options: &Options, baseline: impl FnOnce(&
     let Found { mut findings, accepted, unwanted, doubted, unchecked } = found;
     let baseline = baseline(&findings).apply(&mut findings, |entry| options.judges(entry));
     // Grouping follows the exceptions, since an exception may match only one of the places.
-    let findings = if options.is_ungrouped { findings } else { group(findings) };
+    let mut findings = if options.is_ungrouped { findings } else { group(findings) };
+    name_followers(&mut findings);
     Outcome {
         findings,
         turned_off: TurnedOff::of(&options.lint, &options.only),

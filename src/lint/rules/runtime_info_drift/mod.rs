@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use arcstr::ArcStr;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use crate::base::finding::{Finding, Label, ObjectRef, Part, Severity};
+use crate::base::finding::{Finding, Follows, Label, ObjectRef, Part, Severity};
 use crate::base::similar_names::did_you_mean;
 use crate::flux::{Governance, UNDEFINED_VARIABLE};
 use crate::lint::findings::Findings;
@@ -195,9 +195,8 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
         {
             Some(reader) => {
                 let message = finding.message.clone();
-                finding
-                    .caused_by(message.clone(), "", format!(" keys are missing: {message}"))
-                    .following(UNDEFINED_VARIABLE, reader)
+                let follows = Follows { rules: &[UNDEFINED_VARIABLE], object: reader, stands_alone: true };
+                finding.caused_by(message.clone(), "", format!(" keys are missing: {message}")).following(follows)
             }
             None => finding,
         };

@@ -5,7 +5,7 @@ mod switched_off;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::finding::{Finding, Label, ObjectRef, Part};
+use crate::base::finding::{Finding, Follows, Label, ObjectRef, Part};
 use crate::base::set_aside::is_set_aside;
 use crate::base::similar_names::is_almost;
 use crate::flux::{Applier, Cluster, MISSING_PATH, State, is_kustomization};
@@ -214,9 +214,13 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         // A path below a directory without reached files has one directory too many.
         let is_unused = !folder.is_empty() && reached.nearest(folder) != Some(*folder);
         let mut failed = missing.iter();
-        let cause = failed.find(|(path, _)| is_meant(folder, path) || (is_unused && is_inside(path, folder)));
+        let is_moved = |path: &str| fleet.repo.moved.get(path).is_some_and(|to| is_inside(folder, to));
+        let cause =
+            failed.find(|(path, _)| is_meant(folder, path) || is_moved(path) || (is_unused && is_inside(path, folder)));
         found.push(match cause {
-            Some((_, cause)) => finding.following(MISSING_PATH, (*cause).clone()),
+            Some((_, cause)) => {
+                finding.following(Follows { rules: &[MISSING_PATH], object: (*cause).clone(), stands_alone: true })
+            }
             None => finding,
         });
     }

@@ -1,0 +1,173 @@
+//! The causes of missing paths: moved directories, missing directories above, and clusters without any of their paths.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::finding::{Finding, ObjectRef, Severity};
+use crate::base::set_aside::{is_former, is_set_aside};
+use crate::base::similar_names::is_almost;
+use crate::flux::build::kustomization::MISSING_PATH;
+use crate::flux::cluster::desired_state::Cluster;
+use crate::flux::model::applier_kind::ApplierKind;
+use crate::kustomize::is_yaml;
+use crate::text::{Index, Tree, folder_of, is_inside};
+
+/// The minimum number of Kustomizations of a cluster whose missing paths have one cause: nobody uses the cluster.
+const MIN_DEAD: usize = 3;
+
+/// The directories with manifests of a repository, by their names.
+struct Folders<'a> {
+    all: BTreeSet<&'a str>,
+    by_name: Index<&'a str, Vec<&'a str>>,
+}
+
+impl<'a> Folders<'a> {
+    fn of(tree: &'a Tree) -> Self {
+        let mut all = BTreeSet::new();
+        for (path, _) in tree.entries().filter(|(path, _)| is_yaml(path)) {
+            let mut folder = folder_of(path);
+            while !folder.is_empty() && all.insert(folder) {
+                folder = folder_of(folder);
+            }
+        }
+        let mut by_name: Index<&str, Vec<&str>> = Index::default();
+        for folder in &all {
+            by_name.entry_or(name(folder), Vec::new).push(folder);
+        }
+        Self { all, by_name }
+    }
+
+    /// The directory that a missing path probably means: a directory with a similar name at the same place, or the only
+    /// directory with the same name and the most equal names above it.
+    fn meant(&self, missing: &str, is_candidate: impl Fn(&str) -> bool) -> Option<&'a str> {
+        let above = folder_of(missing);
+        let beside = || self.all.iter().filter(|folder| folder_of(folder) == above && is_candidate(folder));
+        let mut similar = beside().filter(|folder| is_almost(name(missing), name(folder)));
+        if let Some(similar) = similar.next() {
+            return Some(similar);
+        }
+        // The name of an environment is the name of several directories.
+        let named = self.by_name.get(name(missing))?;
+        let is_specific = |folder: &str| named.len() == 1 || shared(folder, missing) > 1;
+        let candidates: Vec<&str> =
+            named.iter().copied().filter(|folder| is_candidate(folder) && is_specific(folder)).collect();
+        let most = candidates.iter().map(|folder| shared(folder, missing)).max()?;
+        let mut best = candidates.into_iter().filter(|folder| shared(folder, missing) == most);
+        best.next().filter(|_| best.next().is_none())
+    }
+}
+
+/// Adds the cause to findings of missing paths. Returns the directories that missing paths probably mean, by path.
+pub(super) fn explain(findings: &mut [Finding], tree: &Tree, clusters: &[Cluster]) -> BTreeMap<String, String> {
+    let mut meant = BTreeMap::new();
+    let is_missing = |finding: &Finding| finding.rule == MISSING_PATH && finding.severity == Severity::Error;
+    if !findings.iter().any(is_missing) {
+        return meant;
+    }
+    let folders = Folders::of(tree);
+    let applied: BTreeSet<&str> =
+        clusters.iter().flat_map(|cluster| &cluster.appliers).map(|applier| &*applier.folder).collect();
+    // Another cluster or the directory above applies the directory, so that it was not moved.
+    let is_applied = |folder: &str| applied.iter().any(|path| is_inside(path, folder));
+    let is_aside = |folder: &str| is_set_aside(folder, |_| false) || is_former(folder);
+    let missing_in = |finding: &Finding| finding.cause.as_ref().map(|cause| cause.key.clone()).unwrap_or_default();
+    for missing in findings.iter().filter(|finding| is_missing(finding)).map(missing_in) {
+        let is_candidate = |folder: &str| !is_applied(folder) && (!is_aside(folder) || is_aside(&missing));
+        if let Some(folder) = folders.meant(&missing, is_candidate) {
+            meant.insert(missing, folder.to_owned());
+        }
+    }
+    let mut dead = dead_clusters(findings, clusters);
+    dead.retain(|cluster| {
+        let of_cluster = findings.iter().filter(|finding| finding.clusters.iter().any(|name| **name == **cluster));
+        let causes: BTreeSet<Option<String>> = of_cluster
+            .filter(|finding| is_missing(finding))
+            .map(|finding| {
+                let missing = missing_in(finding);
+                Some(moved(&missing, meant.get(&missing)?)?.0)
+            })
+            .collect();
+        causes.len() > 1 || causes.contains(&None)
+    });
+    for finding in findings.iter_mut().filter(|finding| is_missing(finding)) {
+        let missing = missing_in(finding);
+        let of_dead = match finding.clusters.as_slice() {
+            [cluster] => Some(cluster.clone()).filter(|cluster| dead.contains(&**cluster)),
+            _ => None,
+        };
+        if let Some(folder) = meant.get(&missing) {
+            let help = "correct the paths, if these directories are meant: Flux applies nothing until the paths exist";
+            let of_one = format!(
+                "set `path: ./{folder}`, if this directory is meant: Flux applies nothing until the path exists"
+            );
+            if let Some((key, summary)) = moved(&missing, folder) {
+                *finding = finding.clone().caused_by(key, "", summary);
+            }
+            *finding = finding.clone().help(of_one).help_for_all(help);
+        }
+        let top = first_missing(&missing, &folders);
+        if let Some(cluster) = of_dead {
+            let summary = format!(" Kustomizations of cluster `{cluster}` have a `spec.path` that does not exist");
+            let help = "correct the paths, or remove the directory of the cluster if the cluster no longer exists: Flux \
+                        applies nothing until the paths exist";
+            *finding = finding.clone().caused_by(format!("all of {cluster}"), "all ", summary).help_for_all(help);
+        } else if top != missing && !meant.contains_key(&missing) {
+            let summary = format!(" Kustomizations have a `spec.path` below `{top}`, which does not exist");
+            *finding = finding.clone().caused_by(format!("below {top}"), "", summary);
+        }
+    }
+    meant
+}
+
+/// The key and the summary for the missing paths of one moved directory.
+fn moved(missing: &str, folder: &str) -> Option<(String, String)> {
+    let same = shared(missing, folder);
+    let without = |path: &'_ str| -> String {
+        let names: Vec<&str> = path.split('/').collect();
+        names[..names.len() - same].join("/")
+    };
+    let (from, to) = (without(missing), without(folder));
+    let summary = match (&*from, &*to) {
+        ("", to) => format!(" Kustomizations have a `spec.path` without `{to}`, which contains their directories"),
+        (from, "") => format!(" Kustomizations have a `spec.path` in `{from}`, but their directories are not in it"),
+        (from, to) => format!(" Kustomizations have a `spec.path` in `{from}`, but their directories are in `{to}`"),
+    };
+    (same > 0).then(|| (format!("from {from} to {to}"), summary))
+}
+
+/// The clusters all of whose Kustomizations have missing paths.
+fn dead_clusters<'a>(findings: &[Finding], clusters: &'a [Cluster]) -> BTreeSet<&'a str> {
+    let mut missing: Index<&str, BTreeSet<&ObjectRef>> = Index::default();
+    for finding in findings.iter().filter(|finding| finding.rule == MISSING_PATH) {
+        for cluster in &finding.clusters {
+            missing.entry_or(&**cluster, BTreeSet::new).extend(&finding.object);
+        }
+    }
+    let is_dead = |cluster: &&Cluster| {
+        let children = cluster.appliers.iter().filter(|applier| {
+            applier.kind == ApplierKind::Kustomization && applier.parent.is_some() && applier.folder != cluster.folder
+        });
+        let mut count = 0;
+        let missing = missing.get(&*cluster.name);
+        let are_missing = children
+            .inspect(|_| count += 1)
+            .all(|applier| missing.is_some_and(|missing| missing.contains(&applier.reference)));
+        are_missing && count >= MIN_DEAD
+    };
+    clusters.iter().filter(is_dead).map(|cluster| &*cluster.name).collect()
+}
+
+/// The outermost directory of a missing path that does not exist.
+fn first_missing<'p>(missing: &'p str, folders: &Folders<'_>) -> &'p str {
+    let ends = missing.match_indices('/').map(|(at, _)| at);
+    let mut tops = ends.filter_map(|end| missing.get(..end));
+    tops.find(|top| !folders.all.contains(top)).unwrap_or(missing)
+}
+
+/// The number of equal names at the ends of two paths.
+fn shared(one: &str, other: &str) -> usize {
+    one.rsplit('/').zip(other.rsplit('/')).take_while(|(one, other)| one == other).count()
+}
+
+fn name(folder: &str) -> &str {
+    folder.rsplit('/').next().unwrap_or(folder)
+}
