@@ -10,7 +10,7 @@ use crate::base::set_aside::is_set_aside;
 use crate::base::similar_names::is_almost;
 use crate::flux::{Applier, Cluster, MISSING_PATH, State, is_kustomization};
 use crate::kube::{Object, groups};
-use crate::lint::facts::distinct::written_position;
+use crate::lint::facts::distinct::{WrittenPosition, written_position};
 use crate::lint::facts::paths::{prefixes, segment_runs};
 use crate::lint::facts::reached::has_root;
 use crate::lint::findings::Findings;
@@ -146,6 +146,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             || is_of_other(path)
     };
     let built = fleet.repo.objects.iter().map(|built| &built.object).filter(|object| is_fluxs(object));
+    let listed = listed_objects(fleet);
     let aside = fleet.repo.aside.iter().filter(|object| {
         let (root, path, _) = written_position(object);
         is_fluxs(object) || (!OF_TOOLS.contains(&object.group()) && reached.reaches_folder(root, folder_of(path)))
@@ -203,8 +204,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         let objects: Vec<&Object> = objects.values().copied().collect();
         let shared_top = Some(*top).filter(|top| below.get(top).is_some_and(|count| *count > 1));
         let is_beside = shared_top.is_none() || top == folder;
-        let (patches, objects): (Vec<&Object>, Vec<&Object>) =
-            objects.into_iter().partition(|object| is_beside && is_patch(object));
+        let (patches, objects): (Vec<&Object>, Vec<&Object>) = objects
+            .into_iter()
+            .partition(|object| is_beside && is_patch(object) && !listed.contains(&written_position(object)));
         found.extend(unused_patches(&patches));
         let Some(finding) = finding(folder, &objects, common.or(shared_top)) else { continue };
         if is_of_library {
@@ -287,6 +289,16 @@ fn is_of_unchecked_cluster(fleet: &Fleet<'_>, path: &str) -> bool {
     let is_in = |cluster: &Cluster| !cluster.folder.is_empty() && is_inside(path, &cluster.folder);
     let mut checked = fleet.views.iter().map(|view| view.receiver.cluster);
     !checked.any(is_in) && fleet.repo.clusters.iter().any(is_in)
+}
+
+/// The positions of the Flux objects that a kustomization lists below `resources`, so that they are not patches.
+fn listed_objects<'a>(fleet: &Fleet<'a>) -> Index<WrittenPosition<'a>, ()> {
+    let has_kustomization = |folder: &str| {
+        let written = fleet.views.first().map(|view| &view.written);
+        written.is_some_and(|written| written.kustomization_in(folder).is_some())
+    };
+    let listed = fleet.repo.objects.iter().filter(|built| is_fluxs(&built.object) && has_kustomization(&built.folder));
+    listed.map(|built| (written_position(&built.object), ())).collect()
 }
 
 /// Returns whether an object is a patch.
