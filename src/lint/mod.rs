@@ -24,6 +24,7 @@ pub use facts::artifacts::generates;
 pub(crate) use facts::content::is_alike;
 pub(crate) use facts::distinct::{Part, memory_address};
 pub use facts::private_values::assignment::assigned_values;
+pub use facts::private_values::guessable::is_common_word;
 pub use facts::private_values::private::{Evidence, Private};
 pub use facts::private_values::search::private_values;
 pub use facts::unknown_sources::UnknownSource;

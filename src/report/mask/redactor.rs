@@ -1,11 +1,13 @@
 //! The search for secret values in output.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use data_encoding::BASE64;
 
+use crate::lint::is_common_word;
 use crate::text::Index;
 
 /// The number of bytes at the start of a notation that decide whether a text may contain the notation.
@@ -14,28 +16,33 @@ const START: usize = 6;
 /// Masks values in the notations of all output formats.
 #[derive(Debug)]
 pub struct Redactor {
+    /// The values that are masked in any text.
+    anywhere: Search,
+    /// The common words, such as `postgres`. A mask of a part of another word, such as `postgresql`, would hide no secret,
+    /// and would destroy the word.
+    words: Search,
+}
+
+/// A search for notations in texts.
+#[derive(Debug)]
+struct Search {
     notations: Vec<String>,
     /// The starts of the notations; `None` if a notation is shorter than a start.
     starts: Option<Index<[u8; START], ()>>,
     /// The automaton, which is built for the first text that may contain a notation. Most output contains none.
-    search: OnceLock<Option<AhoCorasick>>,
+    automaton: OnceLock<Option<AhoCorasick>>,
 }
 
-impl Redactor {
-    /// Creates a redactor; `None` without values.
-    pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let notations: Vec<String> = values.flat_map(notations).collect();
-        if notations.is_empty() {
-            return None;
-        }
+impl Search {
+    fn new(notations: Vec<String>) -> Self {
         let starts = notations.iter().map(|notation| Some((*notation.as_bytes().first_chunk()?, ()))).collect();
-        Some(Self { notations, starts, search: OnceLock::new() })
+        Self { notations, starts, automaton: OnceLock::new() }
     }
 
     /// The automaton; `None` if the text contains no notation.
-    fn search(&self, text: &str) -> Option<&AhoCorasick> {
+    fn automaton(&self, text: &str) -> Option<&AhoCorasick> {
         let is_start = |part: &[u8]| part.first_chunk().is_some_and(|start| self.contains_start(*start));
-        if !text.as_bytes().windows(START).any(is_start) && self.starts.is_some() {
+        if self.notations.is_empty() || (!text.as_bytes().windows(START).any(is_start) && self.starts.is_some()) {
             return None;
         }
         let build = || {
@@ -43,25 +50,49 @@ impl Redactor {
             let kind = Some(AhoCorasickKind::NoncontiguousNFA);
             AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(&self.notations).ok()
         };
-        self.search.get_or_init(build).as_ref()
+        self.automaton.get_or_init(build).as_ref()
     }
 
     fn contains_start(&self, start: [u8; START]) -> bool {
         self.starts.as_ref().is_some_and(|starts| starts.contains(&start))
     }
 
+    /// The places of the notations in a text.
+    fn places(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
+        self.automaton(text).into_iter().flat_map(move |search| search.find_iter(text)).map(|found| found.range())
+    }
+}
+
+impl Redactor {
+    /// Creates a redactor; `None` without values.
+    pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let (mut anywhere, mut words) = (Vec::new(), Vec::new());
+        for value in values {
+            let mut notations = notations(value);
+            if is_common_word(value) {
+                words.extend(notations.extract_if(.., |notation| notation == value));
+            }
+            anywhere.extend(notations);
+        }
+        (!anywhere.is_empty() || !words.is_empty())
+            .then(|| Self { anywhere: Search::new(anywhere), words: Search::new(words) })
+    }
+
     /// Returns the text with each character of a secret value replaced by `*`. Keeps columns.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let Some(search) = self.search(text) else { return Cow::Borrowed(text) };
+        let words = self.words.places(text).filter(|place| is_whole_word(text, place));
+        let mut places: Vec<Range<usize>> = self.anywhere.places(text).chain(words).collect();
+        if places.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        places.sort_unstable_by_key(|place| (place.start, place.end));
         let mut out = String::new();
         let mut done = 0;
-        for found in search.find_iter(text) {
-            out.push_str(text.get(done..found.start()).unwrap_or_default());
-            out.extend(text.get(found.range()).unwrap_or_default().chars().map(|_| '*'));
-            done = found.end();
-        }
-        if done == 0 {
-            return Cow::Borrowed(text);
+        for place in places {
+            let start = place.start.max(done);
+            out.push_str(text.get(done..start).unwrap_or_default());
+            out.extend(text.get(start..place.end).unwrap_or_default().chars().map(|_| '*'));
+            done = place.end.max(start);
         }
         out.push_str(text.get(done..).unwrap_or_default());
         Cow::Owned(out)
@@ -153,6 +184,15 @@ impl Redactor {
     }
 }
 
+/// Returns whether no letter, digit, or sign of a name precedes or follows a place.
+fn is_whole_word(text: &str, place: &Range<usize>) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let (before, after) = (text.get(..place.start).unwrap_or_default(), text.get(place.end..).unwrap_or_default());
+    // A full stop may end a sentence.
+    let continues = after.strip_prefix('.').unwrap_or(after).starts_with(is_part) || after.starts_with(['-', '_']);
+    !before.ends_with(is_part) && !continues
+}
+
 /// The characters that XML escapes, in the order in which they are escaped.
 const ENTITIES: [(&str, &str); 4] = [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;")];
 
@@ -205,6 +245,16 @@ mod tests {
             assert!(!read.get("a").unwrap().as_str().unwrap().contains(value), "{masked}");
         }
         assert_eq!(redactor("x\"abcdef").redact_json("{\"a\": \"x\\\"abcdef\"}"), "{\"a\": \"********\"}");
+    }
+
+    #[test]
+    fn a_common_word_is_masked_as_a_whole_word() {
+        let redactor = Redactor::new(["postgres", "gresql.hunter2"].into_iter()).unwrap();
+        let text = "postgres, `postgres`, postgresql, postgres-main, a:postgres@b, cG9zdGdyZXM=";
+        let masked = "********, `********`, postgresql, postgres-main, a:********@b, ************";
+        assert_eq!(redactor.redact(text), masked);
+        assert_eq!(redactor.redact("postgresql.hunter2"), "post**************");
+        assert_eq!(redactor.redact("is postgres. postgres.io"), "is ********. postgres.io");
     }
 
     #[test]

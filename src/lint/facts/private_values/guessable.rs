@@ -75,6 +75,14 @@ const VOCABULARY: [&str; 28] = [
 /// The digits that users append to a word.
 const COUNTED: [&str; 4] = ["1", "123", "1234", "12345"];
 
+/// Returns whether a value is a common word without any addition: the name of a program, or words in examples.
+///
+/// Other texts contain such a word, whether or not it is a password somewhere.
+pub fn is_common_word(value: &str) -> bool {
+    let words = || value.split(['-', '_', '.']);
+    PROGRAMS.contains(&value) || words().all(|word| !word.is_empty() && is_of_vocabulary(word))
+}
+
 /// Returns whether a value is a password that attackers try first.
 ///
 /// Examples contain such values, and users may keep them. Some have signs instead of letters: `p@ssw0rd`.

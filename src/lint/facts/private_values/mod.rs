@@ -6,7 +6,7 @@
 pub(super) mod encoding;
 mod markers;
 mod name;
-mod guessable;
+pub(crate) mod guessable;
 pub(crate) mod assignment;
 pub(crate) mod private;
 pub(crate) mod shape;
