@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 /// Names of directories that describe their contents, not their cluster.
 const GENERIC: &[&str] = &[
+    "_system",
     "apps",
     "base",
     "bootstrap",
@@ -24,6 +25,7 @@ const GENERIC: &[&str] = &[
     "root",
     "setup",
     "sync",
+    "system",
 ];
 
 /// The directory that contains the directories of clusters by convention.
@@ -129,6 +131,7 @@ mod tests {
         assert_eq!(named(&["kubernetes/main/cluster/config", "kubernetes/test/cluster/config"]), ["main", "test"]);
         assert_eq!(named(&["nas-1/flux", "nas-1/config", "prod/flux"]), ["nas-1/flux", "nas-1/config", "prod"]);
         assert_eq!(named(&["kubernetes/clusters/apps", "kubernetes/clusters/infra"]), ["apps", "infra"]);
+        assert_eq!(named(&["system/clusters/creodias/system", "clusters/home/_system"]), ["creodias", "home"]);
         assert_eq!(named(&["kubernetes/flux"]), ["cluster"]);
         assert_eq!(named(&["kubernetes/flux", "k8s/apps"]), ["flux", "apps"]);
     }
