@@ -148,10 +148,28 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         for (applied, kind, key, mismatches) in sets().flat_map(|set| all.in_list(number, set)) {
             for (at, mismatch) in mismatches.iter().enumerate() {
                 // Server-side apply merges objects with one identity, so another one may have the field.
-                let is_part = mismatch.fault == Fault::Missing && parts.contains(&key.0);
-                if is_part || is_misspelled(mismatch, mismatches) || !concerns(view, &applied, kind, mismatch) {
+                let is_part = |one: &Mismatch| one.fault == Fault::Missing && parts.contains(&key.0);
+                if is_part(mismatch) || is_misspelled(mismatch, mismatches) || !concerns(view, &applied, kind, mismatch)
+                {
                     continue;
                 }
+                // An object that has another field in place of a required one has one mistake.
+                let is_open = |other: &Mismatch| {
+                    is_part(other) || is_misspelled(other, mismatches) || !concerns(view, &applied, kind, other)
+                };
+                let replaces = |one: &Mismatch, other: &Mismatch| {
+                    one.fault == Fault::UnknownField
+                        && other.fault == Fault::Missing
+                        && parent(&one.path) == parent(&other.path)
+                        && !is_open(one)
+                        && !is_open(other)
+                };
+                let is_received = matches!(kind.found.origin, Origin::Received(_)) && !has_defaults(view, kind);
+                if is_received && mismatches.iter().any(|other| replaces(other, mismatch)) {
+                    continue;
+                }
+                let lacked: Vec<&Mismatch> =
+                    mismatches.iter().filter(|other| is_received && replaces(mismatch, other)).collect();
                 // Unknown fields beside each other usually have one cause, such as a wrong indentation.
                 let beside: Vec<&Mismatch> = mismatches
                     .iter()
@@ -165,7 +183,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                     || (!view.is_whole() && shape::is_placeholder(mismatch.at.text()));
                 let is_doubtful = is_extension || applied.by.is_suspended();
                 let position = *reported.entry((key.0, at, is_doubtful)).or_insert_with(|| {
-                    let finding = finding(&applied, kind, mismatch, &beside, mismatches);
+                    let has_defaults = is_absent(mismatch) && has_defaults(view, kind);
+                    let finding = finding(&applied, kind, mismatch, (&beside, &lacked), mismatches, has_defaults);
                     let severity = if is_extension { Severity::Warning } else { finding.severity };
                     findings.push(Finding { severity, ..finding });
                     findings.len() - 1
@@ -333,8 +352,16 @@ fn of_unknown_kind(applied: &Applied<'_>) -> Finding {
     finding.help("write the value: no rule can check an object of an unknown kind")
 }
 
-/// The finding for a mismatch. `beside` are the unknown fields of its mapping, in which it is the first one.
-fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, beside: &[&Mismatch], all: &[Mismatch]) -> Finding {
+/// The finding for a mismatch. `beside` are the unknown fields of its mapping, in which it is the first one, and `lacked`
+/// the required fields that the mapping lacks. `has_defaults` is whether a webhook may set the value.
+fn finding(
+    applied: &Applied<'_>,
+    kind: &Kind,
+    mismatch: &Mismatch,
+    (beside, lacked): (&[&Mismatch], &[&Mismatch]),
+    all: &[Mismatch],
+    has_defaults: bool,
+) -> Finding {
     let object = applied.object.reference();
     let names: Vec<String> = beside.iter().map(|other| format!("`{}`", other.path)).collect();
     let message = match mismatch.fault {
@@ -344,6 +371,9 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, beside: &[&M
         _ if mismatch.path.is_empty() => format!("{object} {}", mismatch.message),
         _ => format!("`{}` of {object} {}", mismatch.path, mismatch.message),
     };
+    let lacked: Vec<String> = lacked.iter().map(|other| format!("`{}`", other.path)).collect();
+    let lacks = if lacked.is_empty() { String::new() } else { format!(", and has no {}", lacked.join(", ")) };
+    let message = format!("{message}{lacks}");
     let is_elsewhere = matches!(kind.found.origin, Origin::Elsewhere(_));
     // Flux replaces labels that it cannot read by its own.
     let loses_labels = mismatch.path.starts_with("metadata.labels") && mismatch.fault == Fault::Type;
@@ -364,6 +394,9 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, beside: &[&M
         "simplify the schema, or except the finding: the linter does not check the rest of the object"
     } else if is_unchecked {
         "the API server rejects definitions and objects with such a rule; correct or simplify it"
+    } else if has_defaults {
+        "unless a webhook of the cluster sets the value, the API server rejects the object, and Flux applies nothing of \
+         its Kustomization"
     } else {
         "the API server rejects the object, and Flux applies nothing of its Kustomization"
     };
@@ -384,8 +417,8 @@ fn finding(applied: &Applied<'_>, kind: &Kind, mismatch: &Mismatch, beside: &[&M
             _ => names.iter().map(|name| without_numbers(name)).collect(),
         };
         let (word, rest) = match paths.as_slice() {
-            [path] => ("an unknown field", format!("{path} {}", mismatch.message)),
-            paths => ("unknown fields", paths.join(", ")),
+            [path] => ("an unknown field", format!("{path} {}{lacks}", mismatch.message)),
+            paths => ("unknown fields", format!("{}{lacks}", paths.join(", "))),
         };
         // The author of several objects usually makes the same mistake in each of them.
         let (version, name) = (applied.object.api_version(), applied.object.kind());
