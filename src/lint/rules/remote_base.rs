@@ -13,6 +13,9 @@ declare! {
     /// Kustomization fails. kustomize-controller still loads single files over HTTP, from any address that a tenant
     /// sets.
     ///
+    /// The rule names URLs without a fixed revision: without `?ref=`, or with a branch or a name such as `v2`. Tags with a
+    /// version and commits are fixed.
+    ///
     /// The severity is error if kustomize-controller has `--no-remote-bases` and must clone a repository, and otherwise
     /// warning. With a copy from `--source`, Fleetwright also checks the content, but Flux still loads the content from
     /// the URL. The rule ignores directories that no cluster reaches.
@@ -94,10 +97,23 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for brought in &view.receiver.cluster.applied_sets {
         for remote in brought.remote() {
             let message = format!("Flux loads the URL `{}` at every build", remote.url);
+            let moving = remote.moving_revision();
+            let message = match moving {
+                Some("") => format!("{message}, and the URL has no revision, so its content changes without a commit"),
+                Some(name) => {
+                    format!(
+                        "{message}, and `{name}` is not a fixed revision, so its content can change without a commit"
+                    )
+                }
+                None => message,
+            };
             let fails = locked && !remote.is_file();
             let help = if fails {
                 "copy the content into the repository, or add a source and a Kustomization for it: under a lockdown, \
                  Flux does not clone repositories, and the whole Kustomization fails"
+            } else if moving.is_some() {
+                "set the revision to a tag or a commit, or better, copy the content into the repository, or add a source \
+                 and a Kustomization for it: Flux caches a source and can verify it"
             } else {
                 "copy the content into the repository, or add a source and a Kustomization for it: Flux caches a source \
                  and can verify it"
@@ -106,7 +122,14 @@ fn check(view: &View<'_>, found: &mut Findings) {
             if !fails {
                 finding.severity = Severity::Warning;
             }
-            found.push(finding.caused_by("URL", "Flux loads ", " URLs at every build"));
+            found.push(match moving {
+                Some(_) => finding.caused_by(
+                    "moving URL",
+                    "Flux loads ",
+                    " URLs without a fixed revision at every build, so their contents can change without a commit",
+                ),
+                None => finding.caused_by("URL", "Flux loads ", " URLs at every build"),
+            });
         }
     }
 }
