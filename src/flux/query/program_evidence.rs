@@ -1,5 +1,6 @@
 //! Evidence in the file of a program about the objects that the program creates. The file is read line by line.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::template_paths::template_paths;
@@ -78,8 +79,10 @@ pub(super) fn renders_charts(text: &str) -> bool {
 
 impl Evidence {
     pub(super) fn of(file: File) -> Self {
+        let own = file.clone();
+        let text = without_watched_files(own.text());
         let mut evidence = Self {
-            named_files: if file.text().contains("kubectl") { named_files(file.text()) } else { BTreeSet::new() },
+            named_files: if text.contains("kubectl") { named_files(&text) } else { BTreeSet::new() },
             template_paths: template_paths(&file),
             file,
             charts: BTreeSet::new(),
@@ -90,8 +93,7 @@ impl Evidence {
             printed_folders: BTreeSet::new(),
             read_folders: BTreeSet::new(),
         };
-        let file = evidence.file.clone();
-        evidence.read(file.text(), is_helmfile(file.path()) || contains_releases(file.text()));
+        evidence.read(&text, is_helmfile(own.path()) || contains_releases(&text));
         evidence
     }
 
@@ -138,10 +140,19 @@ impl Evidence {
         let mut resource: Option<&'static str> = None;
         let (mut command, mut loops) = (String::new(), 0_usize);
         let is_applier = text.contains("kubectl") && text.contains("apply");
+        // The last line of the text that the program prints for a user.
+        let mut printed: Option<&str> = None;
         for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
             self.read_addresses(line);
             self.read_artifacts(line);
-            if is_applier {
+            if printed == Some(line) {
+                printed = None;
+                continue;
+            }
+            let is_printed = printed.is_some();
+            printed =
+                printed.or_else(|| end_of_printed(line).filter(|end| text.lines().any(|line| line.trim() == *end)));
+            if is_applier && !is_printed {
                 self.read_folders.extend(line.split(is_end_of_path).filter_map(path_with_variable));
             }
             if let Some((kind, name)) = manifest.read(line) {
@@ -175,7 +186,7 @@ impl Evidence {
                 command.push(' ');
             } else {
                 command.push_str(line);
-                self.read_command(&command, loops > 0);
+                self.read_command(&command, loops > 0, is_printed);
                 command.clear();
             }
             loops = loops.saturating_sub(usize::from(line.starts_with("done") || line.ends_with("done")));
@@ -193,10 +204,10 @@ impl Evidence {
         }
     }
 
-    /// Reads a command of kubectl, flux or helm.
-    fn read_command(&mut self, command: &str, in_loop: bool) {
+    /// Reads a command of kubectl, flux or helm. `is_printed` is whether the command is in a text for a user.
+    fn read_command(&mut self, command: &str, in_loop: bool, is_printed: bool) {
         if command.contains("kubectl") && command.contains("apply") {
-            simple_commands(command).for_each(|command| self.read_apply(command));
+            simple_commands(command).for_each(|command| self.read_apply(command, is_printed || command.is_printed()));
         }
         if !command.contains("create") && !command.contains("helm") {
             return;
@@ -229,8 +240,8 @@ impl Evidence {
     }
 
     /// Reads the directories that a command of kubectl applies.
-    fn read_apply(&mut self, command: SimpleCommand<'_>) {
-        let folders = if command.is_printed() { &mut self.printed_folders } else { &mut self.applied_folders };
+    fn read_apply(&mut self, command: SimpleCommand<'_>, is_printed: bool) {
+        let folders = if is_printed { &mut self.printed_folders } else { &mut self.applied_folders };
         let mut words = command.text.split_whitespace();
         while let Some(word) = words.next() {
             let (flag, value) = word.split_once('=').map_or((word, None), |(flag, value)| (flag, Some(value)));
@@ -319,14 +330,46 @@ struct SimpleCommand<'a> {
     is_piped: bool,
 }
 
-impl SimpleCommand<'_> {
+impl<'a> SimpleCommand<'a> {
     /// Returns whether the command prints its arguments for a user.
     fn is_printed(self) -> bool {
+        !self.is_piped && self.name().is_some_and(|name| PRINTERS.contains(&name.to_ascii_lowercase().as_str()))
+    }
+
+    /// The name of the program.
+    fn name(self) -> Option<&'a str> {
         let is_between = |c: char| c.is_whitespace() || matches!(c, '-' | '@' | '(' | '{' | '"' | '\'');
         let mut words = self.text.split(is_between).filter(|word| !word.is_empty());
-        let name = words.find(|word| !matches!(*word, "then" | "do" | "else" | "cmd:" | "run:"));
-        !self.is_piped && name.is_some_and(|name| PRINTERS.contains(&name.to_ascii_lowercase().as_str()))
+        words.find(|word| !matches!(*word, "then" | "do" | "else" | "cmd:" | "run:"))
     }
+}
+
+/// The line that ends a text, if a command prints the lines after it: `cat <<EOF`.
+fn end_of_printed(line: &str) -> Option<&str> {
+    let (before, after) = line.split_once("<<").filter(|(_, after)| !after.starts_with('<'))?;
+    let after = after.trim_start_matches('-').trim_start();
+    let end = after.trim_start_matches(['"', '\'', '\\']);
+    let end = end.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().filter(|end| !end.is_empty())?;
+    let command = simple_commands(before).last()?;
+    let is_printer = command.name() == Some("cat") || command.is_printed();
+    let is_redirected = line.replace(">&2", "").contains(['>', '|']);
+    (is_printer && !is_redirected).then_some(end)
+}
+
+/// The text of a Taskfile without the files below `sources` and `generates`. Task only compares these files.
+fn without_watched_files(text: &str) -> Cow<'_, str> {
+    let is_list =
+        |line: &str| ["sources:", "generates:"].iter().any(|key| line.trim_start_matches("- ").starts_with(key));
+    if !text.lines().any(|line| line.trim() == "cmds:") || !text.lines().any(|line| is_list(line.trim())) {
+        return Cow::Borrowed(text);
+    }
+    let mut is_watched = false;
+    let kept = text.split_inclusive('\n').filter(|line| {
+        let line = line.trim();
+        is_watched = is_list(line) || (is_watched && (line.starts_with("- ") || line.is_empty()));
+        !is_watched
+    });
+    Cow::Owned(kept.collect())
 }
 
 /// The commands between the operators of a shell. An operator in quotes is text.
