@@ -78,6 +78,16 @@ impl Environment {
         }
     }
 
+    /// Returns the fault in the syntax of an expression; `None` also if the expression is nested too deeply to judge it.
+    /// Every environment has the same syntax.
+    pub fn syntax_error(text: &str) -> Option<CompileError> {
+        let error = match parse(text, SHALLOW) {
+            Err(error) if error.is_too_deep() => on_large_stack(|| parse(text, MAX_HEIGHT).err()).flatten()?,
+            parsed => parsed.err()?,
+        };
+        (!error.is_too_deep()).then_some(CompileError { at: error.at, message: error.message })
+    }
+
     fn check(&self, parsed: Result<Expr, SyntaxError>, is_deep: bool) -> Result<Program, Vec<CompileError>> {
         let fail = |at, message| CompileError { at, message };
         let mut expr = parsed.map_err(|error| vec![fail(error.at, error.message)])?;

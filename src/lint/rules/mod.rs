@@ -41,10 +41,12 @@ rules! {
     mod interval_out_of_range;
     mod invalid_duration;
     mod invalid_exception;
+    mod invalid_expression;
     mod invalid_git_url;
     mod invalid_policy;
     mod invalid_values;
     mod invalid_variable_name;
+    mod invalid_version_range;
     mod invalid_yaml;
     mod legacy_oci_helm_repository;
     mod lockdown_missing;
