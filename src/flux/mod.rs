@@ -30,6 +30,7 @@ pub use cluster::shape::{Shape, Shapes};
 pub use definitions::{catalog_of, definitions_elsewhere};
 pub use engine::outcome::Gap;
 pub use install::installation::{CONTROLLERS, DEFAULT_CONTROLLERS, installs};
+pub use install::kustomizations::PatchDocument;
 pub use install::lockdown::{
     CROSS_NAMESPACE, DEFAULT_ACCOUNT, Installation, Locks, REMOTE_BASES, locks_of_instance, reverting_places,
 };

@@ -6,7 +6,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 
 use crate::api::release::{Api, api, may_name_ending_api};
 use crate::base::finding::ObjectRef;
-use crate::flux::{Objects, is_kustomization};
+use crate::flux::{Objects, PatchDocument, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::facts::content::first_alike;
 use crate::lint::facts::distinct::{Part, memory_address};
@@ -75,9 +75,14 @@ fn is_ignored(object: &Object, field: &str) -> bool {
 }
 
 /// The API versions in a kustomization or in a file with patches.
-pub(crate) fn uses_in(node: &Node) -> Vec<ApiUse> {
+fn uses_in(document: &PatchDocument) -> Vec<ApiUse> {
     let mut found = Vec::new();
-    collect(node, Role::Mention, 0, &mut found);
+    // With a target, kustomize ignores the version of a patch: `ApplySmPatch` sets the version of the object.
+    if document.has_target && document.node.is_map() {
+        collect_fields(&document.node, Role::Mention, 0, &mut found);
+    } else {
+        collect(&document.node, Role::Mention, 0, &mut found);
+    }
     found
 }
 
@@ -103,7 +108,7 @@ fn collect_fields(node: &Node, role: Role, depth: usize, found: &mut Vec<ApiUse>
     let patch = node.get("patch").filter(|patch| patch.text().is_some());
     if let Some(patch) = patch.filter(|patch| patch.text().is_some_and(may_name_ending_api)) {
         for document in Embedded::new(patch).parse().documents {
-            // With a target, kustomize ignores the version of a patch: `ApplySmPatch` sets the version of the object.
+            // kustomize ignores the version of a patch with a target.
             match target {
                 Some(_) if document.node.is_map() && depth < MAX_DEPTH => {
                     collect_fields(&document.node, role, depth + 1, found);
@@ -144,7 +149,7 @@ pub struct RepositoryUses {
 
 impl RepositoryUses {
     /// Collects the uses of all clusters. The time is linear in the number of distinct objects.
-    pub(crate) fn of(views: &[View<'_>], patches: &[Node]) -> Self {
+    pub(crate) fn of(views: &[View<'_>], patches: &[PatchDocument]) -> Self {
         let mut all = Self::default();
         let objects = ObjectUses::of(views);
         let mut numbers: Index<usize, Vec<usize>> = Index::default();

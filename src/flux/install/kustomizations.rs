@@ -1,10 +1,11 @@
 //! The kustomization files of a repository, and their references.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use crate::flux::classify::is_of_scaffold;
+use crate::flux::classify::{is_of_scaffold, objects};
+use crate::flux::object::kinds::is_kustomization;
 use crate::kube::groups;
 use crate::kustomize::{FILE_NAMES, Files, References, file_in, is_yaml, references_of};
 use crate::text::{File, folder_of, join, normalize};
@@ -40,23 +41,51 @@ pub(crate) fn is_kustomization_name(path: &str) -> bool {
     FILE_NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
 }
 
-/// The nodes of the kustomizations, and of the files with patches that they name.
-pub(crate) fn patches(files: &Files, kustomizations: &[KustomizationFile]) -> Vec<Node> {
-    let mut paths: BTreeSet<String> = BTreeSet::new();
+/// A kustomization, or a document of a file with patches that a kustomization names.
+#[derive(Debug, Clone)]
+pub struct PatchDocument {
+    /// The document.
+    pub node: Node,
+    /// Whether the document is a patch, and each kustomization gives it a target.
+    pub has_target: bool,
+}
+
+/// The kustomizations, and the documents of the files with patches that they name.
+pub(crate) fn patches(files: &Files, kustomizations: &[KustomizationFile]) -> Vec<PatchDocument> {
+    // The paths, and whether each reference to a path has a target.
+    let mut paths: BTreeMap<String, bool> = BTreeMap::new();
     for one in kustomizations {
         let Some(parsed) = files.get(one.file.path()) else { continue };
-        paths.insert(one.file.path().to_owned());
+        paths.insert(one.file.path().to_owned(), false);
         let Some(document) = parsed.documents.first() else { continue };
-        let items = |field: &str| document.node.get(field).map_or(&[][..], Node::items).to_vec();
-        let patches = items("patches").into_iter().chain(items("patchesJson6902"));
-        let named = patches.filter_map(|patch| patch.get("path").cloned()).chain(items("patchesStrategicMerge"));
-        let named = named.filter_map(|path| join(&one.folder, path.text()?.trim()));
-        paths.extend(named);
+        let items = |field: &str| document.node.get(field).map_or(&[][..], Node::items).iter();
+        let patches = items("patches").chain(items("patchesJson6902"));
+        let named =
+            patches.filter_map(|patch| Some((patch.get("path")?, patch.get("target").is_some_and(Node::is_map))));
+        let named = named.chain(items("patchesStrategicMerge").map(|path| (path, false)));
+        for (path, has_target) in named {
+            if let Some(path) = path.text().and_then(|path| join(&one.folder, path.trim())) {
+                *paths.entry(path).or_insert(true) &= has_target;
+            }
+        }
     }
-    let parsed = paths.iter().filter_map(|path| files.get(path));
-    parsed
-        .flat_map(|parsed| parsed.documents.iter().map(|document| document.node.clone()).collect::<Vec<_>>())
-        .collect()
+    let parsed = paths.iter().filter_map(|(path, has_target)| Some((files.get(path)?, *has_target)));
+    let documents = parsed.flat_map(|(parsed, has_target)| {
+        let nodes = parsed.documents.iter().map(|document| document.node.clone());
+        nodes.map(|node| PatchDocument { node, has_target }).collect::<Vec<_>>()
+    });
+    documents.collect()
+}
+
+/// The directories that the Flux Kustomizations in files of Components apply, relative to the root of the repository.
+pub(crate) fn paths_of_components(files: &Files, kustomizations: &[KustomizationFile]) -> BTreeSet<String> {
+    let components = kustomizations.iter().filter(|one| one.is_component);
+    let listed = components.flat_map(|one| &one.references.included).filter_map(|path| files.get(path));
+    let paths = listed.flat_map(|parsed| {
+        let kustomizations = objects(&parsed).filter(is_kustomization);
+        kustomizations.filter_map(|object| normalize(object.text_at(&["spec", "path"])?)).collect::<Vec<_>>()
+    });
+    paths.filter(|path| !path.is_empty()).collect()
 }
 
 fn kind_of(parsed: &Parsed) -> Option<&str> {

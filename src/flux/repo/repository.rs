@@ -23,7 +23,9 @@ use crate::flux::engine::exchange::{Exchange, KeptBuilds};
 use crate::flux::engine::outcome::Gap;
 use crate::flux::engine::unreached_path::OwnSources;
 use crate::flux::engine::waves::run;
-use crate::flux::install::kustomizations::{KustomizationFile, kustomizations, parked_paths, patches};
+use crate::flux::install::kustomizations::{
+    KustomizationFile, PatchDocument, kustomizations, parked_paths, patches, paths_of_components,
+};
 use crate::flux::install::lockdown::Installation;
 use crate::flux::install::roots::find::{Roots, roots};
 use crate::flux::model::built_object::Built;
@@ -35,7 +37,7 @@ use crate::flux::source::sources::Sources;
 use crate::kube::Object;
 use crate::kustomize::{Builder, Files, Totals, is_yaml};
 use crate::text::{Entry, File, Tree, folder_of};
-use crate::yaml::{Node, Parsed};
+use crate::yaml::Parsed;
 
 /// The contents of a repository.
 #[derive(Debug, Clone, Default)]
@@ -71,7 +73,7 @@ pub struct Repo {
     /// The directories that contain a file of `flux bootstrap`.
     pub flux_folders: BTreeSet<String>,
     /// The kustomizations, and the files with patches that they name.
-    pub patches: Vec<Node>,
+    pub patches: Vec<PatchDocument>,
     /// The kustomizations that contain the installation of Flux.
     pub installations: Vec<Installation>,
     /// The sources of the clusters, with their local copies.
@@ -231,6 +233,7 @@ impl Repo {
         self.installations = Installation::all(builder, kustomizations);
         self.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
         self.parked.extend(parked_paths(files).into_iter().filter(|path| !applied.contains(path)));
+        self.parked.extend(paths_of_components(files, kustomizations));
         self.markers = markers(files);
         applied
     }

@@ -78,6 +78,15 @@ pub(crate) fn secrets_of_sources<'a>(view: &View<'a>) -> BTreeSet<ObjectId<'a>> 
     sources.filter_map(secret).collect()
 }
 
+/// The Secrets with which Kustomizations decrypt files.
+pub(crate) fn secrets_of_decryption<'a>(view: &View<'a>) -> BTreeSet<ObjectId<'a>> {
+    let secret = |applied: Applied<'a>| {
+        let name = applied.object.text_at(&["spec", "decryption", "secretRef", "name"])?;
+        Some(ObjectId { group: "", kind: "Secret", namespace: applied.object.namespace()?, name })
+    };
+    view.of_kind(groups::KUSTOMIZE, "Kustomization").filter_map(secret).collect()
+}
+
 /// Returns whether Flux needs the wanted object before it applies an object's contents.
 fn needs(object: &Object, wanted: ObjectId<'_>) -> bool {
     let account = || object.text_at(&["spec", "serviceAccountName"]);

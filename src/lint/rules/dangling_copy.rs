@@ -6,7 +6,7 @@ use crate::flux::{Applied, ApplierKind};
 use crate::kube::{ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::presence::missing::MissingSearch;
-use crate::lint::presence::own_inputs::{is_needed_above, secrets_of_sources};
+use crate::lint::presence::own_inputs::{is_needed_above, secrets_of_decryption, secrets_of_sources};
 use crate::lint::refs::copied_data::{CopiedData, copied_data};
 use crate::lint::refs::reference::Reference;
 use crate::lint::refs::values_reference::values_of;
@@ -25,9 +25,9 @@ declare! {
     /// the same ResourceSet does not exist yet.
     ///
     /// The severity is warning for Secrets, because users often create them by hand, and for a ConfigMap that other
-    /// objects also read. The rule does not report an object that an applier above the ResourceSet needs, or a Secret
-    /// that a source of the cluster reads. Without these objects, the ResourceSet would not exist. The rule also does
-    /// not report an object that an unknown input may create: a source without a local copy, a ResourceSet with live
+    /// objects also read. The rule does not report an object that an applier above the ResourceSet needs, since without
+    /// it, the ResourceSet would not exist. It ignores a Secret that a source of the cluster or a decryption reads, and a
+    /// Secret whose copy they read: users create these Secrets by hand. The rule also does not report an object that an unknown input may create: a source without a local copy, a ResourceSet with live
     /// inputs, or a chart in that namespace. It ignores objects that a known controller creates, such as the Secret of
     /// an ExternalSecret, and objects that the configuration declares as `external`.
     ///
@@ -101,9 +101,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for set in view.applied_sets().filter(|set| set.by.kind == ApplierKind::ResourceSet) {
         for copy in set.makers() {
             for data in copied_data(copy.object) {
-                let Some(finding) =
-                    judge(view, &mut search, secrets.get_or_init(|| secrets_of_sources(view)), &copy, &data, found)
-                else {
+                let of_users = secrets.get_or_init(|| &secrets_of_sources(view) | &secrets_of_decryption(view));
+                let Some(finding) = judge(view, &mut search, of_users, &copy, &data, found) else {
                     continue;
                 };
                 let (file, at) = (finding.at.span.file().path().to_owned(), finding.at.span.range().start);
@@ -159,8 +158,10 @@ fn judge<'a>(
     if received.is_some() {
         return None;
     }
-    // Without the target, the cluster would not receive the ResourceSet.
-    if is_needed_above(copy.by, *target) || (target.kind == "Secret" && secrets.contains(target)) {
+    // Without the target, the cluster would not receive the ResourceSet. Users create credentials of sources and keys by
+    // hand, also those that only the copy serves.
+    let is_of_users = || secrets.contains(target) || secrets.contains(&ObjectId::of(copy.object));
+    if is_needed_above(copy.by, *target) || (target.kind == "Secret" && is_of_users()) {
         return None;
     }
     let missing = search.missing(*target, copy.by.object.as_ref(), found)?;

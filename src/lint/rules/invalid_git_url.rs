@@ -77,11 +77,26 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     if *style == Style::Unknown || url.is_empty() || url.contains("${") {
         return;
     }
+    if let Some(meant) = with_braces(url) {
+        let message = format!("the URL of {} contains `$(`, which Flux does not replace", object.reference());
+        let help = format!("write `{}`: otherwise the source never becomes ready", without_password(&meant));
+        found.push(Finding::error(RULE.id, node.span().clone(), message).help(help).about(object.reference()));
+        return;
+    }
     let Some((why, meant)) = fault(url) else { return };
     let message = format!("Flux cannot parse the URL `{}` of {}: {why}", without_password(url), object.reference());
     let help = format!("write `{}`; otherwise the source never becomes ready", without_password(&meant));
     let finding = Finding::error(RULE.id, node.span().clone(), message).help(help).about(object.reference());
     found.push(finding.fixed_by(fix::replace(node, &meant, Safety::Safe)));
+}
+
+/// The URL with `${…}` instead of `$(…)`; `None` if it contains no such variable.
+fn with_braces(url: &str) -> Option<String> {
+    let (before, rest) = url.split_once("$(")?;
+    let (variable, after) = rest.split_once(')')?;
+    variable
+        .starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        .then(|| format!("{before}${{{variable}}}{after}"))
 }
 
 /// Returns the fault of a URL and the URL that the author probably intended.
@@ -133,6 +148,12 @@ fn without_password(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_variable_has_braces() {
+        assert_eq!(with_braces("https://$(HOST:=a.example)/b").as_deref(), Some("https://${HOST:=a.example}/b"));
+        assert_eq!(with_braces("https://a.example/$1"), None);
+    }
 
     #[test]
     fn a_path_after_the_colon_is_not_a_port() {

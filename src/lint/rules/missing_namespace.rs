@@ -1,9 +1,10 @@
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, Applier, ApplierKind};
-use crate::kube::{ObjectId, groups};
+use crate::flux::{Applied, Applier, ApplierKind, is_flux};
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::presence::on_cluster::Presence;
@@ -33,6 +34,8 @@ declare! {
     /// - the namespace of Argo CD, and a namespace that an Application of the repository targets
     /// - a namespace with the same name as a chart, because the chart may contain it, unless its contents are known
     /// - a namespace that an unbuilt input may contain
+    /// - a namespace with only objects of Flux, if no file bootstraps a cluster or installs Flux: the platform may configure
+    ///   Flux there
     /// - remote clusters that Flux accesses with a `kubeConfig`, because other tools may create namespaces there
     ///
     /// ## How to fix it
@@ -130,6 +133,9 @@ fn of_absent_applier(finding: Finding, view: &View<'_>, other: &View<'_>, by: &A
         .help_for_all(help)
 }
 
+/// The kinds of objects that Flux reads.
+const INPUTS: [&str; 2] = ["ConfigMap", "Secret"];
+
 /// A cluster, with a namespace that it does not receive, the findings of the objects that need it, and the remedy.
 type Missing<'a> = (&'a View<'a>, &'a Name, Vec<Finding>, Remedy);
 
@@ -180,6 +186,8 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
     }
     let mut missing = Vec::new();
     let mut judged: Index<Name, ()> = Index::default();
+    let is_home_unknown = view.receiver.cluster.lacks_bootstrap && !view.shows_controllers();
+    let homes = LazyCell::new(|| possible_homes(view));
     let of_objects = view.namespaces().map(|(namespace, applied)| (namespace, applied, Use::Object));
     for (namespace, applied, usage) in of_objects.chain(targets(view)) {
         if judged.insert(namespace.clone(), ()).is_some() || is_of_platform(namespace) {
@@ -188,6 +196,9 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
         match view.namespace(namespace) {
             Presence::Missing if view.argo_of(namespace).is_some() => {
                 found.unchecked(format!("Namespace `{namespace}`, which Argo CD may create"));
+            }
+            Presence::Missing if is_home_unknown && matches!(usage, Use::Object) && homes.contains(&**namespace) => {
+                found.unchecked(format!("Namespace `{namespace}`, into which Flux may be bootstrapped"));
             }
             Presence::Missing => {
                 let (_, remedy) = finding(view, namespace, &applied, usage);
@@ -215,6 +226,17 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
         (view, namespace, findings.collect(), remedy)
     });
     with_findings.collect()
+}
+
+/// The namespaces that contain only objects of Flux and their inputs. A platform that configures Flux may create the
+/// Kustomizations of the cluster in such a namespace.
+fn possible_homes<'a>(view: &'a View<'a>) -> BTreeSet<&'a str> {
+    let (of_flux, others): (Vec<_>, Vec<_>) =
+        view.namespaced_objects().partition(|(_, applied)| is_flux(applied.object));
+    let is_input = |object: &Object| object.group().is_empty() && INPUTS.contains(&object.kind());
+    let others = others.iter().filter(|(_, applied)| !is_input(applied.object));
+    let others: BTreeSet<&str> = others.map(|(namespace, _)| *namespace).collect();
+    of_flux.into_iter().map(|(namespace, _)| namespace).filter(|namespace| !others.contains(namespace)).collect()
 }
 
 /// The objects of a cluster that use each namespace.

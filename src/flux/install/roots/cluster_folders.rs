@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::candidate::{CandidateKind, RootCandidate, base_of, prefixes};
 use super::coverage::{Coverage, WrittenSync, source_of};
 use super::names::{CLUSTERS, is_placeholder};
+use super::self_applied;
 use super::synthetic_sync::{bootstrap_source, sync_of};
 use crate::base::set_aside::is_set_aside;
 use crate::flux::classify::objects;
@@ -136,8 +137,15 @@ fn synced_part(folder: String, units: &Units<'_>, coverage: &Coverage<'_>) -> St
 /// The candidate for a directory: the source that its Kustomizations share, and a Kustomization that applies the
 /// directory.
 fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Units<'_>) -> RootCandidate {
+    let inside = units.iter().filter(|(unit, _)| is_inside(unit, folder));
+    let inside = inside.map(|(unit, syncs)| ((*unit).to_string(), syncs.clone())).collect();
+    // A cluster applies a Kustomization once, so it applies only one of the directories that define it.
+    let has_alternatives = are_alike(&inside);
     let mut objects: Vec<Object> = Vec::new();
     if includers.is_buildable(folder) {
+        if let Some(found) = self_applied::of_cluster(builder, folder) {
+            return RootCandidate { has_alternatives, ..found };
+        }
         objects = builder.build(folder).objects;
     } else {
         for (unit, syncs) in units.iter().filter(|(unit, _)| is_inside(unit, folder)) {
@@ -163,15 +171,7 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
     let name = if is_taken { cluster.rsplit('/').next().unwrap_or(cluster) } else { &source.name };
     let objects = sync_of(&source, name, &text(&format!("./{path}"), &place), &place);
     let found = RootCandidate::new(CandidateKind::Folder, &file, objects, &path);
-    let inside = units.iter().filter(|(unit, _)| is_inside(unit, folder));
-    let inside = inside.map(|(unit, syncs)| ((*unit).to_string(), syncs.clone())).collect();
-    RootCandidate {
-        home: folder.to_string(),
-        prefix: Some(prefix),
-        // A cluster applies a Kustomization once, so it applies only one of the directories that define it.
-        has_alternatives: are_alike(&inside),
-        ..found
-    }
+    RootCandidate { home: folder.to_string(), prefix: Some(prefix), has_alternatives, ..found }
 }
 
 /// The sources that the files of a directory define.

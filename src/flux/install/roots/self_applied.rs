@@ -112,9 +112,23 @@ fn is_beside_its_kustomization(builder: &Builder, includers: &Includers, sync: &
         && builder.build(folder).objects.iter().any(is_kustomization)
 }
 
+/// The candidate for the directory of a cluster, if a Kustomization in its build applies the directory.
+///
+/// The Kustomization may wait for a Kustomization of another cluster by mistake.
+pub(super) fn of_cluster(builder: &Builder, folder: &str) -> Option<RootCandidate> {
+    let build = builder.build(folder);
+    let at = build.objects.iter().position(|object| applies(object, folder))?;
+    Some(from_build(folder, build.objects, at, folder, true, build.findings))
+}
+
+/// Returns whether an object is a Kustomization that applies exactly a directory.
+fn applies(object: &Object, folder: &str) -> bool {
+    is_kustomization(object) && path_of(object).is_some_and(|path| path == folder)
+}
+
 /// The candidate for a Kustomization in the build of a directory, or the objects of the build.
 fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Result<RootCandidate, Vec<Object>> {
-    let applies_it = |object: &Object| path_of(object).filter(|path| is_kustomization(object) && path == top);
+    let applies_it = |object: &Object| applies(object, top).then(|| top.to_string());
     // The Kustomization may also apply a parent directory, if the build contains its source, or if `flux bootstrap`
     // created the source.
     let applies_more = |object: &Object| {
@@ -134,6 +148,18 @@ fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Result<R
     if waits_for_others(&objects[at], &objects) {
         return Err(objects);
     }
+    Ok(from_build(top, objects, at, &path, is_own, findings))
+}
+
+/// The candidate for the Kustomization at an index of the objects of a build.
+fn from_build(
+    top: &str,
+    objects: Vec<Object>,
+    at: usize,
+    path: &str,
+    is_own: bool,
+    findings: Vec<Finding>,
+) -> RootCandidate {
     let mut beside = objects;
     let sync = beside.remove(at);
     // The version of Flux must be known before the first build.
@@ -142,8 +168,8 @@ fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Result<R
         // The Kustomization applies the other objects of its directory, so they are not part of the bootstrap.
         beside.retain(|object| is_source(object) && is_of(&sync, object));
     }
-    let found = candidate(beside, sync, &path);
-    Ok(RootCandidate { home: top.to_string(), findings, controller, ..found })
+    let found = candidate(beside, sync, path);
+    RootCandidate { home: top.to_string(), findings, controller, ..found }
 }
 
 /// Returns whether a Kustomization uses the source that `flux bootstrap` creates by default.

@@ -49,7 +49,7 @@ declare! {
     ///   archives and hidden directories
     /// - directories named `base` or `bases`, since a library may contain unused objects
     /// - the directories of clusters that `--cluster` does not select
-    /// - Components
+    /// - Components, and the objects that their Kustomizations apply
     /// - files of other tools
     /// - objects that an unbuilt input or a template of a Kustomization may reach, directly or through further
     ///   Kustomizations
@@ -152,9 +152,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         is_fluxs(object) || (!OF_TOOLS.contains(&object.group()) && reached.reaches_folder(root, folder_of(path)))
     });
     // The keys are the directory and the position, since an object that several directories build is a single object.
-    let mut folders: BTreeMap<&str, BTreeMap<(&str, usize), &Object>> = BTreeMap::new();
+    let mut folders: Unreached<'_> = BTreeMap::new();
     // The rule does not report objects that only an unreached object would apply.
-    let mut led_to: Index<String, &str> = Index::default();
+    let mut led_to: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     // A user or a script applies a FluxInstance.
     let is_by_hand = |object: &Object| object.is(groups::FLUX_OPERATOR, "FluxInstance");
     for object in built.chain(aside).filter(|object| !is_by_hand(object) && !reached.may_reach(object)) {
@@ -163,7 +163,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             && let Some(leads) = object.text_at(&["spec", "path"]).and_then(normalize)
             && !applied.contains(&*leads)
         {
-            led_to.insert(leads, folder_of(path));
+            led_to.entry(leads).or_default().insert(folder_of(path));
         }
         if root.is_none() && !is_excused(path) {
             folders.entry(folder_of(path)).or_default().insert((path, offset), object);
@@ -182,13 +182,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         }
         by.is_none()
     });
-    for (folder, objects) in &mut folders {
-        let from_elsewhere = |run: &str| led_to.get(run).is_some_and(|from| from != folder);
-        if segment_runs(folder).any(from_elsewhere) {
-            objects.retain(|_, object| is_kustomization(object));
-        }
-    }
-    folders.retain(|_, objects| !objects.is_empty());
+    remove_consequences(&mut folders, &led_to);
     // The kustomization.yaml of this directory would have to list the files, so it is the cause.
     let tops: Vec<&str> =
         folders.keys().map(|folder| reached.nearest(folder).unwrap_or_else(|| first(folder))).collect();
@@ -226,6 +220,41 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             None => finding,
         });
     }
+}
+
+/// The unreached objects of each directory, by file and offset.
+type Unreached<'a> = BTreeMap<&'a str, BTreeMap<(&'a str, usize), &'a Object>>;
+
+/// Removes the objects that only other unreached objects would apply. `led_to` has the directories that unreached
+/// Kustomizations apply, with the directories of these Kustomizations.
+fn remove_consequences(folders: &mut Unreached<'_>, led_to: &BTreeMap<String, BTreeSet<&str>>) {
+    let from_elsewhere = |folder: &str| -> Vec<&str> {
+        let from = segment_runs(folder).filter_map(|run| led_to.get(run)).flatten().copied();
+        from.filter(|from| *from != folder).collect()
+    };
+    // The directories to which the Kustomizations of each directory lead, and the directories to which none leads.
+    let (mut next, mut open): (BTreeMap<&str, Vec<&str>>, Vec<&str>) = (BTreeMap::new(), Vec::new());
+    for folder in folders.keys().copied() {
+        let from = from_elsewhere(folder);
+        if !from.iter().any(|from| folders.contains_key(from)) {
+            open.push(folder);
+        }
+        from.iter().for_each(|from| next.entry(from).or_default().push(folder));
+    }
+    while let Some(from) = open.pop() {
+        for folder in next.remove(from).unwrap_or_default() {
+            if folders.remove(folder).is_some() {
+                open.push(folder);
+            }
+        }
+    }
+    // Directories that lead to each other, and the directories of a library, remain. Their Kustomizations are the cause.
+    for (folder, objects) in folders.iter_mut() {
+        if !from_elsewhere(folder).is_empty() {
+            objects.retain(|_, object| is_kustomization(object));
+        }
+    }
+    folders.retain(|_, objects| !objects.is_empty());
 }
 
 /// Returns whether all clusters are tests or examples, so that the repository is a library for other repositories.
