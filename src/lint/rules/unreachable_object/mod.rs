@@ -169,7 +169,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             folders.entry(folder_of(path)).or_default().insert((path, offset), object);
         }
     }
-    let is_led_to = |folder: &str| segment_runs(folder).any(|run| led_to.get(run).is_some());
+    let is_led_to = |folder: &str| segment_runs(folder).any(|run| led_to.contains_key(run));
     let mut directories = missed_directories(fleet, reached, |folder, file| is_led_to(folder) || is_excused(file));
     directories.retain(|folder, _| !folders.keys().any(|other| is_inside(other, folder) || is_inside(folder, other)));
     folders.append(&mut directories);
@@ -239,7 +239,9 @@ fn remove_consequences(folders: &mut Unreached<'_>, led_to: &BTreeMap<String, BT
         if !from.iter().any(|from| folders.contains_key(from)) {
             open.push(folder);
         }
-        from.iter().for_each(|from| next.entry(from).or_default().push(folder));
+        for one in from {
+            next.entry(one).or_default().push(folder);
+        }
     }
     while let Some(from) = open.pop() {
         for folder in next.remove(from).unwrap_or_default() {
