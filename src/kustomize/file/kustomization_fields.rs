@@ -106,7 +106,7 @@ const VALUE_OPTIONS: &[(&str, FieldType)] = &[
 ];
 
 /// The fields of a replacement.
-pub(super) const REPLACEMENT: &[(&str, FieldType)] = &[
+pub(crate) const REPLACEMENT: &[(&str, FieldType)] = &[
     ("path", FieldType::Text),
     ("source", FieldType::Fields(REPLACEMENT_SOURCE)),
     ("sourceValue", FieldType::Text),

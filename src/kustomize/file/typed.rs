@@ -43,7 +43,7 @@ pub(super) const LIST_OF_TEXTS: FieldType = FieldType::List(&FieldType::Text);
 /// A decoder for mappings. A value of a wrong type is removed and reported.
 ///
 /// kustomize decodes with Go's JSON library: the case of field names does not matter, and null counts as absent.
-pub(super) struct Decoder {
+pub(crate) struct Decoder {
     /// The errors.
     pub(crate) findings: Vec<Finding>,
     mode: DecodeMode,
@@ -67,7 +67,7 @@ impl Decoder {
     }
 
     /// Creates a decoder for objects that configure plugins.
-    pub(super) fn lenient() -> Self {
+    pub(crate) fn lenient() -> Self {
         Self { findings: Vec::new(), mode: DecodeMode::Lenient }
     }
 

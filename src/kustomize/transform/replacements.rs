@@ -5,6 +5,8 @@ use std::sync::Arc;
 use super::replacement_source::{CandidateIndex, ReplacementError, SourceValue, delimiter, find_source, invalid};
 use crate::base::finding::Finding;
 use crate::kustomize::file::files::Files;
+use crate::kustomize::file::kustomization_fields::REPLACEMENT;
+use crate::kustomize::file::typed::Decoder;
 use crate::kustomize::objects::resources::Resource;
 use crate::kustomize::objects::selector::Selector;
 use crate::kustomize::rule_ids::FAILED_BUILD;
@@ -59,15 +61,19 @@ fn read_file(files: &Files, folder: &str, path: &Node, accumulator: &mut Accumul
         }
     };
     parsed.findings.iter().cloned().for_each(|finding| accumulator.fail(finding));
-    match parsed.documents.first().map(|document| &document.node) {
-        Some(node) if node.is_seq() => node.items().to_vec(),
-        Some(node) if node.is_map() => vec![node.clone()],
-        _ => {
-            let message = format!("`{text}` is neither a replacement nor a list of replacements");
-            accumulator.fail(Finding::error(FAILED_BUILD, path.span().clone(), message));
-            Vec::new()
-        }
-    }
+    let mut decoder = Decoder::lenient();
+    let mut read_one = |node: &Node| if node.is_map() { decoder.mapping(node, REPLACEMENT, "") } else { node.clone() };
+    let read: Option<Vec<Node>> = match parsed.documents.first().map(|document| &document.node) {
+        Some(node) if node.is_seq() => Some(node.items().iter().map(&mut read_one).collect()),
+        Some(node) if node.is_map() => Some(vec![read_one(node)]),
+        _ => None,
+    };
+    decoder.findings.into_iter().for_each(|finding| accumulator.fail(finding));
+    read.unwrap_or_else(|| {
+        let message = format!("`{text}` is neither a replacement nor a list of replacements");
+        accumulator.fail(Finding::error(FAILED_BUILD, path.span().clone(), message));
+        Vec::new()
+    })
 }
 
 fn apply_one(
