@@ -72,6 +72,10 @@ pub(super) fn supervise(program: impl FnOnce() -> ExitCode) -> ExitCode {
 }
 
 fn exhausted(how: &str) -> Error {
+    if how.contains("SIGXFSZ") {
+        let message = format!("a file exceeds the limit of the shell ({how}); the result is incomplete");
+        return Error::with_help(message, "raise the limit with `ulimit -f`");
+    }
     let limit = gib();
     let message = format!("the memory, the stack or the time is exhausted ({how}); the result is incomplete");
     let help = format!(

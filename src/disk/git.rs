@@ -19,6 +19,10 @@ pub(super) fn is_repository(root: &Path) -> bool {
 /// The maximum duration of a query. `git` reads files of `.git`, and never ends if one of them is a pipe.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
+/// The maximum size of an answer in bytes. The list of a million files is smaller, but a few small objects of Git can contain
+/// a hundred million files.
+const MAX_ANSWER: u64 = 256 << 20;
+
 /// Variables that reference another repository, as in a hook. The supervisor removes all variables of `git`.
 const REMOVED: [&str; 6] =
     ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY"];
@@ -84,6 +88,7 @@ impl Running {
         let stdout = process.stdout.take();
         thread::spawn(move || {
             let mut bytes = Vec::new();
+            let stdout = stdout.map(|stdout| stdout.take(MAX_ANSWER + 1));
             let is_read = stdout.is_some_and(|mut stdout| stdout.read_to_end(&mut bytes).is_ok());
             let _ = sender.send(is_read.then_some(bytes));
         });
@@ -96,6 +101,10 @@ impl Running {
             let why = format!("`git` did not end in {} s; is a file of `.git` a pipe?", TIMEOUT.as_secs());
             return Err(DiskError::refused("read", root)(io::Error::other(why)));
         };
+        if bytes.as_ref().is_some_and(|bytes| bytes.len() as u64 > MAX_ANSWER) {
+            let why = format!("`git` lists more than {} MiB of files", MAX_ANSWER >> 20);
+            return Err(DiskError::refused("read", root)(io::Error::other(why)));
+        }
         let succeeded = self.process.wait().is_ok_and(|status| status.success());
         Ok(bytes.filter(|_| succeeded))
     }

@@ -110,6 +110,20 @@ fn a_tenant_of_the_earlier_revision_remains_a_tenant() {
 }
 
 #[test]
+fn a_lock_file_that_lists_an_input_removes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let fleet = std::fs::read_to_string(crate::support::testdata("fleets/quickstart").join("fleet.yaml")).unwrap();
+    std::fs::write(folder.path().join("fleet.yaml"), &fleet).unwrap();
+    std::fs::write(folder.path().join(".fleetwright.lock"), format!("{}  fleet.yaml\n", "0".repeat(64))).unwrap();
+    for arguments in [&["render"][..], &["render", "--force"]] {
+        let output = fleetwright(folder.path(), arguments);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("lists the input `fleet.yaml`"), "{}", text(&output.stderr));
+        assert!(folder.path().join("fleet.yaml").exists());
+    }
+}
+
+#[test]
 fn a_skipped_single_file_is_explained() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [

@@ -88,6 +88,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let waiting = || streams.message("waiting for another render of this directory");
     let _lock = if args.check { disk::lock_shared(&folder, waiting) } else { disk::lock_exclusive(&folder, waiting) };
     let target = Target::read(&folder, &rendered, args.force, streams)?;
+    refuse_inputs(&source, &folder, &target)?;
     let prefix = source::display_prefix(&folder);
     let plan = render::plan(&rendered, &target.existing, &target.lock);
     streams.set_activity("checking the result");
@@ -209,6 +210,15 @@ impl Target {
             format!("`{}`", self.folder.display())
         }
     }
+}
+
+/// Returns an error if the lock file lists an input of the render. The render would remove the file.
+fn refuse_inputs(source: &Source, output: &Path, target: &Target) -> Result<(), Error> {
+    let folder = disk::relative(or_current(Path::new(&source.folder)), or_current(output));
+    let inputs = folder.map(|folder| source.loaded.input_paths(&folder)).unwrap_or_default();
+    let Some(input) = inputs.iter().find(|input| target.lock.lists(input)) else { return Ok(()) };
+    let message = format!("nothing was rendered: the lock file `{LOCK}` lists the input `{}`", printable(input));
+    Err(Error::with_help(message, "remove the line from the lock file, or the render would remove the input"))
 }
 
 /// Returns an error if a file cannot be read, since its state is then unknown.
