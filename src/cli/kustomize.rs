@@ -8,7 +8,7 @@ use super::linter;
 use super::streams::{Lines, Streams};
 use crate::address::{Location, LocationError};
 use crate::disk;
-use crate::kustomize::{self, Builder, FILE_NAMES, Files, Reading, file_in};
+use crate::kustomize::{self, Builder, CopySet, FILE_NAMES, Files, Reading, file_in};
 use crate::report::mask::SecretValues;
 use crate::yaml::go;
 
@@ -61,8 +61,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Restrictor::RootOnly => Reading::Kustomize,
         Restrictor::None => Reading::Unrestricted,
     };
-    let copies = args.sources.iter().map(copy).collect::<Result<Vec<_>, Error>>()?;
-    let files = Files::read(&opened.tree, |_| false).read_as(reading).with_copies(copies);
+    let copies = args.sources.iter().map(copy).collect::<Result<CopySet, Error>>()?;
+    let files = Files::read(&opened.tree, |_| false).read_as(reading).with_copies(&copies);
     if file_in(&files, &opened.folder).is_empty() {
         let message = format!("there is no {} in `{}`", FILE_NAMES[0], args.dir.display());
         return Err(Error::with_help(message, "pass a directory that contains a kustomization file"));

@@ -25,7 +25,7 @@ pub use file::files::{Files, Reading, is_yaml};
 pub use file::kustomization_fields::{fields, rewrite};
 pub use file::manifests::{NOT_AN_OBJECT, expand_list};
 pub use file::plugin_fields::plugin_fields;
-pub use file::remote::Copy;
+pub use file::remote::{Copy, CopySet};
 pub use file::remote_base::{RemoteBase, UnreadBase};
 pub use file::sops::decrypt_object;
 pub use objects::patch_targets::{PatchTarget, TargetList};

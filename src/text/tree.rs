@@ -109,10 +109,10 @@ impl Tree {
         self.loader.as_ref().map_or_else(|| path.to_owned(), |loader| loader.display_path(path))
     }
 
-    /// Mounts another tree at a path that this tree does not contain.
+    /// Mounts other trees in directories of the root that this tree does not contain. Many trees may share the mounted trees.
     #[must_use]
-    pub fn with(&self, path: &str, other: Self) -> Self {
-        let mounted = Mounted { loader: self.loader.clone(), path: path.to_owned(), other };
+    pub fn with_all(&self, trees: &Arc<BTreeMap<String, Self>>) -> Self {
+        let mounted = Mounted { loader: self.loader.clone(), trees: trees.clone() };
         Self { loader: Some(Arc::new(mounted)), ..self.clone() }
     }
 
@@ -286,62 +286,62 @@ impl Tree {
     }
 }
 
-/// The loader of a tree with another tree mounted at a path.
+/// The loader of a tree with other trees mounted in directories of its root.
 struct Mounted {
     /// The loader of the outer tree.
     loader: Option<Arc<dyn Loader>>,
-    path: String,
-    other: Tree,
+    trees: Arc<BTreeMap<String, Tree>>,
 }
 
 impl Mounted {
-    /// The path in the mounted tree; `None` if the path is outside of that tree.
-    fn inner_path<'a>(&self, path: &'a str) -> Option<&'a str> {
-        let rest = path.strip_prefix(self.path.as_str())?;
-        if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
+    /// The mounted tree that contains a path, with the name of its directory and the path in it; `None` if no mounted tree
+    /// contains the path.
+    fn inner<'a>(&self, path: &'a str) -> Option<(&'a str, &Tree, &'a str)> {
+        let (name, inside) = path.split_once('/').unwrap_or((path, ""));
+        Some((name, self.trees.get(name)?, inside))
     }
 }
 
 impl Loader for Mounted {
     fn load(&self, path: &str) -> Result<File, LoadError> {
-        match (self.inner_path(path), &self.loader) {
-            (Some(inside), _) => self.other.file(inside),
+        match (self.inner(path), &self.loader) {
+            (Some((_, tree, inside)), _) => tree.file(inside),
             (None, Some(loader)) => loader.load(path),
             (None, None) => Err(LoadError::Missing),
         }
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        match (self.inner_path(path), &self.loader) {
-            (Some(inside), _) => self.other.bytes(inside).map(|bytes| bytes.to_vec()),
+        match (self.inner(path), &self.loader) {
+            (Some((_, tree, inside)), _) => tree.bytes(inside).map(|bytes| bytes.to_vec()),
             (None, Some(loader)) => loader.bytes(path),
             (None, None) => Err(LoadError::Missing),
         }
     }
 
     fn path_kind(&self, path: &str) -> PathKind {
-        let outside = |own: String| {
-            if own.is_empty() { self.path.clone() } else { format!("{}/{own}", self.path) }
+        let Some((name, tree, inside)) = self.inner(path) else {
+            return self.loader.as_ref().map_or(PathKind::Missing, |loader| loader.path_kind(path));
         };
-        match (self.inner_path(path).map(|inside| self.other.path_kind(inside)), &self.loader) {
-            (Some(PathKind::File(own)), _) => PathKind::File(outside(own)),
-            (Some(PathKind::Directory(own)), _) => PathKind::Directory(outside(own)),
-            (None, Some(loader)) => loader.path_kind(path),
-            (Some(PathKind::Missing), _) | (None, None) => PathKind::Missing,
+        let outside = |own: String| if own.is_empty() { name.to_owned() } else { format!("{name}/{own}") };
+        match tree.path_kind(inside) {
+            PathKind::File(own) => PathKind::File(outside(own)),
+            PathKind::Directory(own) => PathKind::Directory(outside(own)),
+            PathKind::Missing => PathKind::Missing,
         }
     }
 
     fn names(&self, folder: &str) -> BTreeSet<String> {
-        match (self.inner_path(folder), &self.loader) {
-            (Some(inside), _) => self.other.names(inside),
+        match (self.inner(folder), &self.loader) {
+            (Some((_, tree, inside)), _) => tree.names(inside),
             (None, Some(loader)) => loader.names(folder),
             (None, None) => BTreeSet::new(),
         }
     }
 
     fn display_path(&self, path: &str) -> String {
-        match (self.inner_path(path), &self.loader) {
-            (Some(inside), _) => self.other.display_path(inside),
+        match (self.inner(path), &self.loader) {
+            (Some((_, tree, inside)), _) => tree.display_path(inside),
             (None, Some(loader)) => loader.display_path(path),
             (None, None) => path.to_owned(),
         }

@@ -143,7 +143,7 @@ impl Repo {
         repo.charts.clone_from(charts);
         let kustomizations = kustomizations(files);
         let named = NamedPaths::new(&kustomizations);
-        let complete = files.clone().with_copies(source::bases(files, &settings.copies));
+        let complete = files.clone().with_copies(&source::bases(files, &settings.copies));
         let builder = match &other.shareable {
             Some(other) => Builder::beside(complete, &other.builder),
             None if is_shareable => Builder::recording(complete),

@@ -14,7 +14,7 @@ use crate::address::{Address, Location, short_reference};
 use crate::flux::source::generator::stop::Stop;
 use crate::kube::Object;
 use crate::kustomize;
-use crate::kustomize::{Files, Totals};
+use crate::kustomize::{CopySet, Files, Totals};
 use crate::text::{Index, Tree, is_inside};
 use crate::yaml::{Node, Value};
 
@@ -97,7 +97,7 @@ pub struct Sources {
     totals: Arc<Totals>,
     copies: Copies,
     /// The copies for kustomizations that reference a base by URL.
-    bases: Vec<kustomize::Copy>,
+    bases: CopySet,
     /// The repository itself, under the addresses of the clusters' root sources.
     own: Copies,
     /// Artifacts by id. The lock is never held while waiting.
@@ -232,7 +232,7 @@ impl Sources {
         if let Some(artifact) = self.made().get(&id) {
             return Ok(artifact.clone());
         }
-        let files = files()?.with_copies(self.bases.iter().cloned());
+        let files = files()?.with_copies(&self.bases);
         let artifact = Arc::new(Artifact::new(id.clone(), files, &self.totals));
         // Another thread may have created the artifact in the meantime. All threads share the first artifact, which
         // caches builds.
@@ -292,7 +292,7 @@ impl Sources {
 }
 
 /// The copies of bases that kustomizations may reference by URL.
-pub fn bases(repository: &Files, copies: &[Copy]) -> Vec<kustomize::Copy> {
+pub fn bases(repository: &Files, copies: &[Copy]) -> CopySet {
     let base = |copy: &Copy| {
         let tree = match &copy.place {
             Place::Inside(folder) => below(repository, folder).tree().clone(),

@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
 
-use super::files::{Files, copy_folder};
+use super::files::Files;
+use super::remote::copy_folder;
 use crate::text::{Entry, Index, PathKind, Read, Reads, Tree, folder_of};
 
 /// Two states of files, with the questions on which they may differ.

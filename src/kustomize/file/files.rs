@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arcstr::ArcStr;
 
 use super::parse_all::parse_all;
-use super::remote::Copy;
+use super::remote::{Copy, CopySet};
 use crate::text::{Entry, File, Index, LoadError, Loader, Read, Tree};
 use crate::yaml::{Embedded, Node, Parsed, parse};
 
@@ -75,13 +75,10 @@ impl Files {
 
     /// Adds copies of remote repositories, which kustomizations can reference by URL.
     #[must_use]
-    pub fn with_copies(mut self, copies: impl IntoIterator<Item = Copy>) -> Self {
-        let mut all = self.copies.to_vec();
-        for copy in copies {
-            self.tree = self.tree.with(&copy_folder(all.len()), copy.tree.clone());
-            all.push(copy);
-        }
-        self.copies = all.into();
+    pub fn with_copies(mut self, copies: &CopySet) -> Self {
+        let copies = if self.copies.is_empty() { copies.clone() } else { copies.after(&self.copies) };
+        self.tree = self.tree.with_all(&copies.trees);
+        self.copies = copies.all;
         self
     }
 
@@ -233,11 +230,6 @@ impl Loader for OtherTrees {
         let (tree, source_path) = self.sources.get(path).ok_or(LoadError::Missing)?;
         tree.bytes(source_path).map(|bytes| bytes.to_vec())
     }
-}
-
-/// The directory of a copy in the tree. File names of repositories cannot contain NUL.
-pub(super) fn copy_folder(index: usize) -> String {
-    format!("\0{index}")
 }
 
 /// The directory of the copy that contains a path; `None` for files of the tree itself.

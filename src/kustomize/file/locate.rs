@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::definition::Definition;
-use super::files::{Files, Reading, copy_folder, copy_of};
+use super::files::{Files, Reading, copy_of};
 use super::remote::Remote;
+use super::remote::copy_folder;
 use crate::base::finding::{Finding, Safety};
 use crate::base::similar_names::{MAX_CANDIDATES, did_you_mean};
 use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};

@@ -1,5 +1,8 @@
 //! Remote repositories and files, and local copies of them.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use arcstr::ArcStr;
 
 use crate::address::{Address, Location, short_reference};
@@ -21,6 +24,35 @@ impl Copy {
     pub fn new(location: &Location, tree: Tree) -> Self {
         Self { address: location.address.clone(), reference: location.reference.clone(), tree }
     }
+}
+
+/// Copies of remote repositories with their directories. The trees of many sources share them.
+#[derive(Debug, Clone, Default)]
+pub struct CopySet {
+    pub(super) all: Arc<[Copy]>,
+    /// The trees of the copies by the names of their directories.
+    pub(super) trees: Arc<BTreeMap<String, Tree>>,
+}
+
+impl CopySet {
+    /// The set with these copies after others, whose directories a tree already contains.
+    pub(super) fn after(&self, others: &[Copy]) -> Self {
+        let numbered = self.all.iter().enumerate();
+        let trees = numbered.map(|(number, copy)| (copy_folder(others.len() + number), copy.tree.clone()));
+        Self { trees: Arc::new(trees.collect()), all: others.iter().chain(&*self.all).cloned().collect() }
+    }
+}
+
+impl FromIterator<Copy> for CopySet {
+    fn from_iter<I: IntoIterator<Item = Copy>>(copies: I) -> Self {
+        let all: Arc<[Copy]> = copies.into_iter().collect();
+        Self { all, trees: Arc::default() }.after(&[])
+    }
+}
+
+/// The directory of a copy in the tree. File names of repositories cannot contain NUL.
+pub(super) fn copy_folder(index: usize) -> String {
+    format!("\0{index}")
 }
 
 /// A remote resource that a kustomization references by URL.
