@@ -94,12 +94,13 @@ fn in_file(
         return None;
     }
     let beside = builder.files().get(&sync.file)?;
-    let mut beside: Vec<Object> = objects(&beside).collect();
-    if waits_for_others(&sync.object, &beside) {
+    // A file may contain thousands of such Kustomizations, so only the sources are collected.
+    let has_dependencies = sync.object.node.at_keys(&["spec", "dependsOn"]).is_some();
+    if has_dependencies && waits_for_others(&sync.object, &objects(&beside).collect::<Vec<Object>>()) {
         return None;
     }
-    beside.retain(|object| is_source(object) && is_of(&sync.object, object));
-    Some(candidate(beside, sync.object.clone(), &folder))
+    let sources = objects(&beside).filter(|object| is_source(object) && is_of(&sync.object, object)).collect();
+    Some(candidate(sources, sync.object.clone(), &folder))
 }
 
 /// Returns whether a file is beside the kustomization of the directory that the Kustomization applies, and this directory
