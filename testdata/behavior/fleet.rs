@@ -31,6 +31,26 @@ fn published_schemas_are_current() {
 }
 
 #[test]
+fn a_fleet_has_a_limit_of_clusters() {
+    let clusters = |count: usize| -> String {
+        (0..count).fold(String::new(), |mut text, number| {
+            writeln!(text, "  - {{name: c{number}, environment: staging}}").unwrap();
+            text
+        })
+    };
+    let text = format!(
+        "apiVersion: fleetwright.dev/v1alpha1\nkind: Fleet\nname: acme\nrepository: {{url: https://example.com/a, secret: a}}\n\
+         environments: {{staging: {{sourceBranch: main}}}}\nclusters:\n{}",
+        clusters(10_001)
+    );
+    let tree: Tree = [File::new("fleet.yaml", text)].into_iter().collect();
+    let loaded = fleet::load(&tree, "fleet.yaml");
+    let shown = lines(&loaded.findings);
+    assert!(shown.contains("fleet.yaml:10007:5") && shown.contains("at most 10000 clusters"), "{shown}");
+    assert_eq!((loaded.findings.len(), loaded.draft.is_none()), (1, true), "{shown}");
+}
+
+#[test]
 fn every_property_has_a_description_and_an_example_that_is_valid() {
     fn visit(root: &serde_json::Value, at: &str, node: &serde_json::Value, faults: &mut Vec<String>) {
         if let Some(properties) = node.get("properties").and_then(serde_json::Value::as_object) {

@@ -9,6 +9,9 @@ use crate::fleet::rule_ids::INVALID_FLEET;
 use crate::text::{File, Span, Tree, folder_of};
 use crate::yaml::{Document, Node, parse};
 
+/// The maximum number of clusters. A render of more clusters needs more than the memory of a render.
+const MAX_CLUSTERS: usize = 10_000;
+
 /// The input: fleet.yaml and its included files.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {
@@ -27,7 +30,8 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Reads fleet.yaml and its included files; `None` if fleet.yaml is missing or not a complete mapping.
+    /// Reads fleet.yaml and its included files; `None` if fleet.yaml is missing, not a complete mapping, or has too many
+    /// clusters.
     pub(crate) fn read(tree: &Tree, path: &str) -> (Option<Self>, Vec<Finding>) {
         let file = match tree.file(path) {
             Ok(file) => file,
@@ -72,6 +76,12 @@ impl Input {
         let more_tenants = including.read("tenants", &schema::TENANT, &mut included, &mut findings);
         let mut clusters = items(&root, "clusters");
         clusters.extend(more_clusters.items.into_iter().map(|(cluster, _)| cluster));
+        if let Some(first) = clusters.get(MAX_CLUSTERS) {
+            let message = format!("a fleet has at most {MAX_CLUSTERS} clusters, and this one has {}", clusters.len());
+            let finding = Finding::error(INVALID_FLEET, first.span().clone(), message);
+            findings.push(finding.help("split the fleet: give each part a fleet.yaml of its own"));
+            return (None, findings);
+        }
         let mut tenants = items(&root, "tenants");
         let mut restrictions = vec![Vec::new(); tenants.len()];
         for (tenant, restricted) in more_tenants.items {

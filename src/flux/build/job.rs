@@ -127,8 +127,8 @@ impl Job {
             Self::Set(spec, providers) => {
                 let expansion = expand(&spec.object, providers);
                 let totals = context.sources.totals();
-                // Each object is printed and parsed.
-                totals.add_objects(2 * expansion.objects.len());
+                // Each object is rendered, printed and parsed on its own, which costs more than an object of a file.
+                totals.add_objects(4 * expansion.objects.len());
                 totals.add_steps(expansion.steps);
                 let mut output = Output::new(expansion.objects, expansion.findings);
                 if let Some(reason) = expansion.not_expanded {
