@@ -110,6 +110,32 @@ fn a_tenant_of_the_earlier_revision_remains_a_tenant() {
 }
 
 #[test]
+fn the_summary_counts_clusters_whose_errors_another_bootstrap_lowers() {
+    let case = std::fs::read_to_string(crate::support::testdata("lint/tenant-cluster-admin/plain.md")).unwrap();
+    let (_, manifest) = case.split_once("```yaml clusters/prod/a.yaml\n").unwrap();
+    let manifest = manifest.split("```").next().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let full = folder.path().join(path);
+        std::fs::create_dir_all(full.parent().unwrap()).unwrap();
+        std::fs::write(full, text).unwrap();
+    };
+    write("clusters/prod/a.yaml", manifest);
+    let lint = || text(&fleetwright(folder.path(), &["lint", "--format", "concise"]).stdout);
+    assert!(lint().contains("error[tenant-cluster-admin]"), "{}", lint());
+    write(
+        "other/flux-system/gotk-sync.yaml",
+        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: \
+         flux-system}\nspec: {interval: 1m, ref: {branch: main}, url: https://git.example.com/acme/fleet.git}\n---\n\
+         apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: \
+         flux-system}\nspec: {interval: 10m, path: ./other, prune: true, sourceRef: {kind: GitRepository, name: \
+         flux-system}}\n",
+    );
+    assert!(lint().contains("warning[tenant-cluster-admin]"), "{}", lint());
+    assert!(lint().contains("errors of 1 cluster lowered"), "{}", lint());
+}
+
+#[test]
 fn a_lock_file_that_lists_an_input_removes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let fleet = std::fs::read_to_string(crate::support::testdata("fleets/quickstart").join("fleet.yaml")).unwrap();

@@ -16,7 +16,7 @@ declare! {
     /// default account without permissions, and the reconciliation fails.
     ///
     /// The severity is error if tenants share the cluster, and otherwise pedantic. In platform namespaces, it is error
-    /// only under a lockdown. The rule ignores:
+    /// only under a lockdown. It is warning if a variable of a Secret may be empty or hides the namespace. The rule ignores:
     ///
     /// - a namespace in which the default account of the lockdown has a binding
     /// - an object with an account that a patch sets later

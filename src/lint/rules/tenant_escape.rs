@@ -44,7 +44,8 @@ declare! {
     /// such a namespace controls the cluster.
     ///
     /// The severity is warning if the chain gives only read access, except to Secrets, or only access to authentication
-    /// and authorization reviews, only the Secrets of the namespace of Flux, or if a policy in an unbuilt input or in a chart of policies may forbid it.
+    /// and authorization reviews. It is also warning for the Secrets of the namespace of Flux alone, or if a policy in an
+    /// unbuilt input or in a chart of policies may forbid the chain.
     ///
     /// ## How to fix it
     ///
