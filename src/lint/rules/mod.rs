@@ -81,6 +81,7 @@ rules! {
     mod schema_mismatch;
     mod shell_variable_substituted;
     mod sops_misconfigured;
+    mod stray_quote;
     mod suspended_in_git;
     mod target_namespace_mismatch;
     mod tenant_baseline;
