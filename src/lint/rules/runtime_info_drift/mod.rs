@@ -1,3 +1,4 @@
+mod inline;
 mod runtime_info;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,7 @@ use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::text::Span;
 use crate::yaml::{Entry, Name};
+use inline::unread_variables;
 use runtime_info::{Info, all_keys, all_readers, has_other_readers, infos, repository_reads};
 
 declare! {
@@ -31,6 +33,8 @@ declare! {
     /// - unread keys, if a source without a local copy may read them
     /// - unread keys of a file from which kustomize generates several ConfigMaps, if an object reads the key from one
     ///   of them
+    ///
+    /// The rule also reports a variable of `spec.postBuild.substitute` that no object of the Kustomization reads (pedantic).
     ///
     /// An unread key has no effect on a cluster, so the severity is pedantic unless an object reads a similar key.
     ///
@@ -138,6 +142,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         judged.push((infos, left_over));
     }
     unread_keys(&judged, found);
+    found.extend(unread_variables(RULE.id, fleet));
 }
 
 /// Checks the ConfigMaps with one name. Returns the keys that no object reads, and the findings of the others.
