@@ -100,6 +100,7 @@ rules! {
     mod unready_dependency;
     mod unsized_instance;
     mod unused_exception;
+    mod unused_source;
     mod unverified_artifact;
     mod watch_label_missing;
 }
