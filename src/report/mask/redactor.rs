@@ -13,6 +13,12 @@ use crate::text::Index;
 /// The number of bytes at the start of a notation that decide whether a text may contain the notation.
 const START: usize = 6;
 
+/// The mark of a line that a format cuts.
+const CUT: &str = "...";
+
+/// The maximum length of the rest of a notation beside a cut, in bytes.
+const MAX_REST: usize = 400;
+
 /// Masks values in the notations of all output formats.
 #[derive(Debug)]
 pub struct Redactor {
@@ -29,6 +35,8 @@ struct Search {
     notations: Vec<String>,
     /// The starts of the notations; `None` if a notation is shorter than a start.
     starts: Option<Index<[u8; START], ()>>,
+    /// The ends of the notations.
+    ends: Index<[u8; START], ()>,
     /// The automaton, which is built for the first text that may contain a notation. Most output contains none.
     automaton: OnceLock<Option<AhoCorasick>>,
 }
@@ -36,7 +44,8 @@ struct Search {
 impl Search {
     fn new(notations: Vec<String>) -> Self {
         let starts = notations.iter().map(|notation| Some((*notation.as_bytes().first_chunk()?, ()))).collect();
-        Self { notations, starts, automaton: OnceLock::new() }
+        let ends = notations.iter().filter_map(|notation| Some((*notation.as_bytes().last_chunk()?, ()))).collect();
+        Self { notations, starts, ends, automaton: OnceLock::new() }
     }
 
     /// The automaton; `None` if the text contains no notation.
@@ -61,6 +70,29 @@ impl Search {
     fn places(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
         self.automaton(text).into_iter().flat_map(move |search| search.find_iter(text)).map(|found| found.range())
     }
+
+    /// The places of the rests of notations before and after the cuts of lines.
+    fn rests(&self, text: &str) -> Vec<Range<usize>> {
+        let starts = |rest: &str| {
+            let is_start = rest.as_bytes().first_chunk().is_some_and(|start| self.contains_start(*start));
+            is_start && self.notations.iter().any(|notation| notation.starts_with(rest))
+        };
+        let ends = |rest: &str| {
+            let is_end = rest.as_bytes().last_chunk().is_some_and(|end| self.ends.contains(end));
+            is_end && self.notations.iter().any(|notation| notation.ends_with(rest))
+        };
+        let mut found = Vec::new();
+        for (cut, _) in text.match_indices(CUT) {
+            let before = cut.saturating_sub(MAX_REST)..cut.saturating_sub(START - 1);
+            let place = before.map(|start| start..cut).find(|place| text.get(place.clone()).is_some_and(starts));
+            found.extend(place);
+            let start = cut + CUT.len();
+            let after = start + START..=text.len().min(start + MAX_REST);
+            let place = after.rev().map(|end| start..end).find(|place| text.get(place.clone()).is_some_and(ends));
+            found.extend(place);
+        }
+        found
+    }
 }
 
 impl Redactor {
@@ -82,6 +114,7 @@ impl Redactor {
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let words = self.words.places(text).filter(|place| is_whole_word(text, place));
         let mut places: Vec<Range<usize>> = self.anywhere.places(text).chain(words).collect();
+        places.extend(self.anywhere.rests(text));
         if places.is_empty() {
             return Cow::Borrowed(text);
         }

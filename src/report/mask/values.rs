@@ -341,6 +341,14 @@ mod tests {
     }
 
     #[test]
+    fn the_rest_of_a_value_beside_a_cut_is_masked() {
+        let secret = ("a.yaml", "kind: Secret\nstringData: {a: Hunter2-Hunter3}\n");
+        assert_eq!(masked(&[secret], "{q: Hunter..."), "{q: ******...");
+        assert_eq!(masked(&[secret], "...2-Hunter3}"), "...*********}");
+        assert_eq!(masked(&[secret], "a Hunt... and ...nter3"), "a Hunt... and ...nter3");
+    }
+
+    #[test]
     fn a_mask_keeps_the_syntax_of_json() {
         let text = "kind: Secret\nstringData:\n  a: |\n    \"version\": 1,\n    hunter2\n";
         let tree: Tree = [File::new("a.yaml", text)].into_iter().collect();
