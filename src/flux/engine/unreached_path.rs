@@ -62,7 +62,7 @@ impl OwnSources {
         let object = &built.object;
         let path = object.node.at_keys(&["spec", "path"])?;
         let Value::Scalar(text, style) = &path.value else { return None };
-        let is_open = *style == Style::Unknown || text.contains('$') || text.contains("{{");
+        let is_open = *style == Style::Unknown || text.contains(['$', '<']) || text.contains("{{");
         let file = object.node.origin.written().file().path();
         let is_aside =
             is_set_aside(file, |folder| folders.contains(folder)) || file.ends_with(crate::kube::groups::SYNC_FILE);

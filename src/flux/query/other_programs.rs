@@ -47,6 +47,8 @@ struct AllEvidence {
     of_files: Index<String, Arc<Evidence>>,
     /// The evidence that is not empty, in the order of paths.
     found: Vec<Arc<Evidence>>,
+    /// The positions of the evidence about each manifest, by the end of the manifest's path.
+    of_manifests: Index<String, Vec<usize>>,
 }
 
 /// The programs of one cluster, without the programs in the directories of other clusters.
@@ -82,6 +84,12 @@ impl OtherPrograms {
         let has_kustomization = self.has_kustomization(folder);
         let may_apply = |one: &&Arc<Evidence>| (has_kustomization && one.applies(folder)) || one.may_read(folder);
         self.evidence().iter().find(may_apply).map(|one| one.file.path())
+    }
+
+    /// The file of a program that may apply a manifest to any cluster, such as a script that mentions the path of the
+    /// manifest and runs `kubectl apply`.
+    pub fn applier_of_file(&self, path: &str) -> Option<&str> {
+        Some(self.appliers_of_file(path).next()?.file.path())
     }
 
     /// Returns whether `kubectl apply --kustomize` can build a directory.
@@ -156,8 +164,21 @@ impl OtherPrograms {
     }
 
     fn evidence(&self) -> &[Arc<Evidence>] {
+        &self.all_evidence().found
+    }
+
+    fn all_evidence(&self) -> &AllEvidence {
         let read = || AllEvidence::of(self.files(), self.other.as_ref().and_then(|other| other.get()));
-        &self.evidence.get_or_init(read).found
+        self.evidence.get_or_init(read)
+    }
+
+    /// The evidence that programs may apply a manifest.
+    fn appliers_of_file<'a>(&'a self, path: &str) -> impl Iterator<Item = &'a Evidence> {
+        let all = self.all_evidence();
+        let ends = path.match_indices('/').map(|(at, _)| at + 1).filter_map(|start| path.get(start..));
+        let ends = std::iter::once(path).chain(ends);
+        let places = ends.filter_map(move |end| all.of_manifests.get(end)).flatten();
+        places.filter_map(move |at| all.found.get(*at)).map(AsRef::as_ref)
     }
 
     /// The files of programs.
@@ -165,6 +186,7 @@ impl OtherPrograms {
         let paths = self.tree.entries().map(|(path, _)| path).filter(|path| may_be_program(path));
         let paths = paths.filter(|path| !is_chart_template(path, &self.charts));
         let files = paths.filter_map(|path| self.tree.file(path).ok());
+        let files = files.filter(|file| !is_without_extension(file.path()) || file.text().starts_with("#!"));
         let is_manifest = |file: &File| is_yaml(file.path()) && claims_to_be_manifest(file.text());
         files.filter(move |file| file.text().len() <= MAX_LEN && !is_manifest(file)).take(MAX_FILES)
     }
@@ -186,12 +208,17 @@ fn paths_in<'a>(text: &'a str, wanted: &BTreeSet<&str>) -> impl Iterator<Item = 
 impl AllEvidence {
     /// The evidence in files. `other` is the evidence in another state of the repository.
     fn of(files: impl Iterator<Item = File>, other: Option<&Self>) -> Self {
-        let mut all = Self { of_files: Index::default(), found: Vec::new() };
+        let mut all = Self { of_files: Index::default(), found: Vec::new(), of_manifests: Index::default() };
         for file in files {
             let known = other.and_then(|other| other.of_files.get(file.path())).filter(|known| known.file == file);
             let evidence = known.cloned().unwrap_or_else(|| Arc::new(Evidence::of(file)));
             all.of_files.insert(evidence.file.path().to_owned(), evidence.clone());
             all.found.extend((!evidence.is_empty()).then_some(evidence));
+        }
+        for (at, one) in all.found.iter().enumerate() {
+            for path in &one.applied_files {
+                all.of_manifests.entry_or(path.clone(), Vec::new).push(at);
+            }
         }
         all
     }
@@ -235,6 +262,12 @@ impl<'a> ClusterPrograms<'a> {
         self.evidence().find(is_applied).filter(|_| self.all.has_kustomization(folder)).map(|one| one.file.path())
     }
 
+    /// The file of a program that may apply a manifest.
+    pub fn applier_of_file(self, path: &str) -> Option<&'a str> {
+        let mut appliers = self.all.appliers_of_file(path).map(|one| one.file.path());
+        appliers.find(|program| !self.is_of_another(program))
+    }
+
     /// The files and directories that templates apply, each with the file of the template.
     pub fn template_paths(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.evidence().flat_map(Evidence::templates)
@@ -251,12 +284,14 @@ impl<'a> ClusterPrograms<'a> {
     }
 
     fn evidence(self) -> impl Iterator<Item = &'a Evidence> {
-        let Self { all, cluster } = self;
-        let is_of_another = move |path: &str| {
-            let mut others = path.split('/').filter(|segment| all.clusters.contains(*segment)).peekable();
-            others.peek().is_some() && others.all(|other| other != cluster)
-        };
-        all.evidence().iter().map(AsRef::as_ref).filter(move |one: &&Evidence| !is_of_another(one.file.path()))
+        let all = self.all.evidence().iter().map(AsRef::as_ref);
+        all.filter(move |one: &&Evidence| !self.is_of_another(one.file.path()))
+    }
+
+    /// Returns whether a program is in the directory of another cluster.
+    fn is_of_another(self, path: &str) -> bool {
+        let mut others = path.split('/').filter(|segment| self.all.clusters.contains(*segment)).peekable();
+        others.peek().is_some() && others.all(|other| other != self.cluster)
     }
 }
 
@@ -271,4 +306,10 @@ fn may_be_program(path: &str) -> bool {
         || EXTENSIONS.contains(&extension)
         || is_helmfile(path)
         || is_task_file()
+        || is_without_extension(path)
+}
+
+/// Returns whether a file has no extension. It may be a script, according to its first line.
+fn is_without_extension(path: &str) -> bool {
+    !path.rsplit('/').next().unwrap_or(path).contains('.')
 }

@@ -43,6 +43,8 @@ pub(super) struct Evidence {
     pub(super) named_files: BTreeSet<String>,
     /// The ends of the paths of directories that a command applies with `kubectl apply --kustomize`.
     pub(super) applied_folders: BTreeSet<String>,
+    /// The ends of the paths of manifests in a program that applies objects.
+    pub(super) applied_files: BTreeSet<String>,
     /// The files and directories that templates apply, with all files below them.
     pub(super) template_paths: BTreeSet<String>,
     /// The ends of the paths of directories in commands that the program only prints, for a user.
@@ -90,6 +92,7 @@ impl Evidence {
             objects: BTreeSet::new(),
             creates_namespaces: false,
             applied_folders: BTreeSet::new(),
+            applied_files: BTreeSet::new(),
             printed_folders: BTreeSet::new(),
             read_folders: BTreeSet::new(),
         };
@@ -131,7 +134,8 @@ impl Evidence {
 
     /// Returns whether the program mentions a directory that it applies.
     pub(super) fn has_folders(&self) -> bool {
-        let is_in_command = !self.applied_folders.is_empty() || !self.printed_folders.is_empty();
+        let is_in_command =
+            !self.applied_folders.is_empty() || !self.printed_folders.is_empty() || !self.applied_files.is_empty();
         is_in_command || !self.read_folders.is_empty() || !self.template_paths.is_empty()
     }
 
@@ -152,7 +156,9 @@ impl Evidence {
             let is_printed = printed.is_some();
             printed =
                 printed.or_else(|| end_of_printed(line).filter(|end| text.lines().any(|line| line.trim() == *end)));
-            if is_applier && !is_printed {
+            let is_text = simple_commands(line).all(SimpleCommand::is_printed);
+            if is_applier && !is_printed && !is_text {
+                self.applied_files.extend(line.split(is_end_of_path).filter_map(path_of_manifest));
                 self.read_folders.extend(line.split(is_end_of_path).filter_map(path_with_variable));
             }
             if let Some((kind, name)) = manifest.read(line) {
@@ -419,6 +425,16 @@ fn path_with_variable(word: &str) -> Option<Vec<String>> {
     let is_literal = path.iter().all(|segment| segment.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)));
     let counts = (path.iter().filter(is_known).count(), path.len());
     (is_folder && is_literal && counts.0 >= 2 && counts.0 < counts.1).then_some(path)
+}
+
+/// The end of the path of a manifest, with at least one directory. A variable usually contains the root of the
+/// repository.
+fn path_of_manifest(word: &str) -> Option<String> {
+    let start = word.rfind(['$', '}']).and_then(|at| word.get(at..)?.find('/').map(|slash| at + slash + 1));
+    let path = word.get(start.unwrap_or(0)..)?.trim_start_matches("./").trim_start_matches("../");
+    let is_literal = path.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
+    let is_relative = !path.starts_with('/') && !path.contains("..");
+    (is_yaml(path) && path.contains('/') && is_literal && is_relative).then(|| path.to_owned())
 }
 
 /// A manifest inside another file, read line by line.

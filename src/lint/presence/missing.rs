@@ -190,8 +190,12 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
     /// reaches both.
     fn applied_by_program(&self, wanted: ObjectId<'a>) -> Option<UnknownSource> {
         let object = self.view.written.find_unreached(wanted)?;
-        let folder = folder_of(written_position(object).1);
+        let path = written_position(object).1;
+        let folder = folder_of(path);
         let programs = self.view.before_flux.programs;
+        if let Some(program) = programs.applier_of_file(path) {
+            return Some(UnknownSource::Program(program.into()));
+        }
         let mut appliers = self.view.written.unreached_appliers(folder);
         let program = appliers.find_map(|applier| programs.applier(folder_of(written_position(applier).1)));
         // The build of an applier decides which objects of its directory the cluster receives.

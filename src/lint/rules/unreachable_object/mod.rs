@@ -173,6 +173,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let mut directories = missed_directories(fleet, reached, |folder, file| is_led_to(folder) || is_excused(file));
     directories.retain(|folder, _| !folders.keys().any(|other| is_inside(other, folder) || is_inside(folder, other)));
     folders.append(&mut directories);
+    remove_applied_by_hand(&mut folders, fleet, found);
     let possible = PossiblyReached::of(fleet, reached, &applied);
     folders.retain(|folder, _| {
         let program = fleet.repo.other_programs.applier(folder).map(|program| format!("the program of `{program}`"));
@@ -224,6 +225,20 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
 
 /// The unreached objects of each directory, by file and offset.
 type Unreached<'a> = BTreeMap<&'a str, BTreeMap<(&'a str, usize), &'a Object>>;
+
+/// Removes the objects whose manifests a program may apply.
+fn remove_applied_by_hand(folders: &mut Unreached<'_>, fleet: &Fleet<'_>, found: &mut Findings) {
+    for objects in folders.values_mut() {
+        objects.retain(|(path, _), object| {
+            let program = fleet.repo.other_programs.applier_of_file(path);
+            if let Some(program) = program {
+                found.unchecked(format!("{}, which the program of `{program}` may apply", object.reference()));
+            }
+            program.is_none()
+        });
+    }
+    folders.retain(|_, objects| !objects.is_empty());
+}
 
 /// Removes the objects that only other unreached objects would apply. `led_to` has the directories that unreached
 /// Kustomizations apply, with the directories of these Kustomizations.
