@@ -23,12 +23,17 @@ pub(super) fn find(all: &[Arc<Declared>], kind: &str, namespace: &str, name: &st
         data.push((name, value));
     }
     let open = data.is_empty();
-    Some(Produced { object: shell(kind, namespace, name, data, place), open, by: None })
+    Some(Produced { object: shell(kind, namespace, name, data, place), open, by: None, has_computed_name: false })
 }
 
 /// The ConfigMap with the CA certificate of the API server, which Kubernetes creates in every namespace.
 pub(super) fn root_certificate(namespace: &str, name: &str) -> Produced {
     let place = File::new("kubernetes", "").span(0..0);
     let data = vec![("ca.crt".into(), unknown("ca.crt", &place))];
-    Produced { object: shell("ConfigMap", namespace, name, data, &place), open: false, by: None }
+    Produced {
+        object: shell("ConfigMap", namespace, name, data, &place),
+        open: false,
+        by: None,
+        has_computed_name: false,
+    }
 }

@@ -42,7 +42,7 @@ impl Fetched {
     pub(super) fn produced(&self, kind: &str, namespace: &str, name: &str) -> Produced {
         let data = self.keys.iter().map(|(key, place)| (key.clone(), unknown(key, place))).collect();
         let object = shell(kind, namespace, name, data, &self.place);
-        Produced { object, open: self.open, by: Some(self.by.clone()) }
+        Produced { object, open: self.open, by: Some(self.by.clone()), has_computed_name: false }
     }
 }
 

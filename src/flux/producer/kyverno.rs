@@ -96,6 +96,12 @@ impl Rule {
         Some(Made::Data(self.data(kind, namespace, name)))
     }
 
+    /// Returns whether the name of the generated object is an expression without a fixed part.
+    pub(super) fn computes_name(&self) -> bool {
+        let name = self.generate.get("name").and_then(Node::text).map(str::trim);
+        name.is_some_and(|name| name.starts_with("{{") && name.ends_with("}}") && name.matches("{{").count() == 1)
+    }
+
     /// Returns whether `cloneList` selects a source by its labels.
     pub(super) fn takes(&self, source: &Object) -> bool {
         is_selected(self.generate.at_keys(&["cloneList", "selector"]), |key| source.label(key))
@@ -115,7 +121,7 @@ impl Rule {
         let computed =
             matches!(self.generate.get("data").map(|node| &node.value), Some(Value::Scalar(_, Style::Unknown)));
         let object = shell(kind, namespace, name, data, place);
-        Produced { object, open: computed, by: Some(self.by.clone()) }
+        Produced { object, open: computed, by: Some(self.by.clone()), has_computed_name: false }
     }
 }
 

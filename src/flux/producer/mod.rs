@@ -173,15 +173,20 @@ impl Producers {
                     let source = self.follow(kind, &from, &of, known, depth + 1);
                     match source {
                         Some(source) if labelled(&source) => {
-                            return Some(Produced { by: Some(rule.by.clone()), ..source.named(namespace, name) });
+                            let (by, has_computed_name) = (Some(rule.by.clone()), rule.computes_name());
+                            return Some(Produced { by, has_computed_name, ..source.named(namespace, name) });
                         }
                         None if kind == "Secret" => {
-                            return Some(Produced::unknown(kind, namespace, name, &rule.place, &rule.by));
+                            let has_computed_name = rule.computes_name();
+                            let made = Produced::unknown(kind, namespace, name, &rule.place, &rule.by);
+                            return Some(Produced { has_computed_name, ..made });
                         }
                         _ => {}
                     }
                 }
-                Some(kyverno::Made::Data(produced)) => return Some(produced),
+                Some(kyverno::Made::Data(produced)) => {
+                    return Some(Produced { has_computed_name: rule.computes_name(), ..produced });
+                }
                 None => {}
             }
         }

@@ -15,6 +15,8 @@ pub struct Produced {
     pub open: bool,
     /// The producer; `None` for an applier or the configuration.
     pub by: Option<ObjectRef>,
+    /// Whether the producer computes the name of the object, so that the object may not exist.
+    pub has_computed_name: bool,
 }
 
 /// Looks up an object of the core group in a cluster by kind, namespace and name. The namespace of a Namespace is empty.
@@ -22,12 +24,13 @@ pub type ObjectLookup<'a> = &'a dyn Fn(&str, &str, &str) -> Option<Object>;
 
 impl Produced {
     pub(super) fn applied(object: Object) -> Self {
-        Self { object, open: false, by: None }
+        Self { object, open: false, by: None, has_computed_name: false }
     }
 
     /// Creates an object of which only the name is known.
     pub(crate) fn unknown(kind: &str, namespace: &str, name: &str, place: &Span, by: &ObjectRef) -> Self {
-        Self { object: shell(kind, namespace, name, Vec::new(), place), open: true, by: Some(by.clone()) }
+        let object = shell(kind, namespace, name, Vec::new(), place);
+        Self { object, open: true, by: Some(by.clone()), has_computed_name: false }
     }
 
     /// Renames the object, and removes its labels and annotations.

@@ -288,7 +288,7 @@ impl<'a> View<'a> {
             let is_config = id.group.is_empty() && matches!(id.kind, "ConfigMap" | "Secret");
             let known = |kind: &str, namespace: &str, name: &str| self.config_object(kind, namespace, name);
             let found = || self.producers().find(id.kind, id.namespace, id.name, &known);
-            let by = is_config.then(found)??.by?;
+            let by = is_config.then(found)?.filter(|found| !found.has_computed_name)?.by?;
             self.find(by.group(), &by.kind, by.namespace.as_deref().unwrap_or_default(), &by.name)
         })
     }
