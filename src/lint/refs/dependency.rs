@@ -1,5 +1,6 @@
 //! The dependencies of Flux objects, from `dependsOn`.
 
+use crate::base::finding::ObjectRef;
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::{flag, text_of};
 use crate::yaml::Node;
@@ -7,6 +8,20 @@ use crate::yaml::Node;
 /// The kinds that have the field `dependsOn`.
 pub(crate) const DEPENDENTS: [(&str, &str); 3] =
     [(groups::KUSTOMIZE, "Kustomization"), (groups::HELM, "HelmRelease"), (groups::FLUX_OPERATOR, "ResourceSet")];
+
+/// The instruction to depend on an object, with words for the object and its user.
+///
+/// Only a ResourceSet can depend on objects of other kinds. A Kustomization can wait for the objects that it applies.
+pub(crate) fn add_dependency(provider: &ObjectRef, named: &str, user: &ObjectRef, user_named: &str) -> String {
+    if provider.kind == user.kind || &*user.kind == "ResourceSet" {
+        return format!("add {named} to `dependsOn` of {user_named}");
+    }
+    let (kind, own) = (&user.kind, &provider.kind);
+    format!(
+        "apply {named} with a {kind} of its own with `wait: true`, and add that {kind} to `dependsOn` of {user_named}, since \
+         a {kind} cannot depend on a {own}"
+    )
+}
 
 /// An item of `dependsOn`.
 pub(crate) struct Dependency<'a> {

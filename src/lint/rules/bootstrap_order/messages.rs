@@ -9,6 +9,7 @@ use crate::flux::Applier;
 use crate::lint::facts::inputs::Input;
 use crate::lint::facts::own_position::own_position;
 use crate::lint::order::apply_order::{ApplyOrder, CycleStep, EventCycle, Reason};
+use crate::lint::refs::dependency::add_dependency;
 use crate::lint::view::View;
 use crate::text::Span;
 
@@ -108,7 +109,8 @@ pub(super) fn too_early(
              {user_name}: {consequence}"
         )
     } else {
-        format!("add {provider_name} to `dependsOn` of {user_name}: {consequence}")
+        let add = add_dependency(provider_name, &provider_name.to_string(), user_name, &user_name.to_string());
+        format!("{add}: {consequence}")
     };
     let mut finding = Finding::warning(rule, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
         .help(help)
@@ -135,7 +137,8 @@ pub(super) fn too_early(
              {consequence}"
         )
     } else {
-        format!("add {provider_name} to `dependsOn` of each of these appliers: {consequence}")
+        let add = add_dependency(provider_name, &provider_name.to_string(), user_name, "each of these appliers");
+        format!("{add}: {consequence}")
     };
     let key = format!("{all} {provider_name} {is_after}");
     finding = finding.caused_by(key, before, summary).help_for_all(help);
