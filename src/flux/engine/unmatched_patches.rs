@@ -132,7 +132,9 @@ impl PatchTally {
             // A habit of the author leads to patches with equal targets.
             let all = finding.message.replacen("this patch matches", " patches match", 1);
             let key = format!("{all}; {}", finding.help.as_deref().unwrap_or_default());
-            let mut finding = if finding.rule == UNMATCHED_IMAGE {
+            let mut finding = if finding.cause.is_some() {
+                finding
+            } else if finding.rule == UNMATCHED_IMAGE {
                 // One change of the file removes or corrects all entries of its list.
                 let summary = format!(" images of `{path}` match no container");
                 finding.caused_by(path.as_str(), "", summary)
@@ -146,7 +148,34 @@ impl PatchTally {
             }
             Some(Finding { clusters: record.clusters.into_iter().collect(), ..finding })
         });
-        missed.collect()
+        let mut missed: Vec<Finding> = missed.collect();
+        join_habit(&mut missed);
+        missed
+    }
+}
+
+/// The maximum number of different targets with separate findings. An author with more of them has one wrong idea of the
+/// names in the builds, such as names that Flux substitutes later.
+const MAX_SEPARATE: usize = 5;
+
+/// Gives the findings of patches without a similar object one cause, if there are many.
+fn join_habit(findings: &mut [Finding]) {
+    let is_plain = |finding: &Finding| {
+        finding.rule == UNMATCHED_PATCH && finding.severity == Severity::Warning && finding.related.is_empty()
+    };
+    let plain = findings.iter().filter(|finding| is_plain(finding));
+    let targets: BTreeSet<&str> = plain.filter_map(|finding| Some(finding.cause.as_ref()?.key.as_str())).collect();
+    if targets.len() <= MAX_SEPARATE {
+        return;
+    }
+    for finding in findings.iter_mut().filter(|finding| is_plain(finding)) {
+        let after = " patches match no object: the builds have none with the names of the targets";
+        let lacks = finding.message.split_once(": the build has ").map(|(_, lacks)| lacks.to_owned());
+        finding.at.message = lacks.unwrap_or_default();
+        *finding = finding.clone().caused_by("habit", "", after).help_for_all(
+            "correct the targets, or remove the patches: kustomize and Flux silently skip them. Flux substitutes variables \
+             after the patches, so a target must match the name with its variables",
+        );
     }
 }
 
@@ -211,7 +240,21 @@ fn finding(target: &PatchTarget, place: &Span, renamed: Option<&(ObjectRef, Span
         return finding.help("remove the patch if no object will ever have the label or annotation");
     }
     let rest = "kustomize and Flux silently skip the patch";
+    let has_variable = |object: &ObjectRef| object.namespace.as_ref().is_some_and(|namespace| namespace.contains("${"));
     match &target.near_match {
+        Some(("namespace", object, span)) if has_variable(object) => finding
+            .related(span.clone(), format!("without `namespace`, the target would match {object}"))
+            .help(
+                "remove `namespace` from the target: the namespace of the object contains a variable, which Flux \
+                 substitutes after the patches",
+            )
+            .caused_by(
+                "variable",
+                "",
+                " patches match no object: the namespaces of the objects contain variables, which Flux substitutes after \
+                 the patches",
+            )
+            .help_for_all("remove `namespace` from the targets"),
         Some((field, object, span)) => finding
             .related(span.clone(), format!("without `{field}`, the target would match {object}"))
             .help(format!("correct `{field}` of the target: {rest}")),
