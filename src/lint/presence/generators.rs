@@ -2,6 +2,7 @@
 
 use crate::flux::Applied;
 use crate::kube::{Object, ObjectId, groups};
+use crate::lint::facts::makers::custom_resources::is_of_operator;
 use crate::lint::facts::makers::generator_words::{GeneratorWords, Words, mentions};
 use crate::lint::facts::pods::containers;
 use crate::lint::view::View;
@@ -44,6 +45,10 @@ impl<'a> View<'a> {
     pub(crate) fn creator(&self, wanted: ObjectId<'_>) -> Option<Applied<'a>> {
         let is_of_rights = wanted.group == groups::RBAC || wanted.kind == "ServiceAccount";
         if is_of_rights && let Some(found) = self.generator(wanted.kind) {
+            return Some(found);
+        }
+        let is_config = wanted.group.is_empty() && matches!(wanted.kind, "ConfigMap" | "Secret");
+        if is_config && let Some(found) = self.custom_resources().find(wanted.namespace, wanted.name) {
             return Some(found);
         }
         let of_templates = || self.generator_words().templates.find(wanted.kind);
@@ -128,30 +133,6 @@ impl<'a> View<'a> {
             .find(word)
             .or_else(|| OPERATORS.iter().find_map(|(group, kind)| self.of_kind(group, kind).next()))
     }
-}
-
-/// The groups of operators that create no objects for their custom resources, beyond the objects that
-/// [`View::producers`] knows.
-const PASSIVE: [&str; 13] = [
-    "acme.cert-manager.io",
-    "bitnami.com",
-    "cert-manager.io",
-    "cilium.io",
-    "crd.projectcalico.org",
-    "external-secrets.io",
-    "keda.sh",
-    "kyverno.io",
-    "longhorn.io",
-    "metallb.io",
-    "monitoring.coreos.com",
-    "projectcalico.org",
-    "traefik.io",
-];
-
-/// Returns whether an operator may create objects for the custom resources of a group.
-fn is_of_operator(group: &str) -> bool {
-    let is_built_in = group.ends_with(".k8s.io") && !group.ends_with(".x-k8s.io");
-    group.contains('.') && !is_built_in && !groups::is_toolkit(group) && !PASSIVE.contains(&group)
 }
 
 /// Returns whether the operator of a custom resource installs a whole product in the namespace, such as `KnativeServing` in

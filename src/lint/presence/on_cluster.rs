@@ -107,7 +107,10 @@ impl<'a> View<'a> {
         if !is_open || !self.is_whole() || name.contains("${") {
             return presence;
         }
-        if self.unknown_sources().creates(name) || self.requested_namespaces().contains(name) {
+        if self.unknown_sources().creates(name)
+            || self.requested_namespaces().contains(name)
+            || self.custom_resources().requests(name)
+        {
             return Presence::BuiltIn;
         }
         let source = self.program("", "Namespace", name);

@@ -32,9 +32,10 @@ declare! {
     /// The rule does not report an object in these cases:
     ///
     /// - One of these may create the object: an ExternalSecret, a SealedSecret, a certificate, Kyverno, reflector
-    ///   annotations, the `copyFrom` of a ResourceSet, the operator of a database, a chart in that namespace, or a
-    ///   source without a local copy. A chart or a source counts only if Flux applies it first, since Flux reads the
-    ///   variables of a Kustomization before it applies the objects of the Kustomization.
+    ///   annotations, the `copyFrom` of a ResourceSet, the operator of a database, a custom resource with the name of the
+    ///   object or with the object as its output, a chart in that namespace, or a source without a local copy. A chart or
+    ///   a source counts only if Flux applies it first, since Flux reads the variables of a Kustomization before it
+    ///   applies the objects of the Kustomization.
     /// - The configuration declares the object as `external`.
     /// - A role allows an account to write the object by name.
     /// - Another program of the repository creates the object, such as a script, a Taskfile, Ansible or Terraform.

@@ -20,6 +20,7 @@ use crate::lint::facts::by_identity::{ByIdentity, ListPosition};
 use crate::lint::facts::identity_hash::kind_hash;
 use crate::lint::facts::inputs::{Input, Reader, inputs};
 use crate::lint::facts::listing::Listing;
+use crate::lint::facts::makers::custom_resources::CustomResources;
 use crate::lint::facts::makers::generator_words::GeneratorWords;
 use crate::lint::facts::makers::requested_namespaces::RequestedNamespaces;
 use crate::lint::facts::makers::writers::Writers;
@@ -65,6 +66,7 @@ pub struct View<'a> {
     pub(in crate::lint) generators: OnceLock<GeneratorWords<'a>>,
     writers: OnceLock<Writers<'a>>,
     requested_namespaces: OnceLock<RequestedNamespaces<'a>>,
+    custom_resources: OnceLock<CustomResources<'a>>,
 }
 
 /// The lists of objects that a cluster receives.
@@ -125,6 +127,7 @@ impl<'a> View<'a> {
             generators: OnceLock::default(),
             writers: OnceLock::new(),
             requested_namespaces: OnceLock::new(),
+            custom_resources: OnceLock::new(),
         }
     }
 
@@ -385,6 +388,11 @@ impl<'a> View<'a> {
     /// The namespaces that objects of the cluster request.
     pub(in crate::lint) fn requested_namespaces(&self) -> &RequestedNamespaces<'a> {
         self.requested_namespaces.get_or_init(|| RequestedNamespaces::of(|group, kind| self.of_kind(group, kind)))
+    }
+
+    /// The objects that operators may create for the custom resources of the cluster.
+    pub(in crate::lint) fn custom_resources(&self) -> &CustomResources<'a> {
+        self.custom_resources.get_or_init(|| CustomResources::of(self.objects()))
     }
 
     fn at(&self, (list, at): ListPosition) -> Option<Applied<'a>> {
