@@ -6,16 +6,17 @@
 use std::collections::BTreeSet;
 
 use super::candidate::{CandidateKind, RootCandidate};
-use super::coverage::Coverage;
+use super::coverage::{Coverage, WrittenSync, source_of};
 use super::root::is_of;
 use super::self_applied::{path_of, waits_for_others};
+use super::synthetic_sync;
 use crate::base::set_aside::is_set_aside;
 use crate::flux::classify::objects;
 use crate::flux::install::includers::Includers;
 use crate::flux::object::kinds::{is_kustomization, is_source};
 use crate::kube::Object;
 use crate::kustomize::Builder;
-use crate::text::folder_of;
+use crate::text::{Tree, folder_of, is_inside};
 
 /// The candidate for the only directory of this form; `None` if there are several, since they may be parts of one
 /// cluster.
@@ -29,6 +30,28 @@ pub(super) fn applied_by_hand(
         |unit: &&str| !coverage.covers(unit) && !includers.is_component(unit) && !is_set_aside(unit, |_| false);
     let mut found = units.into_iter().filter(is_free).filter_map(|unit| candidate(builder, includers, unit));
     found.next().filter(|_| found.next().is_none())
+}
+
+/// The candidate for the only Kustomization in a file that no object applies, if its directory contains Kustomizations of
+/// the same source. A user created the source with the flux CLI.
+pub(super) fn with_source_of_cli(tree: &Tree, coverage: &Coverage<'_>) -> Option<RootCandidate> {
+    let applies_parts = |sync: &WrittenSync, target: &str| {
+        let source = source_of(&sync.object);
+        let mut inside = coverage.syncs.iter().filter(|other| is_inside(&other.file, target));
+        inside.any(|other| source.is_some() && source_of(&other.object) == source)
+    };
+    let mut found = coverage.syncs.iter().filter_map(|sync| {
+        let folder = folder_of(&sync.file);
+        let target =
+            sync.target.as_deref().filter(|target| tree.has_folder(target) && !is_inside(&sync.file, target))?;
+        let is_free = sync.is_loose && !coverage.covers(folder) && !is_set_aside(&sync.file, |_| false);
+        (is_free && !waits_for_others(&sync.object, &[]) && applies_parts(sync, target)).then_some((sync, target))
+    });
+    let (sync, target) = found.next().filter(|_| found.next().is_none())?;
+    let file = sync.object.node.origin.written().file().clone();
+    let source = synthetic_sync::source_of(&source_of(&sync.object)?, &file.first_line());
+    let found = RootCandidate::new(CandidateKind::ByHand, &file, vec![source, sync.object.clone()], target);
+    Some(RootCandidate { home: target.to_owned(), prefix: Some(String::new()), ..found })
 }
 
 fn candidate(builder: &Builder, includers: &Includers, unit: &str) -> Option<RootCandidate> {

@@ -166,9 +166,12 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
         let is_elsewhere = |applied: &String| *applied != path && tree.has_folder(&below(&prefix, applied));
         source_of(object).is_some_and(|own| own != source) || applied.as_ref().is_some_and(is_elsewhere)
     };
-    let mut kustomizations = objects.iter().filter(|object| is_kustomization(object));
-    let is_taken = kustomizations.any(|object| object.name() == &*source.name && is_other(object));
-    let name = if is_taken { cluster.rsplit('/').next().unwrap_or(cluster) } else { &source.name };
+    let is_taken = |name: &str| {
+        let mut kustomizations = objects.iter().filter(|object| is_kustomization(object));
+        kustomizations.any(|object| object.name() == name && is_other(object))
+    };
+    let names = [&*source.name, cluster.rsplit('/').next().unwrap_or(cluster), groups::FLUX_NAMESPACE];
+    let name = names.into_iter().find(|name| !is_taken(name)).unwrap_or("bootstrap");
     let objects = sync_of(&source, name, &text(&format!("./{path}"), &place), &place);
     let found = RootCandidate::new(CandidateKind::Folder, &file, objects, &path);
     RootCandidate { home: folder.to_string(), prefix: Some(prefix), has_alternatives, ..found }

@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::applied_by_hand::applied_by_hand;
+use super::applied_by_hand::{applied_by_hand, with_source_of_cli};
 use super::candidate::{CandidateKind, RootCandidate};
 use super::cluster_folders::cluster_folders;
 use super::coverage::{Coverage, source_of};
@@ -75,7 +75,8 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     folders.retain(|folder| !has_other(folder));
     candidates.extend(folders);
     if candidates.is_empty() && overlaps.is_empty() && copied.is_empty() {
-        candidates.extend(applied_by_hand(builder, &includers, &coverage));
+        let by_hand = applied_by_hand(builder, &includers, &coverage);
+        candidates.extend(by_hand.or_else(|| with_source_of_cli(tree, &coverage)));
     }
     let own = own_repositories(tree, &coverage, &candidates);
     let mut roots = settle(tree, &coverage, candidates, &own);
