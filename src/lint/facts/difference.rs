@@ -1,5 +1,6 @@
 //! The difference between two definitions of one object.
 
+use crate::cel::Duration;
 use crate::kube::Object;
 use crate::yaml::{ChangedBy, Node, Origin, Reader, Value};
 
@@ -85,7 +86,7 @@ fn collect<'a>(
         return;
     }
     let (node, only_in) = match (first, second) {
-        _ if is_equal(first, second) => return,
+        _ if is_equal(first, second) || is_equal_duration(path, first, second) => return,
         (None, Some(second)) => (second, Some(Definition::Second)),
         (Some(_), Some(second)) => (second, None),
         (Some(first), None) => (first, Some(Definition::First)),
@@ -102,6 +103,13 @@ fn collect<'a>(
         _ => true,
     };
     found.push(Difference { field: path.join("."), node, only_in, has_effect });
+}
+
+/// Returns whether a field contains the same duration in two notations, such as `1h` and `1h0m0s`.
+fn is_equal_duration(path: &[&str], first: Option<&Node>, second: Option<&Node>) -> bool {
+    let duration = |node: Option<&Node>| Duration::parse(node?.text()?).map(|duration| duration.0);
+    let is_duration = matches!(path, ["spec", .., "interval" | "retryInterval" | "timeout"]);
+    is_duration && duration(first).is_some_and(|first| Some(first) == duration(second))
 }
 
 /// Returns whether the API server reads the same value from two nodes that are not both maps.
@@ -148,6 +156,13 @@ mod tests {
         assert_eq!(field(one, one), None);
         assert_eq!(field(one, &one.replace("v1", "v2")).as_deref(), Some("spec.healthChecks"));
         assert_eq!(field(one, &one.replace("namespace: a", "namespace: b")).as_deref(), Some("spec.healthChecks"));
+    }
+
+    #[test]
+    fn a_duration_has_several_notations() {
+        assert_eq!(field("spec: {interval: 1h}", "spec: {interval: 1h0m0s}"), None);
+        assert_eq!(field("spec: {interval: 1h}", "spec: {interval: 1m}").as_deref(), Some("spec.interval"));
+        assert_eq!(field("spec: {values: 1h}", "spec: {values: 60m}").as_deref(), Some("spec.values"));
     }
 
     #[test]
