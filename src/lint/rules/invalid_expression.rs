@@ -69,7 +69,7 @@ declare! {
     ///
     /// ## Versions
     ///
-    /// Since Flux 2.5, which introduced `healthCheckExprs`, until now.
+    /// Since Flux 2.5, until now. Flux 2.5 introduced `healthCheckExprs`.
     ///
     /// ## Source
     ///

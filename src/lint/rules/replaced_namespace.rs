@@ -21,7 +21,8 @@ declare! {
     ///
     /// The rule reports only kinds that act on their own namespace (roles and their bindings, policies, quotas, reference
     /// grants), since the author often intends to move other objects. It reports an object only if its manifest
-    /// names a namespace for which the cluster receives other objects, and ignores the namespace `default`.
+    /// names a namespace for which the cluster receives other objects. It ignores the namespace `default`, and an object that
+    /// the cluster also receives in the namespace of the manifest: the overlays of several namespaces may share a base.
     ///
     /// ## How to fix it
     ///
@@ -137,7 +138,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let Some(namespace) = applied.object.namespace() else { continue };
         let Some((by, written)) = replaced(&applied) else { continue };
         let own = written.text().trim_matches(['"', '\'']);
-        if own != namespace && own != "default" && namespaces.contains(own) {
+        // The overlays of several namespaces may share a base that names one of them.
+        let is_applied_there = || {
+            let object = applied.object;
+            view.find(object.group(), object.kind(), own, object.name()).is_some()
+        };
+        if own != namespace && own != "default" && namespaces.contains(own) && !is_applied_there() {
             found.extend(finding(&applied, namespace, own, by, written));
         }
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::kinds::{OF_TOOLS, is_fluxs};
 use crate::flux::Repo;
-use crate::kube::Object;
+use crate::kube::{Object, is_encrypted_value};
+
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::reached::ReachedFiles;
 use crate::lint::fleet::Fleet;
@@ -50,6 +51,8 @@ pub(super) fn missed_directories<'a>(
             is_fluxs(object)
                 || object.group() == "argoproj.io"
                 || has_placeholder(object)
+                // Builds omit objects without a known kind.
+                || is_encrypted_value(object.kind())
                 || programs.names_file(path, object.name())
         })
     });
