@@ -122,7 +122,10 @@ fn judge(one: &ApiUse, catalog: &Catalog, newest: &Releases) -> Result<Option<Fa
         (Status::Deprecated(since), _) => (since, "deprecated", Severity::Warning),
         (Status::Served, _) => return Ok(None),
     };
-    Ok(Some(Fault { since, verb, severity, is_known, replacement }))
+    // Without both, the release of the cluster may be too old for the replacement.
+    let is_certain = definition.is_some() || !matches!(api.status(releases), Status::Unknown);
+    let safety = if is_certain { Safety::Safe } else { Safety::Unsafe };
+    Ok(Some(Fault { since, verb, severity, is_known, replacement, safety }))
 }
 
 /// The replacement of a version that a definition serves: the usual one, or else the newest later version.
@@ -147,6 +150,8 @@ struct Fault<'a> {
     is_known: bool,
     /// The `apiVersion` and the kind that replace it on the cluster.
     replacement: Option<(String, String)>,
+    /// Whether the cluster certainly serves the replacement.
+    safety: Safety,
 }
 
 impl ApiUse {
@@ -195,7 +200,7 @@ impl Fault<'_> {
         let message = format!("{subject} `apiVersion: {version}`, which {release} {verb}");
         let edit = self.new_version(api).filter(|_| behind.is_none()).and_then(|new| one.edit(new));
         let replacement_of_all = self.new_version(api);
-        let fix = edit.map(|edit| Fix { edits: vec![edit], safety: Safety::Safe });
+        let fix = edit.map(|edit| Fix { edits: vec![edit], safety: self.safety });
         let product = api.product().name();
         let help = match replacement {
             Some((new, kind)) if *kind == api.kind => match behind {

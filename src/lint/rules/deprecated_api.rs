@@ -19,6 +19,9 @@ declare! {
     /// Set the replacement. Some replacements have other fields: see the documentation of the kind. `fleetwright upgrade --fix`
     /// replaces the versions of objects that need no other change.
     ///
+    /// If neither the release of Flux nor a CustomResourceDefinition is in the repository, the fix needs a review: the cluster
+    /// may not serve the replacement yet.
+    ///
     /// ## Bad
     ///
     /// ```yaml
@@ -76,7 +79,7 @@ declare! {
     /// [Kubernetes: deprecated API migration guide](https://kubernetes.io/docs/reference/using-api/deprecation-guide/),
     /// [Flux: releases](https://fluxcd.io/flux/releases/)
     "deprecated-api", Warning, "an `apiVersion` is deprecated in the release of the cluster",
-    Check::Apis(check), fixes: [Safe],
+    Check::Apis(check), fixes: [Safe, Unsafe],
 }
 
 fn check(fleet: &Fleet<'_>, uses: &RepositoryUses, found: &mut Findings) {
