@@ -9,15 +9,19 @@ use crate::flux::build::kustomization::MISSING_PATH;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::model::applier_kind::ApplierKind;
 use crate::kustomize::is_yaml;
-use crate::text::{Index, Tree, folder_of, is_inside};
+use crate::text::{Index, Tree, folder_of};
 
-/// The minimum number of Kustomizations of a cluster whose missing paths have one cause: nobody uses the cluster.
+/// The minimum number of Kustomizations of a cluster that is probably no longer in use if all their paths are missing.
 const MIN_DEAD: usize = 3;
+
+/// The maximum number of missing paths for which similar directories are searched.
+const MAX_SEARCHES: usize = 500;
 
 /// The directories with manifests of a repository, by their names.
 struct Folders<'a> {
     all: BTreeSet<&'a str>,
     by_name: Index<&'a str, Vec<&'a str>>,
+    by_parent: Index<&'a str, Vec<&'a str>>,
 }
 
 impl<'a> Folders<'a> {
@@ -29,19 +33,19 @@ impl<'a> Folders<'a> {
                 folder = folder_of(folder);
             }
         }
-        let mut by_name: Index<&str, Vec<&str>> = Index::default();
+        let (mut by_name, mut by_parent) = (Index::<&str, Vec<&str>>::default(), Index::<&str, Vec<&str>>::default());
         for folder in &all {
             by_name.entry_or(name(folder), Vec::new).push(folder);
+            by_parent.entry_or(folder_of(folder), Vec::new).push(folder);
         }
-        Self { all, by_name }
+        Self { all, by_name, by_parent }
     }
 
     /// The directory that a missing path probably means: a directory with a similar name at the same place, or the only
     /// directory with the same name and the most equal names above it.
     fn meant(&self, missing: &str, is_candidate: impl Fn(&str) -> bool) -> Option<&'a str> {
-        let above = folder_of(missing);
-        let beside = || self.all.iter().filter(|folder| folder_of(folder) == above && is_candidate(folder));
-        let mut similar = beside().filter(|folder| is_almost(name(missing), name(folder)));
+        let beside = self.by_parent.get(folder_of(missing)).into_iter().flatten().copied();
+        let mut similar = beside.filter(|folder| is_candidate(folder) && is_almost(name(missing), name(folder)));
         if let Some(similar) = similar.next() {
             return Some(similar);
         }
@@ -64,14 +68,19 @@ pub(super) fn explain(findings: &mut [Finding], tree: &Tree, clusters: &[Cluster
         return meant;
     }
     let folders = Folders::of(tree);
-    let applied: BTreeSet<&str> =
-        clusters.iter().flat_map(|cluster| &cluster.appliers).map(|applier| &*applier.folder).collect();
-    // Another cluster or the directory above applies the directory, so that it was not moved.
-    let is_applied = |folder: &str| applied.iter().any(|path| is_inside(path, folder));
+    // The directories that appliers apply, and the directories above them. They were not moved.
+    let mut applied: BTreeSet<&str> = BTreeSet::new();
+    for applier in clusters.iter().flat_map(|cluster| &cluster.appliers) {
+        let mut folder = &*applier.folder;
+        while !folder.is_empty() && applied.insert(folder) {
+            folder = folder_of(folder);
+        }
+    }
     let is_aside = |folder: &str| is_set_aside(folder, |_| false) || is_former(folder);
     let missing_in = |finding: &Finding| finding.cause.as_ref().map(|cause| cause.key.clone()).unwrap_or_default();
-    for missing in findings.iter().filter(|finding| is_missing(finding)).map(missing_in) {
-        let is_candidate = |folder: &str| !is_applied(folder) && (!is_aside(folder) || is_aside(&missing));
+    let searched: BTreeSet<String> = findings.iter().filter(|finding| is_missing(finding)).map(missing_in).collect();
+    for missing in searched.into_iter().take(MAX_SEARCHES) {
+        let is_candidate = |folder: &str| !applied.contains(folder) && (!is_aside(folder) || is_aside(&missing));
         if let Some(folder) = folders.meant(&missing, is_candidate) {
             meant.insert(missing, folder.to_owned());
         }
