@@ -2,14 +2,16 @@
 
 use std::sync::{Arc, PoisonError};
 
+use super::facts::distinct::written_position;
+use super::facts::paths::segment_runs;
 use super::fleet::{Fleet, ProductionSources};
 use super::reconciled_branches::known;
 use super::view::View;
 use crate::address::{Address, short_reference};
-use crate::flux::Applied;
+use crate::flux::{Applied, State};
 use crate::kube::{Object, groups};
-use crate::text::Span;
-use crate::yaml::Node;
+use crate::text::{Span, folder_of, normalize};
+use crate::yaml::{Entry, Node};
 
 /// An ImageUpdateAutomation, with the settings that the manifests determine.
 pub(super) struct Automation<'a> {
@@ -82,6 +84,55 @@ pub(super) fn production_sources<'a>(
     let hits = Arc::new(fleet.reconciled_branches().sources(&key.0, &key.1, &automation.folder));
     known().insert(key, hits.clone());
     hits
+}
+
+/// The directory or file that an automation changes.
+///
+/// Source: `internal/update/filereader.go` of image-automation-controller, which reads a single file too.
+pub(super) struct UpdatePath {
+    /// The position of the field that sets the path.
+    pub(super) place: Span,
+    /// The path relative to the root of the repository.
+    pub(super) path: String,
+}
+
+impl UpdatePath {
+    /// Reads the path of an automation. Returns `None` if the path has a variable or leaves the repository.
+    pub(super) fn of(automation: &Applied<'_>) -> Option<Self> {
+        let update = automation.object.node.get("spec")?.entry("update");
+        let path = update.and_then(|update| update.node.get("path"));
+        let text = path.and_then(Node::text).unwrap_or_default();
+        if text.contains('$') {
+            return None;
+        }
+        let span = match (path, update) {
+            (Some(path), _) => path.span().clone(),
+            (None, Some(update)) => update.key_span(),
+            (None, None) => automation.object.node.entry("spec").map(Entry::key_span)?,
+        };
+        Some(Self { place: automation.by.place(&span), path: normalize(text)? })
+    }
+
+    /// Returns whether the automation may change a file. The repository of the automation may be a directory of the
+    /// linted one.
+    pub(super) fn contains(&self, file: &str) -> bool {
+        self.path.is_empty() || self.path == file || segment_runs(folder_of(file)).any(|run| run == self.path)
+    }
+}
+
+/// Returns whether an automation changes the linted repository.
+pub(super) fn changes_repository(view: &View<'_>, automation: &Applied<'_>) -> bool {
+    let text = |key: &str| automation.object.text_at(&["spec", "sourceRef", key]);
+    let namespace = text("namespace").or(automation.object.namespace());
+    view.receiver.cluster.applied_sets.iter().any(|brought| {
+        let Some(source) = brought.by.source.as_ref().filter(|_| brought.by.state == State::Built) else {
+            return false;
+        };
+        let is_same = Some(&*source.name) == text("name")
+            && Some(&*source.kind) == text("kind")
+            && source.namespace.as_deref() == namespace;
+        is_same && brought.objects.get(0).is_some_and(|object| written_position(object).0.is_none())
+    })
 }
 
 /// Removes empty and `.` segments from a path.

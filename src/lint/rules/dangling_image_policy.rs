@@ -1,17 +1,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, Marker, State};
+use crate::flux::{Applied, Marker};
 use crate::kube::{Object, groups};
+use crate::lint::automation::{UpdatePath, changes_repository};
 use crate::lint::facts::distinct::written_position;
-use crate::lint::facts::paths::segment_runs;
 use crate::lint::facts::reached::has_root;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::text::{Span, folder_of, normalize};
-use crate::yaml::{Entry, Node};
+use crate::text::Span;
 
 declare! {
     /// An image marker references a missing ImagePolicy, or an image automation finds no marker.
@@ -94,16 +93,14 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let mut idle: BTreeMap<(String, usize), Finding> = BTreeMap::new();
     for view in views {
         for automation in view.of_kind(groups::IMAGE, "ImageUpdateAutomation") {
-            let Some((place, folder)) = update_path(&automation) else { continue };
-            let is_below = |marker: &Marker| {
-                let own = folder_of(marker.place.file().path());
-                folder.is_empty() || segment_runs(own).any(|run| run == folder)
-            };
-            if !syncs_here(view, &automation) || fleet.repo.markers.iter().any(is_below) {
+            let Some(updates) = UpdatePath::of(&automation) else { continue };
+            let is_below = |marker: &Marker| updates.contains(marker.place.file().path());
+            if !changes_repository(view, &automation) || fleet.repo.markers.iter().any(is_below) {
                 continue;
             }
+            let place = updates.place;
             let key = (place.file().path().to_owned(), place.range().start);
-            let finding = idle.entry(key).or_insert_with(|| without_markers(&automation, place, &folder));
+            let finding = idle.entry(key).or_insert_with(|| without_markers(&automation, place, &updates.path));
             finding.clusters.push(view.receiver.to_string().into());
         }
     }
@@ -184,37 +181,4 @@ fn without_markers(automation: &Applied<'_>, place: Span, folder: &str) -> Findi
     let help = "correct `spec.update.path`, or add markers of the form `# {\"$imagepolicy\": \"NAMESPACE:NAME\"}`: \
                 without markers, the automation changes no file";
     Finding::warning(RULE.id, Label::new(place, "no marker in this path"), message).help(help).about(reference)
-}
-
-/// The position of the field that sets the directory of an automation, and the directory.
-///
-/// The directory is relative to the root of the repository.
-fn update_path(automation: &Applied<'_>) -> Option<(Span, String)> {
-    let update = automation.object.node.get("spec")?.entry("update");
-    let path = update.and_then(|update| update.node.get("path"));
-    let text = path.and_then(Node::text).unwrap_or_default();
-    if text.contains('$') {
-        return None;
-    }
-    let span = match (path, update) {
-        (Some(path), _) => path.span().clone(),
-        (None, Some(update)) => update.key_span(),
-        (None, None) => automation.object.node.entry("spec").map(Entry::key_span)?,
-    };
-    Some((automation.by.place(&span), normalize(text)?))
-}
-
-/// Returns whether an automation changes the linted repository.
-fn syncs_here(view: &View<'_>, automation: &Applied<'_>) -> bool {
-    let text = |key: &str| automation.object.text_at(&["spec", "sourceRef", key]);
-    let namespace = text("namespace").or(automation.object.namespace());
-    view.receiver.cluster.applied_sets.iter().any(|brought| {
-        let Some(source) = brought.by.source.as_ref().filter(|_| brought.by.state == State::Built) else {
-            return false;
-        };
-        let is_same = Some(&*source.name) == text("name")
-            && Some(&*source.kind) == text("kind")
-            && source.namespace.as_deref() == namespace;
-        is_same && brought.objects.get(0).is_some_and(|object| written_position(object).0.is_none())
-    })
 }

@@ -1,7 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label};
+use crate::flux::Applied;
 use crate::kube::groups;
+use crate::lint::automation::{UpdatePath, changes_repository};
 use crate::lint::facts::reached::has_root;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
@@ -16,7 +18,7 @@ declare! {
     /// Image automation replaces the whole value beside a marker with the image that the policy selects. If the policy
     /// belongs to another image, the automation replaces the program with another one. The rule compares the last part
     /// of the image's name with `spec.image` of the ImageRepository, since a registry may be a mirror of another one. It
-    /// does not check markers that select the tag or the digest.
+    /// does not check markers that select the tag or the digest, and markers outside of the paths of all automations.
     ///
     /// ## How to fix it
     ///
@@ -111,7 +113,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     if !has_root(fleet.repo) || fleet.repo.markers.is_empty() {
         return;
     }
-    let (reached, mut images_of) = (fleet.reached(), BTreeMap::new());
+    let (reached, updates, mut images_of) = (fleet.reached(), update_paths(fleet), BTreeMap::new());
+    let is_updated = |file: &str| updates.as_ref().is_none_or(|paths| paths.iter().any(|path| path.contains(file)));
     for marker in &fleet.repo.markers {
         let Some(image) = marker.image.as_deref().map(image_name) else { continue };
         let program = program_of(image);
@@ -120,7 +123,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         let Some(first) = images.first().filter(|_| images.iter().all(|own| program_of(own) != program)) else {
             continue;
         };
-        if reached.is_set_aside(marker.place.file().path()) {
+        let file = marker.place.file().path();
+        if reached.is_set_aside(file) || !is_updated(file) {
             continue;
         }
         let (namespace, name) = policy;
@@ -136,6 +140,19 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             summary,
         ));
     }
+}
+
+/// The paths of the automations of all clusters. Returns `None` if there is no automation or one of them is unknown.
+fn update_paths(fleet: &Fleet<'_>) -> Option<Vec<UpdatePath>> {
+    let automations = fleet.views.iter().flat_map(|view| {
+        view.of_kind(groups::IMAGE, "ImageUpdateAutomation").map(move |automation| (view, automation))
+    });
+    // An automation of another source may change a copy of this repository.
+    let path = |(view, automation): (&View<'_>, Applied<'_>)| {
+        changes_repository(view, &automation).then(|| UpdatePath::of(&automation))?
+    };
+    let paths: Option<Vec<UpdatePath>> = automations.map(path).collect();
+    paths.filter(|paths| !paths.is_empty())
 }
 
 /// The images of a policy on all clusters; empty if the image of the policy is unknown on a cluster.
