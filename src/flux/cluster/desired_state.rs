@@ -5,6 +5,8 @@ use std::sync::Arc;
 use super::applied_set::{Applied, AppliedSet};
 use super::applier::Applier;
 use super::lookups::Lookups;
+use crate::flux::install::roots::evidence::RootEvidence;
+use crate::flux::model::applier_kind::ApplierKind;
 use crate::yaml::Name;
 
 /// The desired state of a cluster.
@@ -16,14 +18,8 @@ pub struct Cluster {
     /// The directory that the root syncs; the directory of the bootstrap if the repository does not contain the synced
     /// directory.
     pub folder: String,
-    /// Whether the repository contains bootstraps, but only a directory of this cluster, so that the cluster may not
-    /// exist; or whether the cluster already syncs the repository that replaces this one.
-    pub is_assumed: bool,
-    /// Whether the cluster syncs another repository than most clusters, which may contain further directories.
-    pub may_have_more_files: bool,
-    /// Whether no object of the repository bootstraps any cluster. Another repository may then apply objects to the
-    /// cluster too.
-    pub lacks_bootstrap: bool,
+    /// The evidence of the repository for the root.
+    pub evidence: RootEvidence,
     /// The appliers. The root is the first one, and each applier follows its parent.
     pub appliers: Vec<Arc<Applier>>,
     /// The objects that Flux applies to the cluster, or to other clusters through `kubeConfig`, in the order of the
@@ -34,6 +30,13 @@ pub struct Cluster {
 }
 
 impl Cluster {
+    /// Returns whether no file contains the object of an applier: the linter generates it for a directory that no object
+    /// applies. A user may apply the directory by hand instead, so that no applier reconciles it.
+    pub fn is_generated(&self, applier: &Applier) -> bool {
+        let is_of_bootstrap = || applier.parent_applier.as_ref().is_some_and(|by| by.kind == ApplierKind::Bootstrap);
+        self.evidence.is_generated && is_of_bootstrap()
+    }
+
     /// The objects, in the order of the appliers.
     pub fn objects(&self) -> impl Iterator<Item = Applied<'_>> {
         self.applied_sets.iter().flat_map(AppliedSet::applied)

@@ -179,9 +179,7 @@ impl Completions {
         Cluster {
             name: root.name.clone(),
             folder: root.folder.clone(),
-            is_assumed: root.is_assumed,
-            may_have_more_files: root.may_have_more_files,
-            lacks_bootstrap: root.lacks_bootstrap,
+            evidence: root.evidence,
             appliers,
             applied_sets,
             lookups: Lookups::default(),

@@ -336,9 +336,7 @@ mod tests {
         let cluster = Cluster {
             name: "".into(),
             folder: String::new(),
-            is_assumed: false,
-            may_have_more_files: false,
-            lacks_bootstrap: false,
+            evidence: crate::flux::install::roots::evidence::RootEvidence::default(),
             appliers: Vec::new(),
             applied_sets: Vec::new(),
             lookups,

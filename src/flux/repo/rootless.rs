@@ -10,6 +10,7 @@ use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::applier::Applier;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::cluster::lookups::Lookups;
+use crate::flux::install::roots::evidence::RootEvidence;
 use crate::flux::model::built_object::Built;
 
 /// The only cluster of a repository without a root. The cluster receives the objects of every directory except test
@@ -18,9 +19,7 @@ pub(super) fn only_cluster(objects: &[Built]) -> Cluster {
     let mut cluster = Cluster {
         name: "".into(),
         folder: String::new(),
-        is_assumed: false,
-        may_have_more_files: false,
-        lacks_bootstrap: false,
+        evidence: RootEvidence::default(),
         appliers: Vec::new(),
         applied_sets: Vec::new(),
         lookups: Lookups::default(),

@@ -84,7 +84,7 @@ impl<'a> View<'a> {
     /// Returns whether only another repository can create objects in a namespace: this repository has no object in the
     /// namespace, and another one bootstraps the cluster.
     fn is_of_other_repository(&self, namespace: &str) -> bool {
-        self.receiver.cluster.lacks_bootstrap
+        self.receiver.cluster.evidence.lacks_bootstrap
             && !namespace.is_empty()
             && self.find("", "Namespace", "", namespace).is_none()
             && !self.namespaces().any(|(used, _)| **used == *namespace)

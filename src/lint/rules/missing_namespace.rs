@@ -186,7 +186,7 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
     }
     let mut missing = Vec::new();
     let mut judged: Index<Name, ()> = Index::default();
-    let is_home_unknown = view.receiver.cluster.lacks_bootstrap && !view.shows_controllers();
+    let is_home_unknown = view.receiver.cluster.evidence.lacks_bootstrap && !view.shows_controllers();
     let homes = LazyCell::new(|| possible_homes(view));
     let of_objects = view.namespaces().map(|(namespace, applied)| (namespace, applied, Use::Object));
     for (namespace, applied, usage) in of_objects.chain(targets(view)) {

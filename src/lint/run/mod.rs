@@ -7,6 +7,7 @@ pub(super) mod alike;
 pub(super) mod objects;
 pub(super) mod suppress;
 pub(super) mod remote;
+mod generated_roots;
 pub(super) mod repository;
 pub(super) mod fix;
 pub(super) mod since;

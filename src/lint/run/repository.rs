@@ -9,6 +9,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 
 use super::alike::Classes;
 use super::baseline::{Baseline, BaselineOutcome, BaselineUse};
+use super::generated_roots::remove_generated;
 use super::objects::check_objects;
 use super::options::{ABOUT_EXCEPTIONS, Options};
 use super::remote::RemoteAppliers;
@@ -178,6 +179,7 @@ fn find<T: Send>(
     found.merge(all);
     found.extend(problems(repo, &receivers, options));
     let Findings { mut findings, unchecked } = found;
+    remove_generated(&mut findings, &receivers);
     let doubted = doubt(&mut findings, &receivers);
     let mut unwanted = apply_levels(&mut findings, &options.lint, |rule| options.runs(rule));
     sort(&mut findings);
@@ -345,9 +347,9 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
 /// A secret in plain text does not need a cluster. A missing path is not certain if the clusters sync a repository that
 /// may have more directories. Returns the number of clusters that may not exist and have such a finding.
 fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) -> usize {
-    let assumed = receivers.iter().filter(|receiver| receiver.cluster.is_assumed);
+    let assumed = receivers.iter().filter(|receiver| receiver.cluster.evidence.is_assumed);
     let assumed: BTreeSet<String> = assumed.map(ToString::to_string).collect();
-    let with_more = receivers.iter().filter(|receiver| receiver.cluster.may_have_more_files);
+    let with_more = receivers.iter().filter(|receiver| receiver.cluster.evidence.may_have_more_files);
     let with_more: BTreeSet<String> = with_more.map(ToString::to_string).collect();
     let is_rootless = receivers.iter().any(|receiver| receiver.cluster.name.is_empty());
     let is_aside = |path: &str| is_set_aside(path, |_| false) || is_former(path);

@@ -21,7 +21,7 @@ pub(super) enum CandidateKind {
     /// A Kustomization beside its source, in a directory that no object applies.
     ByHand,
     ToCome,
-    /// A directory of Kustomizations that no object applies.
+    /// A directory of Kustomizations that no object applies. The objects of the root are generated.
     Folder,
 }
 

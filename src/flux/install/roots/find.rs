@@ -8,6 +8,7 @@ use super::candidate::{CandidateKind, RootCandidate};
 use super::cluster_folders::cluster_folders;
 use super::coverage::{Coverage, source_of};
 use super::declared::declare;
+use super::evidence::RootEvidence;
 use super::former::mark_former;
 use super::names::{ONLY, is_only_generic, names};
 use super::namespaces::set_namespaces;
@@ -146,7 +147,7 @@ fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>, own: &[String]) {
         let is_unusual = !declared.contains(&root.name) && name.as_deref().is_some_and(|name| name != usual);
         let contains_itself = name.as_ref().is_some_and(|name| own.contains(name));
         root.syncs_other = is_unusual && !contains_itself;
-        root.may_have_more_files = is_unusual && contains_itself;
+        root.evidence.may_have_more_files = is_unusual && contains_itself;
         root.is_own &= !is_unusual;
     }
 }
@@ -235,15 +236,18 @@ fn settle(tree: &Tree, coverage: &Coverage<'_>, mut candidates: Vec<RootCandidat
         Root {
             path_exists,
             is_declared: candidate.kind == CandidateKind::Declared,
-            is_assumed: candidate.has_alternatives
-                || candidate.kind == CandidateKind::ByHand
-                || (has_bootstrap && candidate.kind == CandidateKind::Folder)
-                || synced.as_ref().is_some_and(|folder| is_excluded(&candidate, folder)),
+            evidence: RootEvidence {
+                is_assumed: candidate.has_alternatives
+                    || candidate.kind == CandidateKind::ByHand
+                    || (has_bootstrap && candidate.kind == CandidateKind::Folder)
+                    || synced.as_ref().is_some_and(|folder| is_excluded(&candidate, folder)),
+                may_have_more_files: false,
+                lacks_bootstrap: !has_bootstrap,
+                is_generated: candidate.kind == CandidateKind::Folder,
+            },
             keeps_source: candidate.keeps_source,
             is_own: path_exists || candidate.kind == CandidateKind::Declared,
             syncs_other: false,
-            may_have_more_files: false,
-            lacks_bootstrap: !has_bootstrap,
             name: candidate.name.unwrap_or_else(|| name.into()),
             folder: synced.unwrap_or(candidate.home),
             objects: candidate.objects,

@@ -20,7 +20,7 @@ pub(super) fn mark_former(roots: &mut [Root], tree: &Tree, coverage: &Coverage<'
     for (root, synced) in roots.iter_mut().zip(synced).filter(|(root, _)| !root.is_declared) {
         let Some(synced) = synced else { continue };
         let is_elsewhere = own.iter().any(|own| is_sibling(own, &synced)) && !own.contains(&synced);
-        root.is_assumed |= is_elsewhere || references_content(root, &empty);
+        root.evidence.is_assumed |= is_elsewhere || references_content(root, &empty);
     }
 }
 

@@ -11,6 +11,7 @@ mod names;
 mod repository;
 mod candidate;
 mod coverage;
+pub(crate) mod evidence;
 mod namespaces;
 pub(crate) mod overlaps;
 pub(crate) mod root;

@@ -1,5 +1,6 @@
 //! The bootstrap of a cluster.
 
+use super::evidence::RootEvidence;
 use crate::base::finding::Finding;
 use crate::flux::object::kinds::{is_kustomization, is_source};
 use crate::flux::source::reference::SourceRef;
@@ -28,10 +29,7 @@ pub(crate) struct Root {
     pub(crate) path_exists: bool,
     /// Whether the configuration declares the root. Another platform creates its objects, whose other fields are unknown.
     pub(crate) is_declared: bool,
-    /// Whether it is not certain that a cluster applies the directory: only the directory of the cluster exists, unlike
-    /// the bootstrap of another cluster, the directory contains others that the bootstrap may sync, a user or a script
-    /// applies the directory by hand, or the root already syncs the repository that replaces the tree.
-    pub(crate) is_assumed: bool,
+    pub(crate) evidence: RootEvidence,
     /// Whether the root keeps its source although a patch of the cluster's directory replaces it.
     pub(crate) keeps_source: bool,
     /// Whether the source is certainly the repository: the path exists and the other roots sync the same repository, or
@@ -39,11 +37,6 @@ pub(crate) struct Root {
     pub(crate) is_own: bool,
     /// Whether the source is certainly another repository.
     pub(crate) syncs_other: bool,
-    /// Whether the tree contains the synced directory, but the source has the name of another repository than the other
-    /// roots. That repository may contain further directories.
-    pub(crate) may_have_more_files: bool,
-    /// Whether no object of the repository bootstraps any cluster.
-    pub(crate) lacks_bootstrap: bool,
 }
 
 impl Root {

@@ -49,6 +49,7 @@ declare! {
     ///   or `Merge`, or with `reconcile: disabled`; ResourceSets do not support these annotations
     /// - suspended Kustomizations, and Kustomizations that do not build, since Flux applies nothing of them
     /// - a namespaced object without a namespace, which Flux rejects ([default-namespace](default-namespace.md))
+    /// - the objects of a cluster's directory that no object applies, since a user may apply the directory by hand
     /// - the objects that bootstrap Flux: a `gotk-sync.yaml` that a user first applies by hand and that Flux applies
     ///   later, and the objects that Flux Operator creates and excludes from reconciliation
     ///
@@ -208,6 +209,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
         let owners = owned.entry(id(&first)).or_insert_with(|| vec![first]);
         owners.push(again);
+    }
+    // It is not certain that Flux reconciles the directory of a generated root.
+    let cluster = view.receiver.cluster;
+    for owners in owned.values_mut() {
+        owners.retain(|owner| !cluster.is_generated(owner.by));
     }
     found.extend(owned.values().filter_map(|owners| in_two_versions(owners)));
     let nested: Vec<Option<Nested<'_>>> = owned.values().map(|owners| Nested::of(owners)).collect();
