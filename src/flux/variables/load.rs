@@ -49,6 +49,7 @@ pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded
     let namespace = kustomization.namespace().unwrap_or_default();
     let post_build = kustomization.node.at_keys(&["spec", "postBuild"]);
     let sources = post_build.and_then(|node| node.get("substituteFrom")).map_or(&[][..], Node::items);
+    let mut lacks_optional = false;
     for source in sources {
         let text_of = |key: &str| source.get(key).and_then(Node::text).unwrap_or_default();
         let (kind, name, optional) = (text_of("kind"), text_of("name"), text_of("optional") == "true");
@@ -72,6 +73,7 @@ pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded
             ("ConfigMap", None) => {
                 loaded.missing.push(ObjectKey::from(ObjectId { group: "", kind, namespace, name }.settled()));
                 variables.open |= !optional || cluster.may_bring(namespace);
+                lacks_optional |= optional;
             }
             _ => {}
         }
@@ -82,6 +84,9 @@ pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded
             variables.values.insert(entry.key.clone(), variable(entry, None, known));
         }
     }
+    // Without any variable, Flux does not substitute at all, not even defaults. Another program may create the optional
+    // ConfigMap, so it is unknown whether Flux substitutes.
+    variables.open |= lacks_optional && variables.values.is_empty() && !always(kustomization);
     loaded.findings = invalid.findings();
     loaded.variables = Arc::new(variables);
     loaded
