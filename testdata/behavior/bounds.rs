@@ -42,7 +42,8 @@ fn one_that_makes_itself_under_new_names_is_not_followed_for_ever() {
 
 #[test]
 fn a_value_that_is_made_of_itself_never_settles() {
-    let spec = "  path: apps\n  postBuild: {substituteFrom: [{kind: ConfigMap, name: x, optional: true}]}";
+    let spec =
+        "  path: apps\n  postBuild: {substitute: {W: w}, substituteFrom: [{kind: ConfigMap, name: x, optional: true}]}";
     let apps = kustomization("clusters/a/apps.yaml", "apps", spec);
     let repo = load(&[sync("a"), apps, config_map("apps/x.yaml", "x", "{V: \"${V:=}x\"}")].concat());
     let said = lines(&repo.problems);

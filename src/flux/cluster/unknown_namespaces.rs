@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::flux::build::applier_spec::ApplierSpec;
 use crate::flux::build::output::Output;
 use crate::flux::source::reference::SourceRef;
+use crate::flux::unknown::fleet_identity::FleetIdentity;
 use crate::flux::unknown::unknown_producer::UnknownProducer;
 use crate::yaml::{Name, Node};
 
@@ -34,7 +35,7 @@ impl UnknownNamespaces {
         self.injects_variables |= output.inventory.injects_variables();
         self.anything |= !output.facts.unidentified.is_empty();
         for base in &output.facts.unread {
-            if !UnknownProducer::of_base(base, None).may_create_anything() {
+            if !UnknownProducer::of_base(base, &FleetIdentity::default()).may_create_anything() {
                 continue;
             }
             match &base.namespace {

@@ -43,6 +43,11 @@ impl BaseUrl {
         }
     }
 
+    /// The host of the repository.
+    pub(super) fn host(&self) -> &str {
+        self.repository.split('/').next().unwrap_or_default()
+    }
+
     /// The owner of the repository.
     pub(super) fn owner(&self) -> &str {
         self.repository.split('/').nth(1).unwrap_or_default()

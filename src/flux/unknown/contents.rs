@@ -1,8 +1,9 @@
 //! The contents of charts, artifacts and bases that are not in the repository.
 
 use super::base_url::{BaseUrl, names_definitions};
+use super::fleet_identity::{FleetIdentity, is_public};
 use super::known_contents::{KnownContents, Purpose, is_of_project, known};
-use super::publisher::{public_owner, public_repository_owner};
+use super::publisher::{GIT_HOSTS, public_owner, public_repository_owner};
 use crate::address::Address;
 use crate::kube::Object;
 
@@ -27,16 +28,17 @@ impl Contents {
 }
 
 /// The contents of the artifact that an applier applies.
-pub(super) fn of_applier(applier: Option<&Object>, source: Option<&Object>, owner: Option<&str>) -> Contents {
+pub(super) fn of_applier(applier: Option<&Object>, source: Option<&Object>, fleet: &FleetIdentity) -> Contents {
     match source {
         Some(source) if has_only_definitions(applier, source) => definitions_of_artifact(source),
-        Some(source) => of_artifact(source, owner),
+        Some(source) if installs_flux(applier, source) => known(FLUX).map_or(Contents::Anything, Contents::Known),
+        Some(source) => of_artifact(source, fleet),
         None => Contents::Anything,
     }
 }
 
-/// The contents of a release's chart. `owner` is the owner of the fleet's repository.
-pub(super) fn of_chart(release: &Object, source: Option<&Object>, owner: Option<&str>) -> Contents {
+/// The contents of a release's chart.
+pub(super) fn of_chart(release: &Object, source: Option<&Object>, fleet: &FleetIdentity) -> Contents {
     let text = |object: &Object, keys: &[&str]| object.text_at(keys).map(ToOwned::to_owned);
     let url = source.and_then(|source| text(source, &["spec", "url"]));
     let (kind, name) = match text(release, &["spec", "chartRef", "kind"]) {
@@ -48,7 +50,7 @@ pub(super) fn of_chart(release: &Object, source: Option<&Object>, owner: Option<
     };
     match kind.as_deref() {
         Some("OCIRepository" | "HelmRepository") => {}
-        Some("GitRepository") => return source.map_or(Contents::Anything, |source| of_artifact(source, owner)),
+        Some("GitRepository") => return source.map_or(Contents::Anything, |source| of_artifact(source, fleet)),
         _ => return Contents::Anything,
     }
     let name = name.unwrap_or_default();
@@ -60,22 +62,11 @@ pub(super) fn of_chart(release: &Object, source: Option<&Object>, owner: Option<
     if !is_public(source) {
         return Contents::Anything;
     }
-    let Some(publisher) = url.as_deref().and_then(public_owner) else { return Contents::Anything };
-    match owner {
-        Some(owner) if !owner.eq_ignore_ascii_case(&publisher) => {
-            let is_definitions = name.ends_with("-crds") || name.ends_with("-crd");
-            if is_definitions { Contents::Definitions } else { Contents::Public }
-        }
-        _ => Contents::Anything,
+    if !url.is_some_and(|url| fleet.is_public_chart_host(&url)) {
+        return Contents::Anything;
     }
-}
-
-/// Returns whether a source does not need credentials.
-fn is_public(source: &Object) -> bool {
-    let Some(spec) = source.node.get("spec") else { return false };
-    let is_private = ["secretRef", "certSecretRef", "serviceAccountName"].iter().any(|field| spec.get(field).is_some());
-    let provider = source.text_at(&["spec", "provider"]);
-    !is_private && provider.is_none_or(|provider| provider == "generic")
+    let is_definitions = name.ends_with("-crds") || name.ends_with("-crd");
+    if is_definitions { Contents::Definitions } else { Contents::Public }
 }
 
 /// The contents of an artifact of which an applier applies only CRDs.
@@ -95,8 +86,19 @@ fn has_only_definitions(applier: Option<&Object>, source: &Object) -> bool {
         || (excludes_all && included.peek().is_some() && included.all(names_definitions))
 }
 
+/// The name of the repository of Flux.
+const FLUX: &str = "flux2";
+
+/// Returns whether an applier applies the directory of Flux's repository that contains its installation.
+fn installs_flux(applier: Option<&Object>, source: &Object) -> bool {
+    let url = source.text_at(&["spec", "url"]).filter(|_| source.kind() == "GitRepository");
+    let path = applier.and_then(|applier| applier.text_at(&["spec", "path"])).unwrap_or_default();
+    url.is_some_and(|url| Address::new(url).key() == "github.com/fluxcd/flux2")
+        && path.trim_start_matches("./").trim_matches('/') == "manifests/install"
+}
+
 /// The contents of a source's artifact.
-fn of_artifact(source: &Object, owner: Option<&str>) -> Contents {
+fn of_artifact(source: &Object, fleet: &FleetIdentity) -> Contents {
     let Some(url) = source.text_at(&["spec", "url"]) else { return Contents::Anything };
     let address = Address::new(url);
     let (known, publisher) = match source.kind() {
@@ -108,17 +110,17 @@ fn of_artifact(source: &Object, owner: Option<&str>) -> Contents {
     if let Some(known) = known {
         return Contents::Known(known);
     }
-    match (owner, publisher) {
-        (Some(owner), Some(publisher)) if !owner.eq_ignore_ascii_case(&publisher) && is_public(source) => {
-            Contents::Public
-        }
+    match publisher {
+        Some(publisher) if fleet.is_other(&publisher) && is_public(source) => Contents::Public,
         _ => Contents::Anything,
     }
 }
 
-/// The contents of a base at a URL. `owner` is the owner of the fleet's repository.
-pub(super) fn of_base(url: &BaseUrl, owner: Option<&str>) -> Contents {
-    let is_of_other = || url.is_file && owner.is_some_and(|owner| !owner.eq_ignore_ascii_case(url.owner()));
+/// The contents of a base at a URL.
+pub(super) fn of_base(url: &BaseUrl, fleet: &FleetIdentity) -> Contents {
+    // Flux loads a base without credentials, so a directory on a public host belongs to a public repository.
+    let is_public = || url.is_file || GIT_HOSTS.contains(&url.host());
+    let is_of_other = || is_public() && fleet.is_other(url.owner());
     if url.has_definitions {
         return Contents::Definitions;
     }

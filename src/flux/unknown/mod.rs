@@ -4,6 +4,8 @@
 mod base_url;
 pub(super) mod known_contents;
 pub(super) mod publisher;
+pub(super) mod fleet_identity;
 mod contents;
+pub(super) mod mention;
 pub(super) mod unknown_producer;
 pub(super) mod injected_variables;

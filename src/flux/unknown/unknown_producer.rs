@@ -2,11 +2,13 @@
 
 use super::base_url::BaseUrl;
 use super::contents::{self, Contents};
+use super::fleet_identity::FleetIdentity;
 use super::known_contents::{KnownContents, Purpose};
+use super::mention::{has_word, mentions, mentions_kind, share_word};
 use crate::flux::install::installation::installs;
 use crate::kube::{Object, ObjectId, groups};
 use crate::kustomize::UnreadBase;
-use crate::yaml::{Name, Node, Value};
+use crate::yaml::{Name, Node};
 
 /// The certainty with which a producer creates an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,9 +47,9 @@ const RIGHTS: [&str; 6] = ["access", "permission", "rbac", "role", "tenant", "us
 impl UnknownProducer {
     /// The chart of a HelmRelease, with the namespace of the installation.
     ///
-    /// `owner` is the owner of the fleet's repository. A chart of the same owner may contain any object.
-    pub fn of_release(release: &Object, namespace: &str, source: Option<&Object>, owner: Option<&str>) -> Self {
-        let contents = contents::of_chart(release, source, owner);
+    /// A chart of the fleet itself may contain any object.
+    pub fn of_release(release: &Object, namespace: &str, source: Option<&Object>, fleet: &FleetIdentity) -> Self {
+        let contents = contents::of_chart(release, source, fleet);
         let fields: [&[&str]; 6] = [
             &["metadata", "name"],
             &["spec", "releaseName"],
@@ -71,11 +73,11 @@ impl UnknownProducer {
         }
     }
 
-    /// An applier that is not built, with the source of its artifact. `owner` is the owner of the fleet's repository.
-    pub fn of_applier(applier: Option<&Object>, source: Option<&Object>, owner: Option<&str>) -> Self {
+    /// An applier that is not built, with the source of its artifact.
+    pub fn of_applier(applier: Option<&Object>, source: Option<&Object>, fleet: &FleetIdentity) -> Self {
         let target = applier.and_then(|object| object.text_at(&["spec", "targetNamespace"]));
         let namespace = target.filter(|name| !name.is_empty() && !name.contains('$')).map(Name::from);
-        let contents = contents::of_applier(applier, source, owner);
+        let contents = contents::of_applier(applier, source, fleet);
         // The manifests of Flux contain the namespace of Flux.
         let home = || applier.and_then(Object::namespace).map(Name::from);
         let namespace = namespace.or_else(|| home().filter(|_| contents.is(Purpose::Flux)));
@@ -89,10 +91,10 @@ impl UnknownProducer {
         Self { namespace, names, values, artifact, awaited_definitions, ..Self::new(contents) }
     }
 
-    /// A base at a URL without a copy. `owner` is the owner of the fleet's repository.
-    pub fn of_base(base: &UnreadBase, owner: Option<&str>) -> Self {
+    /// A base at a URL without a copy.
+    pub fn of_base(base: &UnreadBase, fleet: &FleetIdentity) -> Self {
         let url = BaseUrl::new(&base.url);
-        let contents = contents::of_base(&url, owner);
+        let contents = contents::of_base(&url, fleet);
         let is_of_fleet = matches!(contents, Contents::Anything);
         let names = url.repository.split('/').skip(1).chain([url.name.as_str()]);
         let names = names.filter(|name| !name.is_empty() && !is_of_fleet).map(Name::from).collect();
@@ -182,9 +184,13 @@ impl UnknownProducer {
             _ if self.artifact.is_some() && (id.is_flux() || is_of_rights(id) && !is_role(id)) => {
                 possibly(self.mentions(id.name) || self.shares_word(id))
             }
-            // A public chart does not contain the name of an object of a fleet, but the values of the release may.
-            _ if id.is_flux() => possibly(self.mentions(id.name)),
-            _ if is_of_rights(id) && !is_role(id) => possibly(is_related()),
+            // A public chart does not contain Flux objects of a fleet, but the values of the release may.
+            _ if id.is_flux() => possibly(self.mentions(id.name) && self.mentions_kind(id.kind)),
+            _ if is_of_rights(id) && !is_role(id) => {
+                let has_fixed_name = || self.names.iter().any(|chart| fixed_accounts(chart).contains(&id.name));
+                let is_similar = || self.names.iter().any(|own| share_word(own, id.name));
+                possibly(is_related() || is_similar() || has_fixed_name())
+            }
             // The manifests of a public project are the same for all fleets.
             _ if self.base.is_some() => {
                 possibly(self.names.iter().any(|own| share_word(own, id.name) || share_word(own, id.namespace)))
@@ -260,6 +266,11 @@ impl UnknownProducer {
     fn mentions(&self, name: &str) -> bool {
         self.values.as_ref().is_some_and(|values| mentions(values, name))
     }
+
+    /// Returns whether the values contain a kind, as in an embedded manifest or in a key such as `gitRepository`.
+    fn mentions_kind(&self, kind: &str) -> bool {
+        self.values.as_ref().is_some_and(|values| mentions_kind(values, &kind.to_ascii_lowercase()))
+    }
 }
 
 fn possibly(may: bool) -> Creates {
@@ -285,18 +296,11 @@ fn path_of(url: &str) -> impl Iterator<Item = &str> {
     path.split('/').skip(1).filter(|segment| !segment.is_empty())
 }
 
-/// Words that the names of unrelated projects share.
-const COMMON_WORDS: [&str; 12] =
-    ["com", "controller", "crd", "crds", "default", "github", "https", "io", "k8s", "operator", "raw", "system"];
-
-/// Returns whether a word of one name starts with a word of the other name.
-fn share_word(one: &str, other: &str) -> bool {
-    let words = |name: &str| -> Vec<String> {
-        let all = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
-        all.filter(|word| word.len() >= 3 && !COMMON_WORDS.contains(&word.as_str())).collect()
-    };
-    let others = words(other);
-    words(one).iter().any(|a| others.iter().any(|b| a.starts_with(b.as_str()) || b.starts_with(a.as_str())))
+/// The accounts of a chart whose names do not contain the name of the chart.
+///
+/// Source: `templates/` of the chart.
+fn fixed_accounts(chart: &str) -> &'static [&'static str] {
+    if chart == "tailscale-operator" { &["operator", "proxies"] } else { &[] }
 }
 
 fn contains_instance(known: Option<&KnownContents>) -> bool {
@@ -324,26 +328,6 @@ fn last_segment(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-fn mentions(node: &Node, word: &str) -> bool {
-    match &node.value {
-        Value::Scalar(text, _) => has_word(text, word),
-        Value::Seq(items) => items.iter().any(|item| mentions(item, word)),
-        // The keys of some maps are names of objects.
-        Value::Map(entries) => entries.iter().any(|entry| *entry.key == *word || mentions(&entry.node, word)),
-    }
-}
-
-/// Returns whether a text contains a whole word: `RoleBinding` does not contain `Role`.
-pub fn has_word(text: &str, word: &str) -> bool {
-    !word.is_empty()
-        && text.match_indices(word).any(|(at, _)| {
-            let is_boundary = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
-            let (before, after) = (text.get(..at), text.get(at + word.len()..));
-            is_boundary(before.and_then(|text| text.chars().next_back()))
-                && is_boundary(after.and_then(|text| text.chars().next()))
-        })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -354,6 +338,10 @@ mod tests {
         let file = File::new("a.yaml", text);
         let parsed = parse(&file);
         Object { node: parsed.documents.first().expect("a document").node.clone() }
+    }
+
+    fn acme() -> FleetIdentity {
+        FleetIdentity::new(Some("https://github.com/acme/fleet"), std::iter::empty())
     }
 
     fn repository(url: &str) -> Object {
@@ -369,8 +357,7 @@ mod tests {
 
     fn creates(chart: &str, url: &str, values: &str, id: (&str, &str, &str, &str)) -> Creates {
         let (group, kind, namespace, name) = id;
-        let producer =
-            UnknownProducer::of_release(&release(chart, values), "shop", Some(&repository(url)), Some("acme"));
+        let producer = UnknownProducer::of_release(&release(chart, values), "shop", Some(&repository(url)), &acme());
         producer.creates(ObjectId { group, kind, namespace, name })
     }
 
@@ -381,9 +368,14 @@ mod tests {
     #[test]
     fn a_public_chart_creates_no_flux_objects_of_a_fleet() {
         assert_eq!(creates("podinfo", PUBLIC, "{}", SOURCE), Creates::Never);
-        assert_eq!(creates("podinfo", PUBLIC, "{extra: [{name: orders}]}", SOURCE), Creates::Possibly);
+        let values = |kind: &str, name: &str| format!("{{extra: [{{kind: {kind}, metadata: {{name: {name}}}}}]}}");
+        let of = |kind, name| creates("podinfo", PUBLIC, &values(kind, name), SOURCE);
+        assert_eq!(of("GitRepository", "orders"), Creates::Possibly);
+        assert_eq!(of("Service", "orders"), Creates::Never);
+        assert_eq!(of("GitRepository", "orders-server.shop.svc"), Creates::Never);
         assert_eq!(creates("podinfo", OWN, "{}", SOURCE), Creates::Possibly);
-        assert_eq!(creates("podinfo", "https://charts.example.com", "{}", SOURCE), Creates::Possibly);
+        assert_eq!(creates("podinfo", "https://charts.acme.com", "{}", SOURCE), Creates::Possibly);
+        assert_eq!(creates("podinfo", "https://charts.example.com", "{}", SOURCE), Creates::Never);
     }
 
     #[test]
@@ -403,7 +395,7 @@ mod tests {
                  runner}}}\n",
             );
             let source = object(&format!("kind: {source}\n"));
-            let producer = UnknownProducer::of_applier(Some(&applier), Some(&source), Some("acme"));
+            let producer = UnknownProducer::of_applier(Some(&applier), Some(&source), &acme());
             let (group, kind, namespace, name) = id;
             producer.creates(ObjectId { group, kind, namespace, name })
         };

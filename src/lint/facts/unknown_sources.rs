@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arcstr::ArcStr;
 
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applied, AppliedSet, Applier, Creates, NotBuiltReason, State, UnknownProducer};
+use crate::flux::{Applied, AppliedSet, Applier, Creates, FleetIdentity, NotBuiltReason, State, UnknownProducer};
 use crate::kube::{Object, ObjectId};
 use crate::yaml::Name;
 
@@ -95,7 +95,7 @@ pub(crate) struct UnknownSources<'a> {
 impl<'a> UnknownSources<'a> {
     /// The unknown sources among the releases and appliers of a cluster.
     ///
-    /// `source_of` returns the source of a release or an applier, and `owner` is the owner of the fleet's repository.
+    /// `source_of` returns the source of a release or an applier.
     /// `lacks` returns whether the cluster does not have a source. An applier with a missing source does not apply
     /// objects.
     pub(crate) fn collect(
@@ -103,7 +103,7 @@ impl<'a> UnknownSources<'a> {
         releases: impl Iterator<Item = Applied<'a>>,
         appliers: impl Iterator<Item = &'a Arc<Applier>>,
         source_of: impl Fn(&Object) -> Option<&'a Object>,
-        owner: Option<&str>,
+        fleet: &FleetIdentity,
         lacks: impl Fn(&ObjectRef) -> bool,
     ) -> Self {
         let mut sources = Self::default();
@@ -113,22 +113,22 @@ impl<'a> UnknownSources<'a> {
             match &applier.state {
                 _ if applier.is_known => {}
                 State::NotBuilt(_) if lacks_source() => sourceless.push(applier),
-                State::Built | State::Failed | State::NotBuilt(_) => sources.add_applier(applier, &source_of, owner),
+                State::Built | State::Failed | State::NotBuilt(_) => sources.add_applier(applier, &source_of, fleet),
             }
         }
         for set in applied_sets {
             sources.add_unidentified(set);
             if set.by.is_known {
-                sources.add_bases(set, owner);
+                sources.add_bases(set, fleet);
             }
         }
-        releases.for_each(|release| sources.add_release(&release, &source_of, owner));
+        releases.for_each(|release| sources.add_release(&release, &source_of, fleet));
         for applier in sourceless {
             let Some(source) = applier.source.as_ref() else { continue };
             let namespace = source.namespace.as_deref().unwrap_or_default();
             let id = ObjectId { group: source.group(), kind: &source.kind, namespace, name: &source.name };
             if sources.of(id).next().is_some() {
-                sources.add_applier(applier, &source_of, owner);
+                sources.add_applier(applier, &source_of, fleet);
             }
         }
         sources
@@ -145,7 +145,7 @@ impl<'a> UnknownSources<'a> {
         &mut self,
         applied: &Applied<'a>,
         source_of: impl Fn(&Object) -> Option<&'a Object>,
-        owner: Option<&str>,
+        fleet: &FleetIdentity,
     ) {
         let release = applied.object;
         if release.node.at_keys(&["spec", "kubeConfig"]).is_some() {
@@ -157,7 +157,7 @@ impl<'a> UnknownSources<'a> {
         if creates && Some(namespace) != applied.namespace() {
             self.created.insert(namespace);
         }
-        let contents = UnknownProducer::of_release(release, namespace, source_of(release), owner);
+        let contents = UnknownProducer::of_release(release, namespace, source_of(release), fleet);
         self.charts.entry(namespace.into()).or_default().push(self.producers.len());
         for name in names_of(release) {
             self.named.entry(name).or_default().push(self.producers.len());
@@ -192,7 +192,7 @@ impl<'a> UnknownSources<'a> {
         &mut self,
         applier: &'a Arc<Applier>,
         source_of: impl Fn(&Object) -> Option<&'a Object>,
-        owner: Option<&str>,
+        fleet: &FleetIdentity,
     ) {
         let object = applier.object.as_ref();
         // The objects of a failed build are mostly objects of the fleet, not of an artifact.
@@ -203,13 +203,13 @@ impl<'a> UnknownSources<'a> {
             home: applier.reference.namespace.as_deref().unwrap_or_default(),
             by: applier.parent_applier.as_ref(),
             source: unbuilt(applier),
-            contents: UnknownProducer::of_applier(object, artifact, owner),
+            contents: UnknownProducer::of_applier(object, artifact, fleet),
         });
     }
 
-    fn add_bases(&mut self, set: &'a AppliedSet, owner: Option<&str>) {
+    fn add_bases(&mut self, set: &'a AppliedSet, fleet: &FleetIdentity) {
         for base in set.unread() {
-            let contents = UnknownProducer::of_base(base, owner);
+            let contents = UnknownProducer::of_base(base, fleet);
             self.anywhere.push(self.producers.len());
             self.add(Producer {
                 object: None,

@@ -8,6 +8,7 @@ use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::reached::has_root;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
+use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Span;
@@ -89,7 +90,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         return;
     }
     let views: Vec<&View<'_>> = fleet.views.iter().filter(|view| view.receiver.target.is_none()).collect();
-    found.extend(markers_without_policy(fleet, &views));
+    markers_without_policy(fleet, &views, found);
     let mut idle: BTreeMap<(String, usize), Finding> = BTreeMap::new();
     for view in views {
         for automation in view.of_kind(groups::IMAGE, "ImageUpdateAutomation") {
@@ -107,10 +108,10 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     found.extend(idle.into_values());
 }
 
-/// The findings for markers without a policy on any cluster, and for invalid markers.
-fn markers_without_policy(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding> {
+/// Reports markers without a policy on any cluster, and invalid markers.
+fn markers_without_policy(fleet: &Fleet<'_>, views: &[&View<'_>], found: &mut Findings) {
     if fleet.repo.markers.is_empty() {
-        return Vec::new();
+        return;
     }
     let reached = fleet.reached();
     let mut judged: BTreeMap<(&str, &str), bool> = BTreeMap::new();
@@ -126,20 +127,32 @@ fn markers_without_policy(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding
         written.iter().any(|object| is_it(object) && !is_aside(object) && !is_received(object))
     };
     // The chart of an application may contain the policy of its image, in the namespace of Flux.
-    let is_of_chart =
-        |name: &str| views.iter().any(|view| view.unknown_sources().fleet_charts().any(|chart| chart.refers_to(name)));
+    let chart_of = |name: &str| {
+        let mut charts = views.iter().flat_map(|view| view.unknown_sources().fleet_charts());
+        charts.find(|chart| chart.refers_to(name)).map(|chart| &chart.source)
+    };
+    let mut is_missing = |namespace: &str, name: &str| {
+        let mut presences = views.iter().map(|view| view.presence(groups::IMAGE, "ImagePolicy", namespace, name));
+        let unknown = match presences.find(|presence| !presence.is_missing()) {
+            Some(Presence::Unknown(source)) => Some(source),
+            Some(_) => return false,
+            None if is_written(namespace, name) => return false,
+            None => chart_of(name).cloned(),
+        };
+        let is_missing = unknown.is_none();
+        if let Some(source) = unknown {
+            found.unchecked(format!("ImagePolicy `{namespace}/{name}`, which {source} may create"));
+        }
+        is_missing
+    };
     // An image often has a marker for its name and a marker for its tag.
     let mut reported: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
     let mut findings = Vec::new();
     for marker in &fleet.repo.markers {
         let (namespace, name) = (marker.namespace.as_str(), marker.name.as_str());
         let path = marker.place.file().path();
-        let is_missing = *judged.entry((namespace, name)).or_insert_with(|| {
-            namespace.is_empty()
-                || (views.iter().all(|view| view.presence(groups::IMAGE, "ImagePolicy", namespace, name).is_missing())
-                    && !is_written(namespace, name)
-                    && !is_of_chart(name))
-        });
+        let is_missing =
+            *judged.entry((namespace, name)).or_insert_with(|| namespace.is_empty() || is_missing(namespace, name));
         if (is_missing || marker.unknown_part.is_some())
             && !reached.is_set_aside(path)
             && reported.insert((path, namespace, name))
@@ -147,7 +160,7 @@ fn markers_without_policy(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding
             findings.push(without_policy(marker));
         }
     }
-    findings
+    found.extend(findings);
 }
 
 fn without_policy(marker: &Marker) -> Finding {

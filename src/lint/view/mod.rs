@@ -10,8 +10,8 @@ use crate::api::catalog::{Catalog, scope_of};
 use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{
-    Applied, AppliedSet, Applier, ApplierKind, ClusterPrograms, FluxVersion, Installation, Producers, Receiver,
-    Settings, Tenancy, repository_owner,
+    Applied, AppliedSet, Applier, ApplierKind, ClusterPrograms, FleetIdentity, FluxVersion, Installation, Producers,
+    Receiver, Settings, Tenancy,
 };
 use crate::kube::{Object, ObjectId, Scope, groups};
 use crate::lint::context::Context;
@@ -351,17 +351,21 @@ impl<'a> View<'a> {
                 releases,
                 self.appliers(),
                 source_of,
-                self.owner().as_deref(),
+                &self.fleet_identity(),
                 lacks,
             )
         })
     }
 
-    /// The owner of the repository that the cluster's Flux reconciles.
-    fn owner(&self) -> Option<String> {
-        let source = self.appliers().find_map(|applier| applier.source.as_ref())?;
-        let found = self.find(source.group(), &source.kind, source.namespace.as_deref()?, &source.name)?;
-        repository_owner(found.object.text_at(&["spec", "url"])?)
+    /// The identity of the fleet, from the repository that the cluster's Flux reconciles.
+    fn fleet_identity(&self) -> FleetIdentity {
+        let source = self.appliers().find_map(|applier| applier.source.as_ref());
+        let found = source
+            .and_then(|source| self.find(source.group(), &source.kind, source.namespace.as_deref()?, &source.name));
+        let url = found.and_then(|found| found.object.text_at(&["spec", "url"]));
+        let kinds = ["GitRepository", "HelmRepository", "OCIRepository"];
+        let sources = kinds.iter().flat_map(|kind| self.of_kind(groups::SOURCE, kind));
+        FleetIdentity::new(url, sources.map(|applied| applied.object))
     }
 
     /// Returns whether the cluster does not have a source.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cluster::Rbac;
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applied, Receiver, Tenancy, is_flux, is_source, repository_owner};
+use crate::flux::{Applied, FleetIdentity, Receiver, Tenancy, is_flux};
 use crate::kube::{Object, groups};
 use crate::rbac::identity::flux_identity::{FluxIdentities, acts_as};
 use crate::rbac::identity::unknown_rights::{UnknownRightsSource, UnknownRightsSources};
@@ -58,20 +58,19 @@ impl Rbac {
         let sources = SourceObjects::among(&relevant);
         let mut own = appliers.clone().filter_map(|applier| applier.source.as_ref());
         let own = own.next().and_then(|source| sources.get(source)?.text_at(&["spec", "url"]));
-        let owner = own.and_then(repository_owner);
+        let found = relevant.iter().map(|applied| applied.object).filter(|object| object.group() == groups::SOURCE);
+        let fleet = FleetIdentity::new(own, found);
         let unbuilt = appliers.filter_map(|applier| {
             let artifact = applier.source.as_ref().and_then(|source| sources.get(source));
-            UnknownRightsSource::of_applier(applier, artifact, owner.as_deref(), tenancy)
+            UnknownRightsSource::of_applier(applier, artifact, &fleet, tenancy)
         });
         let releases = relevant.iter().filter(|applied| applied.object.is(groups::HELM, "HelmRelease"));
-        let charts = releases.filter_map(|release| {
-            UnknownRightsSource::of_chart(release, sources.of_chart(release), owner.as_deref(), tenancy)
-        });
+        let charts = releases
+            .filter_map(|release| UnknownRightsSource::of_chart(release, sources.of_chart(release), &fleet, tenancy));
         let sets =
             receiver.cluster.applied_sets.iter().filter(|set| set.by.target == receiver.target && set.by.is_known);
-        let bases = sets.flat_map(|set| {
-            set.unread().map(|base| UnknownRightsSource::of_base(&set.by, base, owner.as_deref(), tenancy))
-        });
+        let bases =
+            sets.flat_map(|set| set.unread().map(|base| UnknownRightsSource::of_base(&set.by, base, &fleet, tenancy)));
         let (is_bound, scopes) = (|account: &_| rbac.is_bound(account), |account: &_| rbac.scopes_to_grant(account));
         rbac.unknown_rights =
             UnknownRightsSources::collect(receiver, unbuilt.chain(charts).chain(bases).collect(), is_bound, scopes);
@@ -127,7 +126,7 @@ struct SourceObjects<'a>(BTreeMap<(&'a str, &'a str, &'a str), &'a Object>);
 
 impl<'a> SourceObjects<'a> {
     fn among(objects: &[Applied<'a>]) -> Self {
-        let sources = objects.iter().map(|applied| applied.object).filter(|object| is_source(object));
+        let sources = objects.iter().map(|applied| applied.object).filter(|object| object.group() == groups::SOURCE);
         Self(
             sources
                 .map(|object| ((object.kind(), object.namespace().unwrap_or_default(), object.name()), object))

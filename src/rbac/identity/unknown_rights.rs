@@ -10,7 +10,9 @@ use arcstr::ArcStr;
 
 use super::flux_identity::acts_as;
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applied, Applier, Creates, NotBuiltReason, Receiver, State, Tenancy, UnknownProducer};
+use crate::flux::{
+    Applied, Applier, Creates, FleetIdentity, NotBuiltReason, Receiver, State, Tenancy, UnknownProducer,
+};
 use crate::kube::{Object, ObjectId, groups};
 use crate::kustomize::UnreadBase;
 use crate::rbac::model::subject::Account;
@@ -92,12 +94,10 @@ pub(crate) struct UnknownRightsSource {
 
 impl UnknownRightsSource {
     /// The unknown contents of an applier, with the source of its artifact; `None` for an applier that is built.
-    ///
-    /// `owner` is the owner of the fleet's repository.
     pub(crate) fn of_applier(
         applier: &Applier,
         artifact: Option<&Object>,
-        owner: Option<&str>,
+        fleet: &FleetIdentity,
         tenancy: &Tenancy,
     ) -> Option<Self> {
         let (source, artifact_object) = match &applier.state {
@@ -107,26 +107,24 @@ impl UnknownRightsSource {
         };
         let object = applier.object.as_ref();
         let account = object.and_then(|object| acts_as(object, object.namespace(), tenancy));
-        let contents = UnknownProducer::of_applier(object, artifact_object, owner).into();
+        let contents = UnknownProducer::of_applier(object, artifact_object, fleet).into();
         let artifact = applier.source.as_ref().map(|source| source.name.clone());
         Some(Self { source, contents, account, chart_namespace: None, artifact })
     }
 
     /// The unknown contents of a base of an applier at a URL without a copy.
-    pub(crate) fn of_base(applier: &Applier, base: &UnreadBase, owner: Option<&str>, tenancy: &Tenancy) -> Self {
+    pub(crate) fn of_base(applier: &Applier, base: &UnreadBase, fleet: &FleetIdentity, tenancy: &Tenancy) -> Self {
         let source = UnknownRights::RemoteBase(applier.reference.clone(), base.url.clone());
         let account = applier.object.as_ref().and_then(|object| acts_as(object, object.namespace(), tenancy));
-        let contents = UnknownProducer::of_base(base, owner).into();
+        let contents = UnknownProducer::of_base(base, fleet).into();
         Self { source, contents, account, chart_namespace: None, artifact: None }
     }
 
     /// The unknown contents of the chart of a HelmRelease; `None` if the chart is installed on another cluster.
-    ///
-    /// `owner` is the owner of the fleet's repository.
     pub(crate) fn of_chart(
         release: &Applied<'_>,
         chart_source: Option<&Object>,
-        owner: Option<&str>,
+        fleet: &FleetIdentity,
         tenancy: &Tenancy,
     ) -> Option<Self> {
         let object = release.object;
@@ -138,7 +136,7 @@ impl UnknownRightsSource {
         let account = acts_as(object, release.namespace(), tenancy);
         let source = UnknownRights::Chart(object.reference());
         let namespace = chart_namespace.as_deref().unwrap_or_default();
-        let contents = UnknownProducer::of_release(object, namespace, chart_source, owner).into();
+        let contents = UnknownProducer::of_release(object, namespace, chart_source, fleet).into();
         Some(Self { source, contents, account, chart_namespace, artifact: None })
     }
 

@@ -1,0 +1,58 @@
+//! Names of objects in other names, in texts and in values.
+
+use crate::yaml::{Node, Value};
+
+/// Words that the names of unrelated projects share.
+const COMMON_WORDS: [&str; 12] =
+    ["com", "controller", "crd", "crds", "default", "github", "https", "io", "k8s", "operator", "raw", "system"];
+
+/// Returns whether a word of one name starts with a word of the other name.
+pub(super) fn share_word(one: &str, other: &str) -> bool {
+    let words = |name: &str| -> Vec<String> {
+        let all = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+        all.filter(|word| word.len() >= 3 && !COMMON_WORDS.contains(&word.as_str())).collect()
+    };
+    let others = words(other);
+    words(one).iter().any(|a| others.iter().any(|b| a.starts_with(b.as_str()) || b.starts_with(a.as_str())))
+}
+
+/// Returns whether a text or a key of a node is or contains a name.
+pub(super) fn mentions(node: &Node, word: &str) -> bool {
+    match &node.value {
+        Value::Scalar(text, _) => has_name(text, word),
+        Value::Seq(items) => items.iter().any(|item| mentions(item, word)),
+        // The keys of some maps are names of objects.
+        Value::Map(entries) => entries.iter().any(|entry| *entry.key == *word || mentions(&entry.node, word)),
+    }
+}
+
+/// Returns whether a text or a key contains a kind in lower case.
+pub(super) fn mentions_kind(node: &Node, kind: &str) -> bool {
+    let contains = |text: &str| text.to_ascii_lowercase().contains(kind);
+    match &node.value {
+        Value::Scalar(text, _) => contains(text),
+        Value::Seq(items) => items.iter().any(|item| mentions_kind(item, kind)),
+        Value::Map(entries) => entries.iter().any(|entry| contains(&entry.key) || mentions_kind(&entry.node, kind)),
+    }
+}
+
+/// Returns whether a text contains a whole word: `RoleBinding` does not contain `Role`.
+pub fn has_word(text: &str, word: &str) -> bool {
+    contains_between(text, word, |c| !c.is_ascii_alphanumeric())
+}
+
+/// Returns whether a text contains a whole name: neither `web-server` nor the host `web.shop.svc` contains `web`.
+fn has_name(text: &str, name: &str) -> bool {
+    contains_between(text, name, |c| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '.'))
+}
+
+/// Returns whether a text contains a part with a boundary before and after it.
+fn contains_between(text: &str, part: &str, is_boundary: impl Fn(char) -> bool) -> bool {
+    let is_boundary = |c: Option<char>| c.is_none_or(&is_boundary);
+    !part.is_empty()
+        && text.match_indices(part).any(|(at, _)| {
+            let (before, after) = (text.get(..at), text.get(at + part.len()..));
+            is_boundary(before.and_then(|text| text.chars().next_back()))
+                && is_boundary(after.and_then(|text| text.chars().next()))
+        })
+}
