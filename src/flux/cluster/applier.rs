@@ -43,6 +43,11 @@ impl Deref for Applier {
 }
 
 impl Applier {
+    /// Returns whether the bootstrap of the cluster creates the applier.
+    pub fn is_of_bootstrap(&self) -> bool {
+        self.parent_applier.as_ref().is_some_and(|parent| parent.kind == ApplierKind::Bootstrap)
+    }
+
     /// The applier of a directory in a repository without a root.
     pub(crate) fn folder(folder: &str, at: usize) -> Self {
         let name = if folder.is_empty() { "." } else { folder };

@@ -6,7 +6,6 @@ use super::applied_set::{Applied, AppliedSet};
 use super::applier::Applier;
 use super::lookups::Lookups;
 use crate::flux::install::roots::evidence::RootEvidence;
-use crate::flux::model::applier_kind::ApplierKind;
 use crate::yaml::Name;
 
 /// The desired state of a cluster.
@@ -33,8 +32,7 @@ impl Cluster {
     /// Returns whether no file contains the object of an applier: the linter generates it for a directory that no object
     /// applies. A user may apply the directory by hand instead, so that no applier reconciles it.
     pub fn is_generated(&self, applier: &Applier) -> bool {
-        let is_of_bootstrap = || applier.parent_applier.as_ref().is_some_and(|by| by.kind == ApplierKind::Bootstrap);
-        self.evidence.is_generated && is_of_bootstrap()
+        self.evidence.is_generated && applier.is_of_bootstrap()
     }
 
     /// The objects, in the order of the appliers.

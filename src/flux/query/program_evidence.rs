@@ -156,8 +156,9 @@ impl Evidence {
             let is_printed = printed.is_some();
             printed =
                 printed.or_else(|| end_of_printed(line).filter(|end| text.lines().any(|line| line.trim() == *end)));
-            let is_text = simple_commands(line).all(SimpleCommand::is_printed);
-            if is_applier && !is_printed && !is_text {
+            let is_text = || simple_commands(line).all(SimpleCommand::is_printed);
+            if is_applier && !is_printed && !is_text() {
+                let line = without_inner_quotes(line);
                 self.applied_files.extend(line.split(is_end_of_path).filter_map(path_of_manifest));
                 self.read_folders.extend(line.split(is_end_of_path).filter_map(path_with_variable));
             }
@@ -406,6 +407,12 @@ fn contains_end_of(ends: &BTreeSet<String>, folder: &str) -> bool {
     ends.iter().any(is_end)
 }
 
+/// A line without the quotes that end before the rest of a path: `"$ROOT"/apps` is one word of a shell.
+fn without_inner_quotes(line: &str) -> Cow<'_, str> {
+    let is_inner = ["\"/", "'/"].iter().any(|quote| line.contains(quote));
+    if is_inner { Cow::Owned(line.replace("\"/", "/").replace("'/", "/")) } else { Cow::Borrowed(line) }
+}
+
 fn is_end_of_path(c: char) -> bool {
     c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '=' | ';' | ':' | ',' | '(' | ')' | '[' | ']' | '|' | '>' | '&')
 }
@@ -499,7 +506,7 @@ fn resource_of(line: &str) -> Option<&'static str> {
 /// Returns whether the value of a key of Terraform is a Kubernetes service account, or a list of them with namespaces.
 fn is_key_of_account(key: &str) -> bool {
     let keys = ["k8s_sa_name", "service_account", "service_account_name", "service_accounts"];
-    keys.iter().any(|known| key == *known || key.ends_with(&format!("_{known}")))
+    keys.iter().any(|known| key.strip_suffix(known).is_some_and(|start| start.is_empty() || start.ends_with('_')))
 }
 
 /// The arguments of a command, without flags and their values.

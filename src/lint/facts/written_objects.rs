@@ -11,7 +11,7 @@ use crate::flux::source::SourceRef;
 use crate::flux::{Repo, Settings};
 use crate::kube::{Object, ObjectId, groups};
 use crate::kustomize::{FILE_NAMES, file_in};
-use crate::text::{Index, folder_of, is_inside, normalize};
+use crate::text::{Index, folder_of, normalize};
 
 /// The objects of a repository by identity, collected at the first search.
 pub(crate) struct WrittenObjects<'a> {
@@ -19,6 +19,7 @@ pub(crate) struct WrittenObjects<'a> {
     /// `None` for an identity that several directories define.
     by_id: OnceLock<Index<ObjectId<'a>, Option<&'a Object>>>,
     reached: OnceLock<ReachedFiles<'a>>,
+    unreached_kustomizations: OnceLock<Vec<(&'a Object, String)>>,
     /// The objects that clusters receive.
     received: OnceLock<Index<ObjectId<'a>, ReceivedObject<'a>>>,
     /// The kinds that the objects define.
@@ -39,6 +40,7 @@ impl<'a> WrittenObjects<'a> {
             repo,
             by_id: OnceLock::new(),
             reached: OnceLock::new(),
+            unreached_kustomizations: OnceLock::new(),
             received: OnceLock::new(),
             definitions: Definitions::of_repository(repo, settings),
         }
@@ -129,14 +131,10 @@ impl<'a> WrittenObjects<'a> {
         })
     }
 
-    /// The Kustomizations that no cluster reaches and whose `spec.path` contains a directory.
-    pub(crate) fn unreached_appliers(&self, folder: &str) -> impl Iterator<Item = &'a Object> {
-        let all = self.repo.objects.iter().map(|built| &built.object).chain(&self.repo.aside);
-        all.filter(move |object| {
-            let path = || normalize(object.node.at_keys(&["spec", "path"])?.text()?);
-            object.is(groups::KUSTOMIZE, "Kustomization")
-                && path().is_some_and(|path| is_inside(folder, &path))
-                && !self.reached().may_reach(object)
+    /// The Kustomizations that no cluster reaches, each with the directory that it applies.
+    pub(crate) fn unreached_kustomizations(&self) -> &[(&'a Object, String)] {
+        self.unreached_kustomizations.get_or_init(|| {
+            self.kustomizations_in(|_| true).filter(|(object, _)| !self.reached().may_reach(object)).collect()
         })
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::on_cluster::Presence;
 use super::own_inputs::{is_input, unknown_producer};
+use super::program_folders::ProgramFolders;
 use crate::base::finding::{Finding, Fix, Follows, ObjectRef, Safety};
 use crate::base::similar_names::{MIN_WORD, did_you_mean, is_almost};
 use crate::flux::{Applied, Applier, COPY_FROM, NotBuiltReason, State};
@@ -48,6 +49,7 @@ pub(crate) struct MissingSearch<'v, 'a> {
     built: OnceCell<BTreeSet<&'a str>>,
     /// The directories that the cluster does not apply because an applier fails, each with this applier.
     failed: OnceCell<Vec<(String, &'a Applier)>>,
+    program_folders: OnceCell<ProgramFolders<'a>>,
 }
 
 /// The answer of a search, without regard to the object that needs the wanted object.
@@ -101,7 +103,14 @@ enum Mistake {
 
 impl<'v, 'a> MissingSearch<'v, 'a> {
     pub(crate) fn on(view: &'v View<'a>) -> Self {
-        Self { view, known: BTreeMap::new(), suggestions: 0, built: OnceCell::new(), failed: OnceCell::new() }
+        Self {
+            view,
+            known: BTreeMap::new(),
+            suggestions: 0,
+            built: OnceCell::new(),
+            failed: OnceCell::new(),
+            program_folders: OnceCell::new(),
+        }
     }
 
     /// Returns the wanted object, with a suggestion, if the object is certainly missing.
@@ -196,8 +205,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         if let Some(program) = programs.applier_of_file(path) {
             return Some(UnknownSource::Program(program.into()));
         }
-        let mut appliers = self.view.written.unreached_appliers(folder);
-        let program = appliers.find_map(|applier| programs.applier(folder_of(written_position(applier).1)));
+        let program = self.program_folders.get_or_init(|| ProgramFolders::on(self.view)).program_of(folder);
         // The build of an applier decides which objects of its directory the cluster receives.
         let is_applied =
             |path: &str| self.view.receiver.cluster.appliers.iter().any(|applier| &*applier.folder == path);

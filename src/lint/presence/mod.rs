@@ -4,5 +4,6 @@ pub(super) mod confinement;
 pub(super) mod generators;
 pub(super) mod on_cluster;
 pub(super) mod own_inputs;
+mod program_folders;
 pub(super) mod missing;
 pub(super) mod dangling;

@@ -2,20 +2,32 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::finding::{Finding, Label};
-use crate::flux::Receiver;
+use crate::base::finding::{Finding, Label, Severity};
+use crate::flux::{Receiver, RootEvidence};
+use crate::kustomize::FAILED_BUILD;
 
-/// Removes the findings and labels at generated roots, since their files do not exist.
+/// Removes the findings and labels at generated roots, since no file contains them.
+///
+/// If the directory of such a root does not build, the finding is at the first object that it mentions, and it is a
+/// warning, since Flux may sync only a part of the directory. The same holds for a root that `flux bootstrap` will write.
 pub(super) fn remove_generated(findings: &mut Vec<Finding>, receivers: &[&Receiver<'_>]) {
-    let clusters = receivers.iter().map(|receiver| receiver.cluster).filter(|cluster| cluster.evidence.is_generated);
-    let roots = clusters.flat_map(|cluster| cluster.appliers.iter().filter(|applier| cluster.is_generated(applier)));
-    let files: BTreeSet<&str> = roots.filter_map(|root| Some(root.object.as_ref()?.span().file().path())).collect();
-    if files.is_empty() {
+    let files = |is_wanted: fn(&RootEvidence) -> bool| -> BTreeSet<&str> {
+        let clusters = receivers.iter().map(|receiver| receiver.cluster).filter(|one| is_wanted(&one.evidence));
+        let roots = clusters.filter_map(|cluster| cluster.appliers.iter().find(|applier| applier.is_of_bootstrap()));
+        roots.filter_map(|root| Some(root.object.as_ref()?.span().file().path())).collect()
+    };
+    let (generated, to_come) = (files(|evidence| evidence.is_generated), files(|evidence| evidence.is_to_come));
+    if generated.is_empty() && to_come.is_empty() {
         return;
     }
-    let exists = |label: &Label| !files.contains(label.span.file().path());
-    findings.retain(|finding| exists(&finding.at));
-    for finding in findings {
-        finding.related.retain(exists);
+    let is_in = |files: &BTreeSet<&str>, label: &Label| files.contains(label.span.file().path());
+    for finding in &mut *findings {
+        finding.related.retain(|label| !is_in(&generated, label));
+        let is_guess = is_in(&generated, &finding.at) || is_in(&to_come, &finding.at);
+        if finding.rule == FAILED_BUILD && is_guess && !finding.related.is_empty() {
+            finding.at = finding.related.remove(0);
+            finding.severity = finding.severity.min(Severity::Warning);
+        }
     }
+    findings.retain(|finding| !is_in(&generated, &finding.at));
 }

@@ -8,6 +8,7 @@ pub(super) mod objects;
 pub(super) mod suppress;
 pub(super) mod remote;
 mod generated_roots;
+mod invalid_documents;
 pub(super) mod repository;
 pub(super) mod fix;
 pub(super) mod since;

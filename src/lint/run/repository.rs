@@ -10,6 +10,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use super::alike::Classes;
 use super::baseline::{Baseline, BaselineOutcome, BaselineUse};
 use super::generated_roots::remove_generated;
+use super::invalid_documents::remove_in_invalid;
 use super::objects::check_objects;
 use super::options::{ABOUT_EXCEPTIONS, Options};
 use super::remote::RemoteAppliers;
@@ -33,7 +34,7 @@ use crate::lint::view::{Positions, Received, View};
 use crate::text::{Index, Tree};
 
 /// The rule whose errors do not depend on a cluster.
-const PLAINTEXT_SECRET: &str = "plaintext-secret";
+pub(super) const PLAINTEXT_SECRET: &str = "plaintext-secret";
 
 /// The result of a run of the linter.
 #[derive(Debug, Clone, Default)]
@@ -184,6 +185,7 @@ fn find<T: Send>(
     let mut unwanted = apply_levels(&mut findings, &options.lint, |rule| options.runs(rule));
     sort(&mut findings);
     absorb(&mut findings);
+    remove_in_invalid(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions, options.today);
     let mut accepted: Vec<Finding> = findings.extract_if(.., |finding| exceptions.accept(finding)).collect();
     findings.retain(|finding| options.reports(finding.rule));

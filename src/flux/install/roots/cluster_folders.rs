@@ -148,6 +148,11 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
         }
         objects = builder.build(folder).objects;
     } else {
+        let syncs =
+            units.iter().filter(|(unit, _)| is_inside(unit, folder)).flat_map(|(_, syncs)| syncs.iter().copied());
+        if let Some(found) = self_applied::of_files(builder, folder, syncs) {
+            return RootCandidate { has_alternatives, ..found };
+        }
         for (unit, syncs) in units.iter().filter(|(unit, _)| is_inside(unit, folder)) {
             objects.extend(syncs.iter().map(|sync| sync.object.clone()));
             objects.extend(sources_in(builder, unit));

@@ -17,4 +17,7 @@ pub struct RootEvidence {
     /// Whether no file contains the Kustomization of the root. Its name and fields are a guess, and a user may apply the
     /// directory by hand instead.
     pub is_generated: bool,
+    /// Whether `flux bootstrap` will write the Kustomization of the root, to a file that its directory already lists. It may
+    /// sync another part of the directory.
+    pub is_to_come: bool,
 }

@@ -244,6 +244,7 @@ fn settle(tree: &Tree, coverage: &Coverage<'_>, mut candidates: Vec<RootCandidat
                 may_have_more_files: false,
                 lacks_bootstrap: !has_bootstrap,
                 is_generated: candidate.kind == CandidateKind::Folder,
+                is_to_come: candidate.kind == CandidateKind::ToCome,
             },
             keeps_source: candidate.keeps_source,
             is_own: path_exists || candidate.kind == CandidateKind::Declared,

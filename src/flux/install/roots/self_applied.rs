@@ -99,8 +99,14 @@ fn in_file(
     if has_dependencies && waits_for_others(&sync.object, &objects(&beside).collect::<Vec<Object>>()) {
         return None;
     }
-    let sources = objects(&beside).filter(|object| is_source(object) && is_of(&sync.object, object)).collect();
-    Some(candidate(sources, sync.object.clone(), &folder))
+    Some(with_sources(builder, sync, &folder))
+}
+
+/// The candidate for a Kustomization, with its source if the same file contains the source.
+fn with_sources(builder: &Builder, sync: &WrittenSync, folder: &str) -> RootCandidate {
+    let beside = builder.files().get(&sync.file);
+    let sources = beside.iter().flat_map(|beside| objects(beside)).filter(|object| is_source(object));
+    candidate(sources.filter(|source| is_of(&sync.object, source)).collect(), sync.object.clone(), folder)
 }
 
 /// Returns whether a file is beside the kustomization of the directory that the Kustomization applies, and this directory
@@ -120,6 +126,16 @@ pub(super) fn of_cluster(builder: &Builder, folder: &str) -> Option<RootCandidat
     let build = builder.build(folder);
     let at = build.objects.iter().position(|object| applies(object, folder))?;
     Some(from_build(folder, build.objects, at, folder, true, build.findings))
+}
+
+/// The candidate for the directory of a cluster, if one of its files contains a Kustomization that applies the directory.
+pub(super) fn of_files<'a>(
+    builder: &Builder,
+    folder: &str,
+    mut inside: impl Iterator<Item = &'a WrittenSync>,
+) -> Option<RootCandidate> {
+    let sync = inside.find(|sync| sync.is_loose && applies(&sync.object, folder))?;
+    Some(RootCandidate { home: folder.to_string(), ..with_sources(builder, sync, folder) })
 }
 
 /// Returns whether an object is a Kustomization that applies exactly a directory.

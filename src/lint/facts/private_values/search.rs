@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::encoding::is_encrypted_file;
+use super::encoding::{decoded, is_encrypted_file};
 use super::guessable::is_guessable;
 use super::markers::may_assign;
 use super::name::{self, Name};
@@ -224,6 +224,7 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
         || shape::is_placeholder(value)
         || shape::is_public(value)
         || shape::is_address(value)
+        || password_of(name, value).is_some_and(|password| shape::is_placeholder(&password))
     {
         return None;
     }
@@ -257,6 +258,12 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
         has_digit && !value.contains('-')
     };
     is_private.then_some(Evidence::Name)
+}
+
+/// The password in the credentials of a registry: `auth` is `USER:PASSWORD`, encoded.
+fn password_of(name: &str, value: &str) -> Option<String> {
+    let credentials = decoded(value).filter(|_| name == "auth")?;
+    Some(credentials.split_once(':')?.1.to_owned())
 }
 
 /// Returns whether a field references a key of a Secret or ConfigMap.

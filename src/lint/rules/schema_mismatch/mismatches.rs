@@ -267,6 +267,10 @@ fn is_judged(applied: &Applied<'_>) -> bool {
 fn is_written(object: &Object) -> bool {
     let Some(kind) = object.node.get("kind") else { return false };
     let written = kind.origin.written().text();
+    if written.starts_with('#') {
+        // The root that `flux bootstrap` will write to a file that contains only comments.
+        return false;
+    }
     written.contains(object.kind()) || (is_kind_unknown(object) && written.contains("${"))
 }
 
