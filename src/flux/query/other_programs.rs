@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use arcstr::ArcStr;
 
+use super::named_folders::{may_name_folders, named_folders};
 use super::program_evidence::{Evidence, created_kind, is_helmfile, renders_charts};
 use crate::flux::classify::{claims_to_be_manifest, is_chart_template};
 use crate::flux::install::kustomizations::is_kustomization_name;
@@ -102,6 +103,15 @@ impl OtherPrograms {
         self.evidence().iter().flat_map(|one| one.templates())
     }
 
+    /// The directories that programs or commands in documentation apply, or that programs name exactly, each with the
+    /// first file.
+    pub fn named_folders(&self, folders: &BTreeSet<&str>) -> BTreeMap<String, String> {
+        if folders.is_empty() {
+            return BTreeMap::new();
+        }
+        named_folders(self.files_with(|path| may_be_program(path) || may_name_folders(path)), folders)
+    }
+
     /// The missing files that programs mention with their whole path, each with the file of the first program.
     ///
     /// A mapping of hologit mentions the files that it adds.
@@ -183,7 +193,12 @@ impl OtherPrograms {
 
     /// The files of programs.
     fn files(&self) -> impl Iterator<Item = File> {
-        let paths = self.tree.entries().map(|(path, _)| path).filter(|path| may_be_program(path));
+        self.files_with(may_be_program)
+    }
+
+    /// The files of programs among the files with certain paths.
+    fn files_with(&self, is_wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = File> {
+        let paths = self.tree.entries().map(|(path, _)| path).filter(move |path| is_wanted(path));
         let paths = paths.filter(|path| !is_chart_template(path, &self.charts));
         let files = paths.filter_map(|path| self.tree.file(path).ok());
         let files = files.filter(|file| !is_without_extension(file.path()) || file.text().starts_with("#!"));

@@ -3,6 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::shell::{
+    SimpleCommand, is_computed, is_end_of_path, path_of_manifest, path_with_variable, program_lines, simple_commands,
+    trimmed, without_inner_quotes,
+};
 use super::template_paths::template_paths;
 use crate::flux::unknown::known_contents::groups_of_chart;
 use crate::kustomize::is_yaml;
@@ -23,9 +27,6 @@ const FLAGS_WITH_VALUE: [&str; 10] = [
     "-o",
     "--output",
 ];
-
-/// The commands that print their arguments.
-const PRINTERS: [&str; 7] = ["echo", "printf", "print", "log", "info", "warn", "write-host"];
 
 /// The evidence in one file.
 #[derive(Debug, Clone)]
@@ -144,18 +145,9 @@ impl Evidence {
         let mut resource: Option<&'static str> = None;
         let (mut command, mut loops) = (String::new(), 0_usize);
         let is_applier = text.contains("kubectl") && text.contains("apply");
-        // The last line of the text that the program prints for a user.
-        let mut printed: Option<&str> = None;
-        for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        for (line, is_printed) in program_lines(text) {
             self.read_addresses(line);
             self.read_artifacts(line);
-            if printed == Some(line) {
-                printed = None;
-                continue;
-            }
-            let is_printed = printed.is_some();
-            printed =
-                printed.or_else(|| end_of_printed(line).filter(|end| text.lines().any(|line| line.trim() == *end)));
             let is_text = || simple_commands(line).all(SimpleCommand::is_printed);
             if is_applier && !is_printed && !is_text() {
                 let line = without_inner_quotes(line);
@@ -329,40 +321,6 @@ impl Evidence {
     }
 }
 
-/// A command of a shell without operators, such as one of the commands of a pipeline.
-#[derive(Clone, Copy)]
-struct SimpleCommand<'a> {
-    text: &'a str,
-    /// Whether another command reads the output.
-    is_piped: bool,
-}
-
-impl<'a> SimpleCommand<'a> {
-    /// Returns whether the command prints its arguments for a user.
-    fn is_printed(self) -> bool {
-        !self.is_piped && self.name().is_some_and(|name| PRINTERS.contains(&name.to_ascii_lowercase().as_str()))
-    }
-
-    /// The name of the program.
-    fn name(self) -> Option<&'a str> {
-        let is_between = |c: char| c.is_whitespace() || matches!(c, '-' | '@' | '(' | '{' | '"' | '\'');
-        let mut words = self.text.split(is_between).filter(|word| !word.is_empty());
-        words.find(|word| !matches!(*word, "then" | "do" | "else" | "cmd:" | "run:"))
-    }
-}
-
-/// The line that ends a text, if a command prints the lines after it: `cat <<EOF`.
-fn end_of_printed(line: &str) -> Option<&str> {
-    let (before, after) = line.split_once("<<").filter(|(_, after)| !after.starts_with('<'))?;
-    let after = after.trim_start_matches('-').trim_start();
-    let end = after.trim_start_matches(['"', '\'', '\\']);
-    let end = end.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().filter(|end| !end.is_empty())?;
-    let command = simple_commands(before).last()?;
-    let is_printer = command.name() == Some("cat") || command.is_printed();
-    let is_redirected = line.replace(">&2", "").contains(['>', '|']);
-    (is_printer && !is_redirected).then_some(end)
-}
-
 /// The text of a Taskfile without the files below `sources` and `generates`. Task only compares these files.
 fn without_watched_files(text: &str) -> Cow<'_, str> {
     let is_list =
@@ -379,69 +337,11 @@ fn without_watched_files(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.collect())
 }
 
-/// The commands between the operators of a shell. An operator in quotes is text.
-fn simple_commands(line: &str) -> impl Iterator<Item = SimpleCommand<'_>> {
-    let mut quote = None;
-    let is_operator = move |c: char| {
-        match quote {
-            Some(open) if open == c => quote = None,
-            None if matches!(c, '"' | '\'') => quote = Some(c),
-            _ => {}
-        }
-        quote.is_none() && matches!(c, ';' | '&' | '|')
-    };
-    let mut rest = Some(line);
-    let commands = line.split(is_operator).map(move |text| {
-        rest = rest.and_then(|rest| rest.get(text.len()..));
-        let is_piped = rest.is_some_and(|rest| rest.starts_with('|') && !rest.starts_with("||"));
-        rest = rest.and_then(|rest| rest.get(1..));
-        SimpleCommand { text, is_piped }
-    });
-    commands.filter(|command| !command.text.is_empty())
-}
-
 /// Returns whether one of the ends of paths is the end of a path.
 fn contains_end_of(ends: &BTreeSet<String>, folder: &str) -> bool {
     let is_end =
         |end: &String| folder.strip_suffix(end.as_str()).is_some_and(|start| start.is_empty() || start.ends_with('/'));
     ends.iter().any(is_end)
-}
-
-/// A line without the quotes that end before the rest of a path: `"$ROOT"/apps` is one word of a shell.
-fn without_inner_quotes(line: &str) -> Cow<'_, str> {
-    let is_inner = ["\"/", "'/"].iter().any(|quote| line.contains(quote));
-    if is_inner { Cow::Owned(line.replace("\"/", "/").replace("'/", "/")) } else { Cow::Borrowed(line) }
-}
-
-fn is_end_of_path(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '=' | ';' | ':' | ',' | '(' | ')' | '[' | ']' | '|' | '>' | '&')
-}
-
-/// The segments of the path of a directory with a variable, such as `clusters/$NAME/patches`. The item of a variable is
-/// empty.
-///
-/// A variable at the start contains the root of the repository. A path needs two known segments, since another directory
-/// may have the name of one.
-fn path_with_variable(word: &str) -> Option<Vec<String>> {
-    let is_open = |segment: &&str| is_computed(segment) || matches!(*segment, "." | ".." | "");
-    let segments = word.trim_end_matches('/').split('/').skip_while(is_open);
-    let path: Vec<String> =
-        segments.map(|segment| if is_computed(segment) { String::new() } else { segment.to_owned() }).collect();
-    let is_known = |segment: &&String| !segment.is_empty();
-    let is_folder = path.last().is_some_and(|last| !last.is_empty() && !last.contains('.'));
-    let is_literal = path.iter().all(|segment| segment.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)));
-    let counts = (path.iter().filter(is_known).count(), path.len());
-    (is_folder && is_literal && counts.0 >= 2 && counts.0 < counts.1).then_some(path)
-}
-
-/// The end of the path of a manifest, with at least one directory. A variable usually contains the root of the
-/// repository.
-fn path_of_manifest(word: &str) -> Option<String> {
-    let start = word.rfind(['$', '}']).and_then(|at| word.get(at..)?.find('/').map(|slash| at + slash + 1));
-    let path = word.get(start.unwrap_or(0)..)?.trim_start_matches("./").trim_start_matches("../");
-    let is_literal = path.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
-    let is_relative = !path.starts_with('/') && !path.contains("..");
-    (is_yaml(path) && path.contains('/') && is_literal && is_relative).then(|| path.to_owned())
 }
 
 /// A manifest inside another file, read line by line.
@@ -531,16 +431,6 @@ fn address(text: &str) -> &str {
         depth == 0 && (c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | ']' | '>' | ',' | ';' | '|'))
     };
     text.find(is_end).and_then(|end| text.get(..end)).unwrap_or(text)
-}
-
-/// A word without quotes, and without the punctuation of lists and commands.
-fn trimmed(word: &str) -> &str {
-    word.trim().trim_matches(['"', '\'', '`', ',', ';', '[', ']', '(', ')'])
-}
-
-/// Returns whether a name contains a variable.
-fn is_computed(name: &str) -> bool {
-    name.contains(['$', '{', '}', '<'])
 }
 
 pub(super) fn is_helmfile(path: &str) -> bool {

@@ -1,5 +1,6 @@
 mod kinds;
 mod directories;
+mod variants;
 mod possible;
 mod switched_off;
 
@@ -53,7 +54,10 @@ declare! {
     /// - files of other tools
     /// - objects that an unbuilt input or a template of a Kustomization may reach, directly or through further
     ///   Kustomizations
-    /// - directories that a script applies with `kubectl apply`
+    /// - directories that a Kustomization applies with another value of a variable that has a default value, or with
+    ///   another value of a segment that `replacements` write
+    /// - directories that a script, or a command in a code block of Markdown, applies with `kubectl apply`
+    /// - directories whose path is a string of Terraform or Bicep, or of a program that creates Kustomizations
     /// - directories without Flux objects if a program mentions their files, if Argo CD has an object there, or if a
     ///   namespace or a name has a placeholder
     /// - all objects, if an applier applies a complete artifact that may contain this repository
@@ -175,8 +179,13 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     folders.append(&mut directories);
     remove_applied_by_hand(&mut folders, fleet, found);
     let possible = PossiblyReached::of(fleet, reached, &applied);
+    let programs = &fleet.repo.other_programs;
+    // The build of a directory that a cluster reaches omits these objects, whoever else applies it.
+    let apart = folders.keys().copied().filter(|folder| reached.nearest(folder) != Some(*folder));
+    let named = programs.named_folders(&apart.collect());
     folders.retain(|folder, _| {
-        let program = fleet.repo.other_programs.applier(folder).map(|program| format!("the program of `{program}`"));
+        let program = programs.applier(folder).or_else(|| named.get(*folder).map(String::as_str));
+        let program = program.map(|program| format!("the program of `{program}`"));
         let by = program.or_else(|| possible.by(folder).map(str::to_owned));
         if let Some(by) = &by {
             found.unchecked(format!("objects in `{folder}`, which {by} may apply"));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::variants::Variants;
 use crate::flux::is_kustomization;
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;
@@ -14,12 +15,16 @@ use crate::yaml::Node;
 /// The directories that a cluster may reach, each with the object or file that makes it possible.
 ///
 /// It is a Kustomization that an unbuilt input may contain, or it contains a template from which a controller or a user
-/// creates a Kustomization.
-pub(super) struct PossiblyReached(BTreeMap<String, String>);
+/// creates a Kustomization. Or a Kustomization applies it with another value of a setting.
+pub(super) struct PossiblyReached {
+    found: BTreeMap<String, String>,
+    variants: Variants,
+}
 
 impl PossiblyReached {
     /// `applied` are the directories that the clusters apply.
     pub(super) fn of<'a>(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>, applied: &BTreeSet<&str>) -> Self {
+        let variants = Variants::of(fleet.repo, reached);
         let objects = || fleet.repo.objects.iter().map(|built| &built.object).chain(&fleet.repo.aside);
         // The paths of the Kustomizations in each directory, at any root of a source.
         let mut inside: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -31,6 +36,8 @@ impl PossiblyReached {
             };
             if reached.may_reach(object) {
                 open.push((leads, object.reference().to_string()));
+            } else if let Some(by) = variants.by(folder_of(written_position(object).1)) {
+                open.push((leads, by.to_owned()));
             } else {
                 let runs = segment_runs(folder_of(written_position(object).1));
                 runs.for_each(|run| inside.entry(run).or_default().push(leads.clone()));
@@ -49,12 +56,13 @@ impl PossiblyReached {
             open.extend(inside.remove(&*folder).unwrap_or_default().into_iter().map(|leads| (leads, by.clone())));
             found.entry(folder).or_insert(by);
         }
-        Self(found)
+        Self { found, variants }
     }
 
     /// The object or file that makes it possible that a cluster reaches a directory.
     pub(super) fn by(&self, folder: &str) -> Option<&str> {
-        segment_runs(folder).find_map(|run| self.0.get(run)).map(String::as_str)
+        let known = segment_runs(folder).find_map(|run| self.found.get(run)).map(String::as_str);
+        known.or_else(|| self.variants.by(folder))
     }
 }
 
