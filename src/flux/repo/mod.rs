@@ -2,6 +2,7 @@
 
 mod absent_files;
 mod moved_folders;
+mod unsubstituted_paths;
 mod named_paths;
 pub(super) mod skipped;
 mod directory_objects;

@@ -13,6 +13,7 @@ use super::named_paths::{NamedPaths, applied_folders};
 use super::own_sources::sources;
 use super::rootless::only_cluster;
 use super::skipped::Skipped;
+use super::unsubstituted_paths::explain_variables;
 use crate::base::finding::{Finding, Severity};
 use crate::base::group_findings::sort;
 use crate::base::set_aside::is_test_data;
@@ -216,6 +217,7 @@ impl Repo {
         excuse_rendered(&mut repo.problems, &repo.other_programs);
         excuse_submodules(&mut repo.problems, tree);
         repo.moved = explain(&mut repo.problems, files.tree(), &repo.clusters);
+        explain_variables(&mut repo.problems, &repo.clusters);
         sort(&mut repo.problems);
         repo.shareable = exchange.into_kept().map(|of_clusters| Arc::new(Shareable { builder, of_clusters }));
         repo
