@@ -63,7 +63,8 @@ fn words(file: &File) -> Vec<Word<'_>> {
     let is_infrastructure = OF_INFRASTRUCTURE.contains(&extension);
     let creates = COMMANDS.iter().any(|command| text.contains(command))
         || (OF_CODE.contains(&extension) && NAMES_OF_FLUX.iter().any(|name| text.contains(name)));
-    if !is_infrastructure && !creates && !(text.contains("kubectl") && text.contains("apply")) {
+    let applies = text.contains("kubectl") && text.contains("apply");
+    if !(is_infrastructure || creates || applies) {
         return Vec::new();
     }
     let mut in_block = false;
