@@ -5,16 +5,17 @@ use std::ops::Range;
 
 use super::repository::PLAINTEXT_SECRET;
 use crate::base::finding::Finding;
+use crate::flux::Repo;
 use crate::text::File;
 use crate::yaml::{DUPLICATE_KEY, INVALID_YAML};
 
 /// Removes the findings in documents with a syntax error. Only a part of such a document is known, so a field that seems
 /// to be missing may follow after the error. The finding of the error counts the removed ones.
-pub(super) fn remove_in_invalid(findings: &mut Vec<Finding>) {
-    let mut invalid: BTreeMap<String, Vec<(Range<usize>, usize)>> = BTreeMap::new();
-    for finding in findings.iter().filter(|finding| finding.rule == INVALID_YAML) {
-        let span = &finding.at.span;
-        let documents = invalid.entry(span.file().path().to_owned()).or_default();
+pub(super) fn remove_in_invalid(findings: &mut Vec<Finding>, repo: &Repo) {
+    let mut invalid: BTreeMap<&str, Vec<(Range<usize>, usize)>> = BTreeMap::new();
+    for problem in repo.problems.iter().filter(|problem| problem.rule == INVALID_YAML) {
+        let span = &problem.at.span;
+        let documents = invalid.entry(span.file().path()).or_default();
         documents.push((document_around(span.file(), span.range().start), 0));
     }
     if invalid.is_empty() {

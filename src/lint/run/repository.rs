@@ -185,7 +185,7 @@ fn find<T: Send>(
     let mut unwanted = apply_levels(&mut findings, &options.lint, |rule| options.runs(rule));
     sort(&mut findings);
     absorb(&mut findings);
-    remove_in_invalid(&mut findings);
+    remove_in_invalid(&mut findings, repo);
     let mut exceptions = Exceptions::new(&options.lint.exceptions, options.today);
     let mut accepted: Vec<Finding> = findings.extract_if(.., |finding| exceptions.accept(finding)).collect();
     findings.retain(|finding| options.reports(finding.rule));

@@ -141,18 +141,18 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
     let inside = inside.map(|(unit, syncs)| ((*unit).to_string(), syncs.clone())).collect();
     // A cluster applies a Kustomization once, so it applies only one of the directories that define it.
     let has_alternatives = are_alike(&inside);
+    let of_build = includers.is_buildable(folder).then(|| self_applied::of_cluster(builder, folder)).flatten();
+    let own = of_build.or_else(|| {
+        let syncs = units.iter().filter(|(unit, _)| is_inside(unit, folder)).flat_map(|(_, syncs)| syncs);
+        self_applied::of_files(builder, folder, syncs.copied())
+    });
+    if let Some(own) = own {
+        return RootCandidate { has_alternatives, ..own };
+    }
     let mut objects: Vec<Object> = Vec::new();
     if includers.is_buildable(folder) {
-        if let Some(found) = self_applied::of_cluster(builder, folder) {
-            return RootCandidate { has_alternatives, ..found };
-        }
         objects = builder.build(folder).objects;
     } else {
-        let syncs =
-            units.iter().filter(|(unit, _)| is_inside(unit, folder)).flat_map(|(_, syncs)| syncs.iter().copied());
-        if let Some(found) = self_applied::of_files(builder, folder, syncs) {
-            return RootCandidate { has_alternatives, ..found };
-        }
         for (unit, syncs) in units.iter().filter(|(unit, _)| is_inside(unit, folder)) {
             objects.extend(syncs.iter().map(|sync| sync.object.clone()));
             objects.extend(sources_in(builder, unit));

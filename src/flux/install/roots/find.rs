@@ -63,6 +63,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     coverage.add(tree, candidates.iter());
     let mut by_hand = self_applied(builder, &includers, &coverage);
     by_hand.retain(|one| one.synced(tree).is_none_or(|folder| !coverage.overlaps(&folder)));
+    remove_of_others(tree, &coverage, &candidates, &mut by_hand);
     candidates.extend(by_hand);
     remove_unused(tree, &mut candidates);
     let mut overlaps = remove_overlaps(tree, &includers, &mut candidates);
@@ -120,6 +121,19 @@ fn own_repositories(tree: &Tree, coverage: &Coverage<'_>, candidates: &[RootCand
     };
     let own = repositories(false);
     if own.is_empty() { repositories(true) } else { own }
+}
+
+/// Removes the candidates that sync another repository than the roots in this tree. Repositories often have the same
+/// directories, one for each cluster.
+fn remove_of_others(
+    tree: &Tree,
+    coverage: &Coverage<'_>,
+    roots: &[RootCandidate],
+    candidates: &mut Vec<RootCandidate>,
+) {
+    let own = own_repositories(tree, coverage, roots);
+    let is_own = |one: &RootCandidate| repository(&one.objects).is_none_or(|name| own.contains(&name));
+    candidates.retain(|one| own.is_empty() || is_own(one));
 }
 
 /// Returns whether the synced directory of a candidate contains or applies the file of the candidate.
