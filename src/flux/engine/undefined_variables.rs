@@ -27,7 +27,7 @@ pub(crate) struct Definitions<'a> {
     lacking: OnceCell<Lacking<'a>>,
 }
 
-/// The variables that ConfigMaps and Secrets lack.
+/// The variables that ConfigMaps, Secrets and Kustomizations lack.
 struct Lacking<'a> {
     /// The sets of sources that lack the same variables, with these variables.
     sets: Vec<(BTreeSet<Source<'a>>, BTreeSet<&'a Name>)>,
@@ -35,7 +35,7 @@ struct Lacking<'a> {
     by_name: BTreeMap<&'a Name, usize>,
 }
 
-/// The file, position, kind and name of a ConfigMap or Secret with variables.
+/// The file, position, kind and name of a ConfigMap, Secret or Kustomization with variables.
 type Source<'a> = ((&'a str, u32, u32), &'a str, &'a str);
 
 /// The definition of a variable on a cluster.
@@ -199,6 +199,12 @@ fn lacking(clusters: &[ClusterBuild]) -> Lacking<'_> {
         let known = || slot.variables.sources.iter().filter(|source| source.place.is_some());
         let source = known().find(|source| &*source.kind == "ConfigMap").or_else(|| known().next());
         let source = source.and_then(|source| Some((source.place.as_ref()?.order(), &*source.kind, &*source.name)));
+        // A Kustomization without such sources sets its variables itself.
+        let own = || {
+            let set = slot.spec.object.node.at_keys(&["spec", "postBuild", "substitute"])?;
+            Some((set.span().order(), &*slot.spec.reference.kind, &*slot.spec.reference.name))
+        };
+        let source = source.or_else(own);
         for name in names {
             sources_of.entry(name).or_default().extend(source);
         }

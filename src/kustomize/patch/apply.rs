@@ -6,6 +6,7 @@ use super::json_patch;
 use super::merge_step::MergeError;
 use super::strategic_merge::merge;
 use crate::base::finding::Finding;
+use crate::kustomize::file::definition::FILE_NAMES;
 use crate::kustomize::objects::patch_targets::PatchTarget;
 use crate::kustomize::objects::resources::{History, ResourceId, ResourceIndex, Resources};
 use crate::kustomize::objects::selector::Selector;
@@ -315,8 +316,20 @@ fn unmatched(
             .related(other.node.span().clone(), "the object")
             .help("correct `metadata.namespace` of the patch; kustomize rejects a patch without an object");
     }
-    error(name, format!("this patch matches no object; {patched} does not exist")).help(
+    let finding = error(name, format!("this patch matches no object; {patched} does not exist")).help(
         "correct group, version, kind, name or namespace, or remove the patch; kustomize rejects a patch \
                without an object",
+    );
+    let span = name.span();
+    let file = span.file().path();
+    if FILE_NAMES.iter().any(|kustomization| file.rsplit('/').next() == Some(kustomization)) {
+        return finding;
+    }
+    // The file may define new objects, and belong to the resources.
+    finding.caused_by(format!("patches of {file}"), "", format!(" patches of `{file}` match no object")).help_for_all(
+        format!(
+            "list `{file}` below `resources` if it defines new objects, or correct the names; kustomize rejects a patch \
+             without an object"
+        ),
     )
 }

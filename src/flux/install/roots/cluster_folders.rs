@@ -144,7 +144,7 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
     let of_build = includers.is_buildable(folder).then(|| self_applied::of_cluster(builder, folder)).flatten();
     let own = of_build.or_else(|| {
         let syncs = units.iter().filter(|(unit, _)| is_inside(unit, folder)).flat_map(|(_, syncs)| syncs);
-        self_applied::of_files(builder, folder, syncs.copied())
+        self_applied::of_files(builder, includers, folder, syncs.copied())
     });
     if let Some(own) = own {
         return RootCandidate { has_alternatives, ..own };

@@ -129,13 +129,25 @@ pub(super) fn of_cluster(builder: &Builder, folder: &str) -> Option<RootCandidat
 }
 
 /// The candidate for the directory of a cluster, if one of its files contains a Kustomization that applies the directory.
+///
+/// If the directory does not contain the file, a user applies all objects of the file.
 pub(super) fn of_files<'a>(
     builder: &Builder,
+    includers: &Includers,
     folder: &str,
     mut inside: impl Iterator<Item = &'a WrittenSync>,
 ) -> Option<RootCandidate> {
     let sync = inside.find(|sync| sync.is_loose && applies(&sync.object, folder))?;
-    Some(RootCandidate { home: folder.to_string(), ..with_sources(builder, sync, folder) })
+    let mut found = RootCandidate { home: folder.to_string(), ..with_sources(builder, sync, folder) };
+    if !includers.reaches(folder, &sync.file) {
+        let beside = builder.files().get(&sync.file);
+        let beside: Vec<Object> = beside.iter().flat_map(|beside| objects(beside)).collect();
+        if beside.iter().filter(|object| is_kustomization(object)).count() == 1 {
+            let others = beside.into_iter().filter(|object| !is_kustomization(object) && !is_source(object));
+            found.objects.splice(0..0, others);
+        }
+    }
+    Some(found)
 }
 
 /// Returns whether an object is a Kustomization that applies exactly a directory.
