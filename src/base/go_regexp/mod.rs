@@ -70,6 +70,11 @@ impl Regexp {
         if self.states * STATE > LARGE { self.states } else { 0 }
     }
 
+    /// The names of the groups, in the order of their numbers. Group 0 is the whole match. Unnamed groups are `None`.
+    pub fn groups(&self) -> impl Iterator<Item = Option<&str>> {
+        self.regex.capture_names()
+    }
+
     /// Returns whether the pattern matches a part of a text.
     pub fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)

@@ -13,7 +13,8 @@ declare! {
     /// ## Why
     ///
     /// Flux parses the range at each reconciliation, and the API server does not. A source or an ImagePolicy with an
-    /// invalid range never becomes ready, and a chart with an invalid version is never installed.
+    /// invalid range never becomes ready, and a chart with an invalid version is never installed. The Flux Operator
+    /// installs nothing for a FluxInstance with an invalid `distribution.version`.
     ///
     /// The severity is warning for the version of a chart that may be a tag, such as `latest`: a registry may contain a
     /// chart with exactly this tag, while the index of a HelmRepository contains only versions.
@@ -59,7 +60,8 @@ declare! {
     /// ## Source
     ///
     /// [Flux: versions of an OCIRepository](https://fluxcd.io/flux/components/source/ocirepositories/#semver-example),
-    /// [Masterminds: constraints](https://github.com/Masterminds/semver#checking-version-constraints)
+    /// [Masterminds: constraints](https://github.com/Masterminds/semver#checking-version-constraints),
+    /// `matchVersions` and `makeFilters` of flux-operator
     "invalid-version-range", Error, "Flux cannot parse a range of versions", Check::Object(check),
 }
 
@@ -93,12 +95,17 @@ fn range_of(object: &Object) -> Option<(&Node, bool)> {
     let at = |path: &[&str]| object.node.at_keys(path).filter(|node| !node.is_null());
     let has = |path: &[&str]| at(path).and_then(Node::text).is_some_and(|text| !text.is_empty());
     let is_of_index = |path: &[&str]| at(path).and_then(Node::text) == Some("HelmRepository");
+    let is_static = at(&["spec", "type"]).and_then(Node::text) == Some("Static");
     match (object.group(), object.kind()) {
         // The precedence is: commit, name, range; and: digest, range.
         (groups::SOURCE, "GitRepository") if has(&["spec", "ref", "commit"]) || has(&["spec", "ref", "name"]) => None,
         (groups::SOURCE, "OCIRepository") if has(&["spec", "ref", "digest"]) => None,
         (groups::SOURCE, "GitRepository" | "OCIRepository") => Some((at(&["spec", "ref", "semver"])?, false)),
         (groups::IMAGE, "ImagePolicy") => Some((at(&["spec", "policy", "semver", "range"])?, false)),
+        (groups::FLUX_OPERATOR, "FluxInstance") => Some((at(&["spec", "distribution", "version"])?, false)),
+        (groups::FLUX_OPERATOR, "ResourceSetInputProvider") if !is_static => {
+            Some((at(&["spec", "filter", "semver"])?, false))
+        }
         (groups::SOURCE, "HelmChart") if is_of_index(&["spec", "sourceRef", "kind"]) => {
             Some((at(&["spec", "version"])?, true))
         }

@@ -44,6 +44,7 @@ rules! {
     mod invalid_expression;
     mod invalid_git_url;
     mod invalid_policy;
+    mod invalid_source;
     mod invalid_values;
     mod invalid_variable_name;
     mod invalid_version_range;

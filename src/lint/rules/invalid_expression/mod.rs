@@ -1,23 +1,34 @@
+mod extract;
+mod patterns;
+
 use crate::base::finding::{Finding, Label};
 use crate::cel::Environment;
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
+use crate::lint::fields::known_text;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
-use crate::yaml::{Node, Style, Value};
+use crate::yaml::Node;
 
 declare! {
-    /// Flux cannot parse a CEL expression.
+    /// Flux cannot parse a CEL expression or a regular expression.
     ///
     /// ## Why
     ///
     /// Flux compiles the expressions of an object at each reconciliation. After a syntax error, a Kustomization, HelmRelease
     /// or ResourceSet applies nothing, a Receiver reconciles nothing, and a Provider does not set the status of a commit.
-    /// The API server does not parse these expressions.
+    /// An ImagePolicy selects no image, an ImageRepository reads no tags, and a source or a ResourceSetInputProvider never
+    /// becomes ready. An Alert ignores an invalid pattern, which is a warning. The API server does not parse these
+    /// expressions.
     ///
-    /// The rule checks the syntax of `readyExpr`, `healthCheckExprs`, `resourceFilter` and `commitStatusExpr`. It does not
-    /// check whether the fields that an expression reads exist.
+    /// The rule checks the CEL syntax of `readyExpr`, `healthCheckExprs`, `resourceFilter` and `commitStatusExpr`. It does
+    /// not check whether the fields that an expression reads exist. Regular expressions have the syntax of Go's package
+    /// `regexp`, which has no lookahead. The rule checks `filterTags.pattern`, `exclusionList`, `inclusionList`,
+    /// `semverFilter`, `matchOIDCIdentity`, and the filters of a ResourceSetInputProvider.
+    ///
+    /// An ImagePolicy replaces a group that the pattern does not have by nothing. If `filterTags.extract` has no other
+    /// group, all tags become the same text, and a numerical or SemVer policy fails.
     ///
     /// ## How to fix it
     ///
@@ -69,16 +80,26 @@ declare! {
     ///
     /// ## Versions
     ///
-    /// Since Flux 2.5, until now. Flux 2.5 introduced `healthCheckExprs`.
+    /// Since Flux 2.0, until now. Flux 2.2 introduced `matchOIDCIdentity`, Flux 2.3 `semverFilter`, and Flux 2.5
+    /// `healthCheckExprs`.
     ///
     /// ## Source
     ///
     /// [Flux: health check expressions](https://fluxcd.io/flux/components/kustomize/kustomizations/#health-check-expressions),
-    /// `runtime/cel` of `github.com/fluxcd/pkg`
-    "invalid-expression", Error, "Flux cannot parse a CEL expression", Check::Object(check),
+    /// [Flux: filter tags](https://fluxcd.io/flux/components/image/imagepolicies/#filter-tags),
+    /// [Go: syntax of regular expressions](https://github.com/google/re2/wiki/Syntax),
+    /// `runtime/cel` of `github.com/fluxcd/pkg`; `NewRegexFilter` and `filterOutTags` of image-reflector-controller;
+    /// `filterTags` of source-controller; `makeFilters` of flux-operator
+    "invalid-expression", Error, "Flux cannot parse a CEL expression or a regular expression", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
+    check_cel(applied, found);
+    patterns::check(applied, found);
+    extract::check(applied, found);
+}
+
+fn check_cel(applied: &Applied<'_>, found: &mut Findings) {
     let object = applied.object;
     let (field, consequence) = match (object.group(), object.kind()) {
         (groups::KUSTOMIZE, "Kustomization")
@@ -98,10 +119,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     });
     let own = field.and_then(|field| Some((field, spec.get(field)?)));
     for (field, node) in dependencies.chain(checks).chain(own) {
-        let Value::Scalar(text, style) = &node.value else { continue };
-        if *style == Style::Unknown || text.is_empty() || text.contains("${") {
-            continue;
-        }
+        let Some(text) = known_text(node) else { continue };
         let Some(error) = Environment::syntax_error(text) else { continue };
         let message = format!("`{field}` of {} is not a valid CEL expression: {}", object.reference(), error.message);
         let label = Label::new(applied.by.place(node.span()), "Flux cannot parse this expression");
