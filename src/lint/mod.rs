@@ -5,6 +5,7 @@ mod fields;
 mod findings;
 mod refs;
 mod facts;
+mod namespace_change;
 mod view;
 mod presence;
 mod api_uses;

@@ -138,6 +138,11 @@ impl<'a> WrittenObjects<'a> {
         })
     }
 
+    /// Returns whether the repository has a directory.
+    pub(crate) fn has_folder(&self, path: &str) -> bool {
+        self.repo.sources.as_ref().is_none_or(|sources| sources.repository_files().tree().has_folder(path))
+    }
+
     /// The name of the kustomization file of a directory.
     pub(crate) fn kustomization_in(&self, folder: &str) -> Option<&'static str> {
         let path = file_in(self.repo.sources.as_ref()?.repository_files(), folder).into_iter().next()?;

@@ -3,12 +3,13 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::failed_appliers::{FailedAppliers, follows_from};
 use super::on_cluster::Presence;
-use super::own_inputs::{is_input, unknown_producer};
+use super::own_inputs::unknown_producer;
 use super::program_folders::ProgramFolders;
-use crate::base::finding::{Finding, Fix, Follows, ObjectRef, Safety};
+use crate::base::finding::{Finding, Fix, ObjectRef, Safety};
 use crate::base::similar_names::{MIN_WORD, did_you_mean, is_almost};
-use crate::flux::{Applied, Applier, COPY_FROM, NotBuiltReason, State};
+use crate::flux::{Applied, COPY_FROM, State};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
@@ -24,22 +25,6 @@ use crate::yaml::{Node, Origin};
 /// The maximum number of missing objects of a cluster for which the search makes a suggestion.
 const MAX_SUGGESTIONS: usize = 50;
 
-/// The maximum number of directories that a cluster does not apply because an applier fails.
-const MAX_FAILED: usize = 100;
-
-/// The rules that report that an applier fails.
-const FAILURES: &[&str] = &[
-    "missing-path",
-    "failed-build",
-    "missing-resource",
-    "dangling-source",
-    "invalid-yaml",
-    "duplicate-key",
-    "default-namespace",
-    "undefined-variable",
-    "shell-variable-substituted",
-];
-
 /// A search for missing objects on a cluster, which caches its answers.
 pub(crate) struct MissingSearch<'v, 'a> {
     view: &'v View<'a>,
@@ -47,8 +32,7 @@ pub(crate) struct MissingSearch<'v, 'a> {
     suggestions: usize,
     /// The directories of the appliers that are built.
     built: OnceCell<BTreeSet<&'a str>>,
-    /// The directories that the cluster does not apply because an applier fails, each with this applier.
-    failed: OnceCell<Vec<(String, &'a Applier)>>,
+    failed: FailedAppliers<'v, 'a>,
     program_folders: OnceCell<ProgramFolders<'a>>,
 }
 
@@ -108,7 +92,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             known: BTreeMap::new(),
             suggestions: 0,
             built: OnceCell::new(),
-            failed: OnceCell::new(),
+            failed: FailedAppliers::of(view),
             program_folders: OnceCell::new(),
         }
     }
@@ -161,7 +145,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             found.unchecked(format!("{wanted}, which {program} may create"));
             return Answer::Unknown;
         }
-        if let Some(failed) = is_open.then(|| self.failed_applier(wanted)).flatten() {
+        if let Some(failed) = is_open.then(|| self.failed.applier_of(wanted)).flatten() {
             found.unchecked(format!("{wanted}, which {failed} would create if it did not fail"));
             return Answer::Missing(Missing {
                 wanted,
@@ -232,42 +216,6 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         let is_unexplained = suggestion.is_none() && elsewhere.is_none();
         let received = if is_unexplained { self.view.written.received(wanted) } else { None };
         Missing { wanted, suggestion, is_ambiguous, elsewhere, received, failed: None }
-    }
-
-    /// Returns the applier that would apply an object, but fails: its build, its source or an applier above it fails.
-    fn failed_applier(&self, wanted: ObjectId<'_>) -> Option<&'a ObjectRef> {
-        let failed = self.failed.get_or_init(|| self.failed_folders());
-        if failed.is_empty() {
-            return None;
-        }
-        let object = self.view.written.find(wanted)?;
-        let folder = folder_of(written_position(object).1);
-        let (_, applier) = failed.iter().find(|(path, _)| is_inside(folder, path))?;
-        (!is_input(self.view, applier, wanted)).then_some(&applier.reference)
-    }
-
-    fn failed_folders(&self) -> Vec<(String, &'a Applier)> {
-        let lacks_source = |state: &State| matches!(state, State::NotBuilt(NotBuiltReason::MissingSource(_)));
-        let fails = |state: &State| *state == State::Failed || lacks_source(state);
-        let appliers = || self.view.receiver.cluster.appliers.iter();
-        let failed = appliers().filter(|applier| !applier.folder.is_empty() && fails(&applier.state));
-        let mut failed: Vec<(String, &'a Applier)> =
-            failed.map(|applier| (applier.folder.clone(), &**applier)).collect();
-        let applied: BTreeSet<&str> = appliers().map(|applier| &*applier.folder).collect();
-        // The Kustomizations in the directory of a failed applier do not exist either.
-        let mut at = 0;
-        while let Some((folder, applier)) = failed.get(at).filter(|_| at < MAX_FAILED).cloned() {
-            let below = self.view.written.kustomizations_in(|path| is_inside(path, &folder));
-            let below: Vec<String> = below.map(|(_, path)| path).collect();
-            for path in below {
-                let is_known = failed.iter().any(|(known, _)| *known == path);
-                if !path.is_empty() && !is_known && !applied.contains(&*path) {
-                    failed.push((path, applier));
-                }
-            }
-            at += 1;
-        }
-        failed
     }
 
     /// Returns the object in a directory that the cluster does not apply.
@@ -395,8 +343,7 @@ impl Missing<'_> {
         let summary = format!(" places reference {wanted}, which the cluster does not receive");
         let finding = finding.caused_by(wanted.to_string(), "", summary);
         if let Some(applier) = self.failed {
-            let follows = Follows { rules: FAILURES, object: applier.clone(), stands_alone: false };
-            return finding.following(follows);
+            return finding.following(follows_from(applier));
         }
         if let Some(ReceivedObject { object, cluster, applier }) = self.received {
             let folder = folder_of(written_position(object).1);

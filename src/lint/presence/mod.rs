@@ -5,5 +5,6 @@ pub(super) mod generators;
 pub(super) mod on_cluster;
 pub(super) mod own_inputs;
 mod program_folders;
+pub(super) mod failed_appliers;
 pub(super) mod missing;
 pub(super) mod dangling;

@@ -7,6 +7,7 @@ use crate::flux::{Applied, Applier, ApplierKind, is_flux};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
+use crate::lint::presence::failed_appliers::FailedAppliers;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -188,6 +189,7 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
     let mut judged: Index<Name, ()> = Index::default();
     let is_home_unknown = view.receiver.cluster.evidence.lacks_bootstrap && !view.shows_controllers();
     let homes = LazyCell::new(|| possible_homes(view));
+    let failed = FailedAppliers::of(view);
     let of_objects = view.namespaces().map(|(namespace, applied)| (namespace, applied, Use::Object));
     for (namespace, applied, usage) in of_objects.chain(targets(view)) {
         if judged.insert(namespace.clone(), ()).is_some() || is_of_platform(namespace) {
@@ -218,10 +220,14 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
         let is_same = |other: &Use<'_>| mem::discriminant(other) == mem::discriminant(&usage);
         let users = users.remove(&**namespace).unwrap_or_default();
         let users = users.into_iter().filter(|(_, usage)| is_same(usage));
+        let failure = failed.failure(ObjectId { group: "", kind: "Namespace", namespace: "", name: namespace });
         let findings = users.map(|(applied, usage)| {
             let (mut finding, _) = finding(view, namespace, &applied, usage);
             finding.clusters.push(view.receiver.to_string().into());
-            finding
+            match &failure {
+                Some(follows) => finding.following(follows.clone()),
+                None => finding,
+            }
         });
         (view, namespace, findings.collect(), remedy)
     });

@@ -2,12 +2,11 @@ use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::Applied;
-use crate::kube::{Object, groups};
+use crate::kube::groups;
 use crate::lint::findings::Findings;
+use crate::lint::namespace_change::NamespaceChange;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::text::Span;
-use crate::yaml::{ChangedBy, Origin};
 
 declare! {
     /// The field `namespace` of a kustomization replaces another namespace of the cluster.
@@ -136,49 +135,31 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let namespaces: BTreeSet<&str> = view.namespaces().map(|(name, _)| &**name).collect();
     for applied in OF_NAMESPACE.into_iter().flat_map(|(group, kind)| view.of_kind(group, kind)) {
         let Some(namespace) = applied.object.namespace() else { continue };
-        let Some((by, written)) = replaced(&applied) else { continue };
-        let own = written.text().trim_matches(['"', '\'']);
+        let Some(change) = NamespaceChange::of(&applied, "namespace") else { continue };
+        let own = change.written.text().trim_matches(['"', '\'']);
         // The overlays of several namespaces may share a base that names one of them.
         let is_applied_there = || {
             let object = applied.object;
             view.find(object.group(), object.kind(), own, object.name()).is_some()
         };
         if own != namespace && own != "default" && namespaces.contains(own) && !is_applied_there() {
-            found.extend(finding(&applied, namespace, own, by, written));
+            found.push(finding(&applied, namespace, own, &change));
         }
     }
 }
 
-/// The change that replaced the namespace in the manifest of an object, and the position of that namespace.
-fn replaced<'a>(applied: &Applied<'a>) -> Option<(&'a ChangedBy, &'a Span)> {
-    let Origin::Via(change) = &applied.object.node.at_keys(&["metadata", "namespace"])?.origin else { return None };
-    match &change.previous {
-        Some(Origin::At(written)) if written.file().root().is_none() => Some((&change.by, written)),
-        _ => None,
-    }
-}
-
-fn finding(applied: &Applied<'_>, namespace: &str, own: &str, by: &ChangedBy, written: &Span) -> Option<Finding> {
+fn finding(applied: &Applied<'_>, namespace: &str, own: &str, change: &NamespaceChange<'_>) -> Finding {
     let object = applied.object.reference();
-    let (ChangedBy::Field(place) | ChangedBy::Applier(place)) = by else { return None };
-    let is_set = |applier: &Object| {
-        applier.node.at_keys(&["spec", "targetNamespace"]).is_some_and(|target| target.span() == place)
-    };
-    let (field, of) = if applied.by.object.iter().chain(&*applied.by.shares_with).any(is_set) {
-        ("targetNamespace", applied.by.reference.to_string())
-    } else {
-        ("namespace", format!("`{}`", place.file().path()))
-    };
+    let NamespaceChange { field, of, place, written } = change;
     let message =
         format!("`{field}: {namespace}` of {of} replaces namespace `{own}` of {} `{}`", object.kind, object.name);
     let help = format!(
         "apply the object without `{field}`, or remove the namespace from its manifest if the new one is intended"
     );
     let summary = format!(" objects lose namespace `{own}` by `{field}: {namespace}` of {of}");
-    let finding = Finding::warning(RULE.id, Label::new(written.clone(), "replaced"), message)
+    Finding::warning(RULE.id, Label::new((*written).clone(), "replaced"), message)
         .help(help)
         .related(applied.by.place(place), "by this namespace")
         .caused_by(format!("{of} {own} {namespace}"), "", summary)
-        .about(object);
-    Some(finding)
+        .about(object)
 }

@@ -1,9 +1,11 @@
 use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, ApplierKind};
+use crate::flux::{Applied, ApplierKind, State};
 use crate::lint::context::Context;
 use crate::lint::facts::ownership_settings::{OwnershipSettings, prunes};
 use crate::lint::findings::Findings;
+use crate::lint::namespace_change::NamespaceChange;
 use crate::lint::rule::{Check, declare};
+use crate::text::{Span, folder_of};
 
 declare! {
     /// Flux prunes a namespace that the API server never deletes.
@@ -61,7 +63,12 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     if !object.is("", "Namespace") || !matches!(object.name(), "default" | "kube-public" | "kube-system") {
         return;
     }
-    if !prunes(by) || OwnershipSettings::read(object, by.kind).is_not_pruned {
+    // A Kustomization that does not build applies and prunes nothing.
+    if !prunes(by) || by.state == State::Failed || OwnershipSettings::read(object, by.kind).is_not_pruned {
+        return;
+    }
+    if let Some(change) = NamespaceChange::of(applied, "name").filter(renames_by_mistake) {
+        found.push(of_renamed(applied, &change));
         return;
     }
     let annotation = match by.kind {
@@ -78,4 +85,30 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     found.push(
         Finding::warning(RULE.id, label, message).help(help).about(object.reference()).caused_by("", "", summary),
     );
+}
+
+/// Returns whether the name of a Namespace is not a placeholder, as in a component that several kustomizations use.
+fn renames_by_mistake(change: &NamespaceChange<'_>) -> bool {
+    let own = change.written.text().trim_matches(['"', '\'']);
+    let is_name = own.starts_with(|first: char| first.is_ascii_alphanumeric()) && own != "not-used";
+    let folder = |span: &Span| folder_of(span.file().path()).to_owned();
+    is_name && (change.field == "targetNamespace" || folder(change.place) == folder(change.written))
+}
+
+/// The finding of a Namespace that a kustomization or an applier renames.
+fn of_renamed(applied: &Applied<'_>, change: &NamespaceChange<'_>) -> Finding {
+    let Applied { object, by, .. } = applied;
+    let NamespaceChange { field, of, place, written } = change;
+    let (name, own) = (object.name(), written.text().trim_matches(['"', '\'']));
+    let message = format!(
+        "`{field}: {name}` of {of} renames Namespace `{own}`, so the cluster does not receive it, and {} prunes \
+         Namespace `{name}`",
+        by.reference
+    );
+    let help = format!("apply the Namespace without `{field}`, or remove it");
+    Finding::warning(RULE.id, Label::new((*written).clone(), "renamed"), message)
+        .help(help)
+        .related(by.place(place), "by this namespace")
+        .about(object.reference())
+        .caused_by(format!("{of} {name}"), "", format!(" Namespaces are renamed by `{field}: {name}` of {of}"))
 }
