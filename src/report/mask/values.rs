@@ -62,6 +62,9 @@ const FIELDS: [&str; 12] = [
 fn own_words<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
     let is_lower = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
     let words_of_texts: BTreeSet<&str> = texts.flat_map(words).filter(is_lower).collect();
+    if words_of_texts.is_empty() {
+        return words_of_texts;
+    }
     let own = RULES.iter().flat_map(|rule| [rule.id, rule.summary, rule.docs]).flat_map(words).chain(FIELDS);
     own.filter_map(|word| words_of_texts.get(word).copied()).collect()
 }

@@ -5,15 +5,17 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::markers::may_name_secrets;
+use super::markers::words_that_may_name_secrets;
 use super::name::{Name, of_value};
 
-/// Matches `NAME = VALUE`, and `--NAME VALUE`, also as two items of a list.
-static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?:--?)?([A-Za-z][A-Za-z0-9_.-]*)\s?=\s?["']?([^\s"',;)}\]=]+)|--([A-Za-z][A-Za-z0-9_.-]*)(?:["']?,\s*|["']?\s+-\s+|[ \t]+)["']?([^\s"',;)}\]-][^\s"',;)}\]]*)"#,
-    )
-    .expect("the expression is constant")
+/// Matches the value after `NAME =`.
+static ASSIGNED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"^\s?=\s?["']?([^\s"',;)}\]=]+)"#).expect("the expression is constant"));
+
+/// Matches the value after `--NAME`, also as the next item of a list.
+static ARGUMENT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"^(?:["']?,\s*|["']?\s+-\s+|[ \t]+)["']?([^\s"',;)}\]-][^\s"',;)}\]]*)"#)
+        .expect("the expression is constant")
 });
 
 /// Matches the short flags of clients for a password, with the name of the client before them: `mysql -pVALUE`, where a
@@ -84,26 +86,29 @@ fn values_of_requests(text: &str) -> Vec<Range<usize>> {
 pub fn assigned_values(text: &str) -> Vec<Range<usize>> {
     let mut of_clients = values_of_clients(text);
     of_clients.extend(values_of_requests(text));
-    if !(text.contains('=') || contains_flag(text)) || !may_name_secrets(text) {
-        return of_clients;
-    }
-    let found = ASSIGNMENT.captures_iter(text).filter_map(|found| {
-        let name = found.get(1).or_else(|| found.get(3))?.as_str();
-        let value = found.get(2).or_else(|| found.get(4))?;
+    let found = words_that_may_name_secrets(text).filter_map(|word| {
+        let value = value_after(text, &word)?;
+        let name = text.get(word)?.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
         let is_private = match of_value(name) {
             Name::Private => true,
-            Name::Ambiguous => value.as_str().bytes().any(|byte| byte.is_ascii_digit()),
+            Name::Ambiguous => text.get(value.clone())?.bytes().any(|byte| byte.is_ascii_digit()),
             Name::Neutral => false,
         };
-        (is_private && !value.as_str().starts_with(['$', '<', '{'])).then(|| value.range())
+        (is_private && !text.get(value.clone())?.starts_with(['$', '<', '{'])).then_some(value)
     });
     of_clients.into_iter().chain(found).collect()
 }
 
-/// Returns whether a text contains `--` before a letter.
-fn contains_flag(text: &str) -> bool {
-    let is_flag = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_alphabetic);
-    text.match_indices("--").any(|(at, _)| is_flag(at + 2))
+/// The range of the value that a text gives to the name in a word: `NAME=VALUE`, or `--NAME VALUE`.
+fn value_after(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    let rest = text.get(word.end..)?;
+    // Most names in YAML end with a colon.
+    if !rest.starts_with(['=', ' ', '\t', '\n', '\r', '"', '\'', ',']) {
+        return None;
+    }
+    let is_flag = || text.get(word.clone()).is_some_and(|word| word.contains("--"));
+    let found = ASSIGNED.captures(rest).or_else(|| ARGUMENT.captures(rest).filter(|_| is_flag()))?;
+    found.get(1).map(|value| word.end + value.start()..word.end + value.end())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The markers in private values, and the search for all markers at once.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
@@ -89,6 +90,24 @@ static NAME_FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
 /// Returns whether a text may be or contain the name of a private value: a fast check that excludes most texts.
 pub(super) fn may_name_secrets(text: &str) -> bool {
     NAME_FINDER.is_match(text)
+}
+
+/// The ranges of the words of a text that may be the names of private values. A word consists of letters, digits, `_`, `-`
+/// and `.`.
+pub(super) fn words_that_may_name_secrets(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let bytes = text.as_bytes();
+    let mut next = 0;
+    NAME_FINDER.find_iter(text).filter_map(move |found| {
+        // The rest of a word that was found contains no further word.
+        if found.start() < next {
+            return None;
+        }
+        let before = bytes.get(..found.start())?.iter().rev().take_while(|byte| is_of_word(byte)).count();
+        let after = bytes.get(found.end()..)?.iter().take_while(|byte| is_of_word(byte)).count();
+        next = found.end() + after;
+        Some(found.start() - before..next)
+    })
 }
 
 /// The characters that separate a name in a text from the rest.

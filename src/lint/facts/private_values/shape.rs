@@ -53,8 +53,14 @@ const HASHES: [&str; 15] = [
     "{SSHA}", "{PBKDF2}",
 ];
 
+/// The minimum length of a token or key. Most texts are shorter.
+const MIN_TOKEN: usize = 24;
+
 /// The first part of a text that is private under any name.
 pub(super) fn find(text: &str) -> Option<Shape> {
+    if text.len() < MIN_TOKEN && !text.contains("://") {
+        return None;
+    }
     let (mut has_key, mut has_address, mut tokens) = (false, false, Vec::new());
     for (at, marker) in markers(text) {
         match marker {
