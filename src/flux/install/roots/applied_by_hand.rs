@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 
 use super::candidate::{CandidateKind, RootCandidate};
+use super::cluster_folders::objects_in;
 use super::coverage::{Coverage, WrittenSync, source_of};
 use super::root::is_of;
 use super::self_applied::{path_of, waits_for_others};
 use super::synthetic_sync;
 use crate::base::set_aside::is_set_aside;
-use crate::flux::classify::objects;
 use crate::flux::install::includers::Includers;
 use crate::flux::object::kinds::{is_kustomization, is_source};
 use crate::kube::Object;
@@ -76,11 +76,4 @@ fn candidate(builder: &Builder, includers: &Includers, unit: &str) -> Option<Roo
     objects.push(sync);
     let found = RootCandidate::new(CandidateKind::ByHand, &file, objects, &path);
     Some(RootCandidate { home: unit.to_string(), findings, prefix: Some(String::new()), has_parts, ..found })
-}
-
-/// The objects in the files of a directory.
-fn objects_in(builder: &Builder, folder: &str) -> Vec<Object> {
-    let files = builder.files().tree().under(folder).filter(|path| folder_of(path) == folder);
-    let parsed = files.filter_map(|path| builder.files().get(path));
-    parsed.flat_map(|parsed| objects(&parsed).collect::<Vec<_>>()).collect()
 }

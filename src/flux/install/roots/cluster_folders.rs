@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::candidate::{CandidateKind, RootCandidate, base_of, prefixes};
 use super::coverage::{Coverage, WrittenSync, source_of};
 use super::names::{CLUSTERS, is_placeholder};
+use super::root::is_of;
 use super::self_applied;
 use super::synthetic_sync::{bootstrap_source, sync_of};
 use crate::base::set_aside::is_set_aside;
@@ -57,7 +58,7 @@ pub(super) fn cluster_folders(
         let parents: BTreeSet<&str> = units.keys().map(|unit| folder_of(unit)).collect();
         for parent in parents {
             let children = children(parent, &units);
-            if children.len() > 1 && are_alike(&children) {
+            if children.len() > 1 && are_alike(&children) && may_be_of_clusters(builder, includers, &children) {
                 found.extend(children.into_keys());
             }
         }
@@ -95,6 +96,46 @@ fn are_alike(children: &BTreeMap<String, Vec<&WrittenSync>>) -> bool {
     })
 }
 
+/// Returns whether these directories may belong to clusters, and are not variants of a package.
+///
+/// A package contains a source of another repository, and Kustomizations that apply the same directories of this source in
+/// each variant. Clusters of other repositories apply the package.
+fn may_be_of_clusters(
+    builder: &Builder,
+    includers: &Includers,
+    children: &BTreeMap<String, Vec<&WrittenSync>>,
+) -> bool {
+    let syncs = || children.values().flatten();
+    if syncs().any(|sync| sync.target.is_some()) {
+        return true;
+    }
+    let units: BTreeSet<&str> = syncs().flat_map(|sync| &sync.units).map(String::as_str).collect();
+    let mut paths: BTreeMap<String, String> = BTreeMap::new();
+    for unit in units {
+        let is_buildable = includers.is_buildable(unit);
+        let objects = if is_buildable { builder.build(unit).objects } else { objects_in(builder, unit) };
+        for object in objects.iter().filter(|object| is_kustomization(object)) {
+            if !objects.iter().any(|source| is_source(source) && is_of(object, source)) {
+                return true;
+            }
+            let path = clamp(object.text_at(&["spec", "path"]).unwrap_or_default());
+            if paths.insert(object.name().to_owned(), path.clone()).is_some_and(|other| other != path) {
+                return true;
+            }
+        }
+    }
+    // An artifact may contain a part of the tree. Many directories have a name without further parts, such as `default`.
+    let paths: BTreeSet<String> = paths.into_values().filter(|path| path.contains('/')).collect();
+    let contains = |file: &str| prefixes(folder_of(file)).any(|folder| ends_with_one(folder, &paths));
+    !paths.is_empty() && builder.files().tree().entries().any(|(file, _)| contains(file))
+}
+
+/// Returns whether a directory ends with one of several paths.
+fn ends_with_one(folder: &str, paths: &BTreeSet<String>) -> bool {
+    let ends = folder.match_indices('/').filter_map(|(at, _)| folder.get(at + 1..));
+    std::iter::once(folder).chain(ends).any(|end| paths.contains(end))
+}
+
 /// The directories beside the directories of roots that define a Kustomization of the root. A script or another
 /// repository may apply these directories to further clusters.
 fn beside_roots(units: &Units<'_>, coverage: &Coverage<'_>) -> BTreeSet<String> {
@@ -103,9 +144,10 @@ fn beside_roots(units: &Units<'_>, coverage: &Coverage<'_>) -> BTreeSet<String> 
     for root in coverage.synced().filter(|root| !root.is_empty()) {
         let inside = coverage.syncs.iter().filter(|sync| sync.units.iter().any(|unit| is_inside(unit, root)));
         let own: BTreeSet<_> = inside.map(identity).collect();
-        let beside = children(folder_of(root), units).into_iter();
-        let alike =
-            beside.filter(|(folder, syncs)| folder != root && syncs.iter().any(|sync| own.contains(&identity(sync))));
+        let beside = children(folder_of(root), units).into_iter().filter(|(folder, _)| folder != root);
+        let is_alike = |syncs: &[&WrittenSync]| syncs.iter().any(|sync| own.contains(&identity(sync)));
+        let is_copy = |syncs: &[&WrittenSync]| syncs.iter().any(|sync| coverage.is_copy_of_root(sync, root));
+        let alike = beside.filter(|(_, syncs)| is_alike(syncs) && !is_copy(syncs));
         found.extend(alike.map(|(folder, _)| folder));
     }
     found
@@ -180,6 +222,13 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
     let objects = sync_of(&source, name, &text(&format!("./{path}"), &place), &place);
     let found = RootCandidate::new(CandidateKind::Folder, &file, objects, &path);
     RootCandidate { home: folder.to_string(), prefix: Some(prefix), has_alternatives, ..found }
+}
+
+/// The objects in the files of a directory.
+pub(super) fn objects_in(builder: &Builder, folder: &str) -> Vec<Object> {
+    let files = builder.files().tree().under(folder).filter(|path| folder_of(path) == folder);
+    let parsed = files.filter_map(|path| builder.files().get(path));
+    parsed.flat_map(|parsed| objects(&parsed).collect::<Vec<_>>()).collect()
 }
 
 /// The sources that the files of a directory define.

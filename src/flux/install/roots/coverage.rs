@@ -124,6 +124,14 @@ impl<'a> Coverage<'a> {
         below.filter(|(target, _)| is_inside(target, folder)).any(|(_, by)| by.iter().any(is_outside))
     }
 
+    /// Returns whether a Kustomization is a copy of the one that applies a directory and is in this directory.
+    pub(super) fn is_copy_of_root(&self, copy: &WrittenSync, root: &str) -> bool {
+        let identity = |sync: &WrittenSync| (sync.object.namespace().map(str::to_owned), sync.object.name().to_owned());
+        let by = self.by_target.get(root).map_or(&[][..], Vec::as_slice);
+        let mut own = by.iter().map(|at| &self.syncs[*at]).filter(|sync| is_inside(&sync.file, root));
+        copy.target.as_deref() == Some(root) && own.any(|own| identity(own) == identity(copy))
+    }
+
     /// Returns whether a Kustomization of a directory applies another part of a parent directory.
     pub(super) fn applies_part(&self, unit: &str, folder: &str) -> bool {
         let is_of_unit = |at: &usize| self.syncs[*at].units.contains(unit);
