@@ -86,7 +86,7 @@ fn lineage(applier: &Arc<Applier>) -> impl Iterator<Item = &Arc<Applier>> {
 }
 
 /// The name of the chart of a release.
-fn chart_of<'a>(view: &View<'a>, release: &'a Object) -> Option<&'a str> {
+pub(crate) fn chart_of<'a>(view: &View<'a>, release: &'a Object) -> Option<&'a str> {
     let last = |name: &'a str| name.rsplit('/').next().unwrap_or(name);
     if let Some(chart) = release.text_at(&["spec", "chart", "spec", "chart"]) {
         return Some(last(chart));

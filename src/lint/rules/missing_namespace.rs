@@ -7,6 +7,7 @@ use crate::flux::{Applied, Applier, ApplierKind, is_flux};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
+use crate::lint::presence::definitions::may_be_installed;
 use crate::lint::presence::failed_appliers::FailedAppliers;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
@@ -35,6 +36,7 @@ declare! {
     /// - the namespace of Argo CD, and a namespace that an Application of the repository targets
     /// - a namespace with the same name as a chart, because the chart may contain it, unless its contents are known
     /// - a namespace that an unbuilt input may contain
+    /// - the namespace of an operator that nothing in the repository installs, if it contains only objects of the operator
     /// - a namespace with only objects of Flux, if no file bootstraps a cluster or installs Flux: the platform may configure
     ///   Flux there
     /// - remote clusters that Flux accesses with a `kubeConfig`, because other tools may create namespaces there
@@ -216,6 +218,14 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
         return Vec::new();
     }
     let mut users = users(view);
+    missing.retain(|(_, namespace, usage, _)| {
+        let users = users.get(&***namespace).map_or(&[][..], Vec::as_slice);
+        let group = operator_group(view, namespace, users).filter(|_| matches!(usage, Use::Object));
+        if let Some(group) = group {
+            found.unchecked(format!("Namespace `{namespace}`, which the installation of `{group}` may create"));
+        }
+        group.is_none()
+    });
     let with_findings = missing.into_iter().map(|(view, namespace, usage, remedy)| {
         let is_same = |other: &Use<'_>| mem::discriminant(other) == mem::discriminant(&usage);
         let users = users.remove(&**namespace).unwrap_or_default();
@@ -254,6 +264,23 @@ fn users<'a>(view: &'a View<'a>) -> BTreeMap<&'a str, Vec<(Applied<'a>, Use<'a>)
         users.entry(namespace).or_default().push((applied, usage));
     }
     users
+}
+
+/// The API group of an operator whose namespace has these users: all of them are custom resources of the operator, such as
+/// `security.istio.io` in `istio-system`, and nothing in the repository installs their CRDs. Whoever installs the operator
+/// creates its namespace too.
+fn operator_group<'a>(view: &View<'_>, namespace: &str, users: &[(Applied<'a>, Use<'_>)]) -> Option<&'a str> {
+    const MIN_WORD: usize = 4;
+    let is_named_alike = |group: &str| {
+        let mut words = namespace.split('-').filter(|word| word.len() >= MIN_WORD);
+        words.any(|word| group.split('.').any(|label| label.contains(word)))
+    };
+    let is_of_operator = |(applied, _): &(Applied<'a>, Use<'_>)| {
+        let group = applied.object.group();
+        is_named_alike(group) && !may_be_installed(view, group)
+    };
+    let (first, _) = users.first()?;
+    users.iter().all(is_of_operator).then(|| first.object.group())
 }
 
 /// The use of a namespace by an object.
