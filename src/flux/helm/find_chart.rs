@@ -8,8 +8,11 @@ use crate::flux::source::reference::{Lookup, SourceRef};
 use crate::flux::source::sources::Sources;
 use crate::kube::{Object, groups};
 use crate::kustomize::Files;
-use crate::text::{Tree, join};
+use crate::text::{Tree, folder_of, join};
 use crate::yaml::{Node, Style, Value};
+
+/// The file that defines a chart.
+const DEFINITION: &str = "Chart.yaml";
 
 /// The files of a chart.
 #[derive(Debug, Clone)]
@@ -37,6 +40,24 @@ impl ChartFiles {
     /// Reads the chart; `None` if the files contain no valid chart.
     pub fn read(&self) -> Option<Chart> {
         Chart::read(&self.files, &self.folder, self.values.as_deref())
+    }
+
+    /// The path of the file that the source does not contain, so that source-controller finds no chart: the archive or
+    /// the file Chart.yaml.
+    pub fn missing_file(&self) -> Option<String> {
+        let path = if self.is_packed() { Some(self.folder.clone()) } else { join(&self.folder, DEFINITION) };
+        path.filter(|path| !self.files.tree().has_file(path))
+    }
+
+    /// Returns whether the chart is an archive.
+    pub fn is_packed(&self) -> bool {
+        self.folder.strip_suffix(".tgz").is_some()
+    }
+
+    /// The directories of all charts of the source.
+    pub fn directories(&self) -> impl Iterator<Item = &str> {
+        let paths = self.files.tree().entries().map(|(path, _)| path);
+        paths.filter(|path| path.rsplit('/').next() == Some(DEFINITION)).map(folder_of)
     }
 
     /// The files of the source.

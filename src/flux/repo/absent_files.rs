@@ -68,6 +68,12 @@ fn referenced(finding: &Finding) -> Option<String> {
     join(folder_of(span.file().path()), span.text().trim_matches(['"', '\'']))
 }
 
+/// Returns whether a missing file may exist when Flux reads the repository: a submodule contains the file, or a
+/// `.gitignore` excludes it.
+pub fn may_exist_later(tree: &Tree, path: &str) -> bool {
+    submodules(tree).iter().any(|module| is_inside(path, module)) || Exclusions::of_git(tree).contain(path)
+}
+
 /// Lowers the severity of findings of missing files in submodules that are not checked out.
 ///
 /// A checkout has the files of submodules only if the user or the CI job asks for them.

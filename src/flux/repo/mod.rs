@@ -1,6 +1,6 @@
 //! The contents of a repository: its clusters, and the objects of its directories.
 
-mod absent_files;
+pub(super) mod absent_files;
 mod moved_folders;
 mod unsubstituted_paths;
 mod named_paths;

@@ -182,7 +182,11 @@ fn judge(
         }
     };
     let Some(chart) = charts.read(&files) else {
-        found.unchecked("values of HelmReleases, since their charts are not valid");
+        // `missing-chart` reports a missing chart.
+        if files.missing_file().is_none() {
+            let why = if files.is_packed() { "packed" } else { "not valid" };
+            found.unchecked(format!("values of HelmReleases, since their charts are {why}"));
+        }
         return Vec::new();
     };
     let object = applied.object;

@@ -52,6 +52,7 @@ rules! {
     mod legacy_oci_helm_repository;
     mod lockdown_missing;
     mod mismatched_image_marker;
+    mod missing_chart;
     mod missing_controller;
     mod missing_dependency;
     mod missing_drift_detection;
