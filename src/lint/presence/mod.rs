@@ -8,4 +8,3 @@ mod program_folders;
 pub(super) mod failed_appliers;
 pub(super) mod missing;
 pub(super) mod dangling;
-pub(super) mod definitions;

@@ -7,7 +7,7 @@ use crate::flux::{Applied, Applier, ApplierKind, is_flux};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
-use crate::lint::presence::definitions::may_be_installed;
+use crate::lint::order::definitions::may_be_installed;
 use crate::lint::presence::failed_appliers::FailedAppliers;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};

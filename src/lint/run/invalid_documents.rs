@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::repository::PLAINTEXT_SECRET;
+use super::options::PLAINTEXT_SECRET;
 use crate::base::finding::Finding;
 use crate::flux::Repo;
 use crate::text::File;

@@ -14,6 +14,9 @@ use crate::policy::Source;
 /// The rules about exceptions. They need the findings of all rules with exceptions.
 pub const ABOUT_EXCEPTIONS: [&str; 3] = [EXPIRED_EXCEPTION, INVALID_EXCEPTION, UNUSED_EXCEPTION];
 
+/// The rule whose errors do not depend on a cluster.
+pub(super) const PLAINTEXT_SECRET: &str = "plaintext-secret";
+
 /// The options of a run, such as the clusters to check and the rules to run.
 #[derive(Debug, Clone, Default)]
 pub struct Options {

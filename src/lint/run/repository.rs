@@ -12,7 +12,7 @@ use super::baseline::{Baseline, BaselineOutcome, BaselineUse};
 use super::generated_roots::remove_generated;
 use super::invalid_documents::remove_in_invalid;
 use super::objects::check_objects;
-use super::options::{ABOUT_EXCEPTIONS, Options};
+use super::options::{ABOUT_EXCEPTIONS, Options, PLAINTEXT_SECRET};
 use super::remote::RemoteAppliers;
 use super::settings::{TurnedOff, apply_levels};
 use super::suppress::Exceptions;
@@ -32,9 +32,6 @@ use crate::lint::rule::{Check, Rule};
 use crate::lint::rules::RULES;
 use crate::lint::view::{Positions, Received, View};
 use crate::text::{Index, Tree};
-
-/// The rule whose errors do not depend on a cluster.
-pub(super) const PLAINTEXT_SECRET: &str = "plaintext-secret";
 
 /// The result of a run of the linter.
 #[derive(Debug, Clone, Default)]

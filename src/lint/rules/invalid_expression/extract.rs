@@ -1,6 +1,5 @@
 //! The groups that `filterTags.extract` of an ImagePolicy reads.
 
-use super::RULE;
 use crate::base::finding::{Finding, Label, Severity};
 use crate::base::go_regexp::Regexp;
 use crate::flux::Applied;
@@ -10,7 +9,7 @@ use crate::lint::fields::known_text;
 use crate::lint::findings::Findings;
 use crate::yaml::Node;
 
-pub(super) fn check(applied: &Applied<'_>, found: &mut Findings) {
+pub(super) fn check(applied: &Applied<'_>, rule: &'static str, found: &mut Findings) {
     let object = applied.object;
     if !object.is(groups::IMAGE, "ImagePolicy") || applied.completion.mentions("filterTags") {
         return;
@@ -52,7 +51,7 @@ pub(super) fn check(applied: &Applied<'_>, found: &mut Findings) {
     };
     let message = format!("`extract: {text}` of {} {why}", object.reference());
     let label = Label::new(applied.by.place(node.span()), "read from the pattern");
-    let finding = Finding::error(RULE.id, label, message).about(object.reference());
+    let finding = Finding::error(rule, label, message).about(object.reference());
     let related = filter.get("pattern").map(Node::span);
     let finding = Finding { severity, ..finding }.help(format!("{remedy}: {result}"));
     found.push(match related {

@@ -95,8 +95,8 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     check_cel(applied, found);
-    patterns::check(applied, found);
-    extract::check(applied, found);
+    patterns::check(applied, RULE.id, found);
+    extract::check(applied, RULE.id, found);
 }
 
 fn check_cel(applied: &Applied<'_>, found: &mut Findings) {

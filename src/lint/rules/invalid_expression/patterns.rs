@@ -1,6 +1,5 @@
 //! The fields that Flux compiles as regular expressions.
 
-use super::RULE;
 use crate::base::finding::{Finding, Label, Severity};
 use crate::base::go_regexp::{Refused, Regexp};
 use crate::flux::Applied;
@@ -21,7 +20,7 @@ struct Pattern<'a> {
     consequence: &'static str,
 }
 
-pub(super) fn check(applied: &Applied<'_>, found: &mut Findings) {
+pub(super) fn check(applied: &Applied<'_>, rule: &'static str, found: &mut Findings) {
     let object = applied.object;
     for Pattern { node, field, severity, consequence } in patterns(object) {
         let Some(text) = known_text(node).filter(|_| !applied.completion.mentions(field)) else { continue };
@@ -29,7 +28,7 @@ pub(super) fn check(applied: &Applied<'_>, found: &mut Findings) {
         let Some(refused) = Regexp::compile(text).err().filter(|refused| *refused != Refused::Size) else { continue };
         let message = format!("`{field}` of {} is not a valid regular expression: {refused}", object.reference());
         let label = Label::new(applied.by.place(node.span()), "Go cannot compile this pattern");
-        let finding = Finding::error(RULE.id, label, message).about(object.reference());
+        let finding = Finding::error(rule, label, message).about(object.reference());
         found.push(Finding { severity, ..finding }.help(format!("correct the pattern; {consequence}")));
     }
 }

@@ -1,8 +1,8 @@
 //! The installation of the CRDs of custom resources.
 
+use super::chart_uses::chart_of;
 use crate::flux::groups_of_chart;
 use crate::kube::groups;
-use crate::lint::order::chart_uses::chart_of;
 use crate::lint::view::View;
 
 /// Returns whether the objects of a cluster may install the CRDs of an API group. Kubernetes and Flux have their own
