@@ -165,6 +165,11 @@ impl UnknownProducer {
             };
         }
         let is_related = || self.refers_to(id.name);
+        if is_namespace(id) && self.base.is_some() && purpose != Some(Purpose::Flux) {
+            // The manifests of a project contain its Namespace, unlike its chart, and a kustomization may rename it.
+            let is_renamed = self.namespace.as_deref() == Some(id.name);
+            return possibly(is_renamed || self.names.iter().any(|own| share_word(own, id.name)));
+        }
         match purpose {
             _ if is_definitions => Creates::Never,
             Some(Purpose::Flux) => {
