@@ -1,6 +1,7 @@
 //! The view of one cluster for rules: the objects that it receives, by kind and identity, and facts derived from them.
 
 mod before_flux;
+mod partial;
 mod releases;
 
 use std::collections::{BTreeMap, BTreeSet};

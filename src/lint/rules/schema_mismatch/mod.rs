@@ -8,11 +8,9 @@ use crate::api::catalog::{Definition, Origin, Product};
 use crate::api::validate::{Fault, Mismatch};
 use crate::base::finding::{Finding, Safety, Severity};
 use crate::flux::{Applied, ApplyMode};
-use crate::kube::{ObjectId, groups};
+use crate::kube::groups;
 use crate::lint::apis::normalization;
-use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::private_values::shape;
-use crate::lint::facts::unknown_sources::Producer;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
@@ -144,7 +142,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                 finding.clusters.push(view.receiver.to_string().into());
             }
         }
-        let parts = LazyCell::new(|| parts(view));
+        let parts = LazyCell::new(|| view.parts());
         for (applied, kind, key, mismatches) in sets().flat_map(|set| all.in_list(number, set)) {
             for (at, mismatch) in mismatches.iter().enumerate() {
                 // Server-side apply merges objects with one identity, so another one may have the field.
@@ -178,7 +176,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                 if beside.first().is_some_and(|first| !std::ptr::eq(*first, mismatch)) {
                     continue;
                 }
-                let is_extension = (mismatch.fault == Fault::Missing && may_be_of_chart(view, &applied))
+                let is_extension = (mismatch.fault == Fault::Missing && view.may_be_of_chart(&applied))
                     || (is_absent(mismatch) && has_defaults(view, kind))
                     || (!view.is_whole() && shape::is_placeholder(mismatch.at.text()));
                 let is_doubtful = is_extension || applied.by.is_suspended();
@@ -233,18 +231,6 @@ fn is_misspelled(mismatch: &Mismatch, all: &[Mismatch]) -> bool {
             && parent(&other.path) == parent(&mismatch.path)
     };
     mismatch.fault == Fault::Missing && all.iter().any(is_meant)
-}
-
-/// The objects of a cluster that share their identity with another object, by their addresses in memory.
-fn parts(view: &View<'_>) -> BTreeSet<usize> {
-    view.duplicates().flat_map(|(first, further)| [first.object, further.object]).map(memory_address).collect()
-}
-
-/// Returns whether the chart of a release may create an object. Flux then only adds fields to the object.
-fn may_be_of_chart(view: &View<'_>, applied: &Applied<'_>) -> bool {
-    let id = ObjectId { namespace: applied.namespace().unwrap_or_default(), ..ObjectId::of(applied.object) };
-    let may_create = |one: &Producer<'_>| one.is_chart() && (one.refers_to(id.name) || one.may_create_anything());
-    !id.is_flux() && view.unknown_sources().of(id).any(may_create)
 }
 
 /// Returns whether an object lacks a value.

@@ -1,0 +1,168 @@
+mod fault;
+mod kinds;
+mod pods;
+mod cron;
+mod workloads;
+
+use std::cell::LazyCell;
+
+use crate::base::finding::{Finding, Label, Severity};
+use crate::flux::{Applied, ApplyMode};
+use crate::kube::Object;
+use crate::lint::facts::distinct::memory_address;
+use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
+use fault::Fault;
+
+declare! {
+    /// The API server rejects an object whose fields contradict each other.
+    ///
+    /// ## Why
+    ///
+    /// The schema of a kind describes each field. The API server also compares fields: a container can mount only volumes
+    /// of its pod, and the selector of a Deployment must match the labels of its pods. It rejects an object that fails
+    /// such a check, and Flux then applies nothing of the Kustomization that contains the object.
+    ///
+    /// The rule checks these fields of built-in kinds:
+    ///
+    /// - workloads: the selector and the labels of the pods, the update strategy and `restartPolicy`;
+    /// - Pods and workloads except StatefulSets: the names of containers, volumes that a container mounts, volumes with
+    ///   several types, names of ports, variables with `value` and `valueFrom`, requests above limits, and probes of init
+    ///   containers;
+    /// - CronJob: the schedule; HorizontalPodAutoscaler: `minReplicas` and `maxReplicas`; PodDisruptionBudget:
+    ///   `minAvailable` and `maxUnavailable`;
+    /// - Service: names of ports, node ports, and headless Services; Ingress: paths and rules;
+    /// - PersistentVolumeClaim: access modes and size;
+    /// - RoleBinding and ClusterRoleBinding: the kind, group and namespace of subjects;
+    /// - Namespace: the levels and versions of Pod Security Standards.
+    ///
+    /// The rule reads the objects that the cluster receives, after patches and substitution. It ignores values that only the
+    /// cluster knows, and objects that Flux merges with an object of another applier. If a chart may create the object, the
+    /// finding is a warning.
+    ///
+    /// ## How to fix it
+    ///
+    /// Correct the field.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: shop
+    ///   namespace: shop
+    /// spec:
+    ///   selector:
+    ///     matchLabels:
+    ///       app: shop
+    ///   template:
+    ///     metadata:
+    ///       labels:
+    ///         app: shop
+    ///     spec:
+    ///       containers:
+    ///         - name: shop
+    ///           image: registry.example.com/shop:1.4.2
+    ///           volumeMounts:
+    ///             - name: data
+    ///               mountPath: /data
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: shop
+    ///   namespace: shop
+    /// spec:
+    ///   selector:
+    ///     matchLabels:
+    ///       app: shop
+    ///   template:
+    ///     metadata:
+    ///       labels:
+    ///         app: shop
+    ///     spec:
+    ///       containers:
+    ///         - name: shop
+    ///           image: registry.example.com/shop:1.4.2
+    ///           volumeMounts:
+    ///             - name: data
+    ///               mountPath: /data
+    ///       volumes:
+    ///         - name: data
+    ///           emptyDir: {}
+    /// ```
+    ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
+    /// ## Source
+    ///
+    /// `pkg/apis/{core,apps,batch,autoscaling,policy,networking,rbac}/validation` of
+    /// [Kubernetes](https://github.com/kubernetes/kubernetes/tree/master/pkg/apis),
+    /// [Kubernetes: Pod Security Admission](https://kubernetes.io/docs/concepts/security/pod-security-admission/)
+    "invalid-object", Error, "the API server rejects an object whose fields contradict each other", Check::Cluster(check),
+}
+
+/// The kinds that have checks, with their checks.
+type Checks = fn(&Object, &mut Vec<Fault>);
+
+const KINDS: [(&str, &str, Checks); 16] = [
+    ("", "Namespace", kinds::namespace),
+    ("", "PersistentVolumeClaim", kinds::claim),
+    ("", "Pod", pods::pod),
+    ("", "Service", kinds::service),
+    ("apps", "DaemonSet", workloads::workload),
+    ("apps", "Deployment", workloads::deployment),
+    ("apps", "ReplicaSet", workloads::workload),
+    ("apps", "StatefulSet", workloads::stateful_set),
+    ("autoscaling", "HorizontalPodAutoscaler", kinds::autoscaler),
+    ("batch", "CronJob", workloads::cron_job),
+    ("batch", "Job", workloads::job),
+    ("networking.k8s.io", "Ingress", kinds::ingress),
+    ("policy", "PodDisruptionBudget", kinds::disruption_budget),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding", kinds::cluster_role_binding),
+    ("rbac.authorization.k8s.io", "RoleBinding", kinds::role_binding),
+    ("", "ReplicationController", pods::pod),
+];
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    // An object that no cluster receives may be a patch or a template.
+    if !view.is_whole() {
+        return;
+    }
+    let parts = LazyCell::new(|| view.parts());
+    let mut faults = Vec::new();
+    for (group, kind, checks) in KINDS {
+        for applied in view.of_kind(group, kind) {
+            checks(applied.object, &mut faults);
+            if faults.is_empty() || is_part(&applied) || parts.contains(&memory_address(applied.object)) {
+                faults.clear();
+                continue;
+            }
+            let is_doubtful = applied.by.is_suspended() || view.may_be_of_chart(&applied);
+            let severity = if is_doubtful { Severity::Warning } else { Severity::Error };
+            let reference = applied.object.reference();
+            for Fault { at, message, remedy } in faults.drain(..) {
+                let label = Label::new(applied.by.place(&at), "the API server rejects this");
+                let help = format!(
+                    "{remedy}; the API server rejects the object, and Flux applies nothing of its Kustomization"
+                );
+                let finding = Finding::error(RULE.id, label, format!("{reference} {message}"));
+                found.push(Finding { severity, ..finding }.help(help).about(reference.clone()));
+            }
+        }
+    }
+}
+
+/// Returns whether an object may be a part of an object that exists.
+fn is_part(applied: &Applied<'_>) -> bool {
+    // Kubernetes distributions create objects in this namespace, to which server-side apply adds fields.
+    applied.namespace() == Some("kube-system") || applied.apply_mode() != ApplyMode::Applied
+}

@@ -1,0 +1,184 @@
+//! Pods: containers, volumes, ports, variables and resources.
+
+use std::collections::BTreeSet;
+
+use super::fault::{Fault, field, is_unknown, items, list, text};
+use crate::kube::Object;
+use crate::kube::quantity::Quantity;
+use crate::lint::facts::pods;
+use crate::lint::fields::known_text;
+use crate::yaml::Node;
+
+/// The maximum length of the name of a container's port.
+const MAX_PORT_NAME: usize = 15;
+
+/// The types of volumes that users combine by mistake.
+const VOLUME_TYPES: [&str; 10] = [
+    "configMap",
+    "csi",
+    "downwardAPI",
+    "emptyDir",
+    "ephemeral",
+    "hostPath",
+    "nfs",
+    "persistentVolumeClaim",
+    "projected",
+    "secret",
+];
+
+/// Checks the pods of a Pod or a workload.
+pub(super) fn pod(object: &Object, faults: &mut Vec<Fault>) {
+    let Some(pod) = pods::pod(object) else { return };
+    for volume in items(pod, "volumes") {
+        faults.extend(several_types(volume));
+    }
+    let volumes = volumes(object, pod);
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    for key in ["containers", "initContainers"] {
+        for container in items(pod, key) {
+            let Some(name) = field(container, "name") else { continue };
+            if known_text(name).is_some_and(|text| !names.insert(text)) {
+                let message = format!("has two containers with the name `{}`", name.text().unwrap_or_default());
+                faults.push(Fault::new(name, message, "rename one of them"));
+            }
+            check_container(container, volumes.as_ref(), faults);
+            if key == "initContainers" && field(container, "restartPolicy").is_none() {
+                faults.extend(probe_of_init_container(container));
+            }
+        }
+    }
+}
+
+/// The names of the volumes that containers can mount, if all of them are known.
+fn volumes<'a>(object: &'a Object, pod: &'a Node) -> Option<BTreeSet<&'a str>> {
+    // A webhook may add volumes to a Pod.
+    if object.is("", "Pod") {
+        return None;
+    }
+    list(pod, "volumes")?.iter().map(|volume| volume.get("name").and_then(known_text)).collect()
+}
+
+/// The fault of a volume with several types.
+fn several_types(volume: &Node) -> Option<Fault> {
+    let is_type = |key: &str| VOLUME_TYPES.contains(&key);
+    let types: Vec<_> = volume.entries().iter().filter(|entry| is_type(&entry.key) && entry.node.is_map()).collect();
+    let [first, second, ..] = types.as_slice() else { return None };
+    let name = volume.get("name").and_then(Node::text).unwrap_or_default();
+    let message = format!("has a volume `{name}` with two types: `{}` and `{}`", first.key, second.key);
+    Some(Fault { at: second.key_span(), message, remedy: "remove one of them; in a patch, set it to null".to_owned() })
+}
+
+/// The fault of an init container with a probe.
+fn probe_of_init_container(container: &Node) -> Option<Fault> {
+    let fields = ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"];
+    let entry = fields.iter().find_map(|key| container.entry(key)).filter(|entry| !entry.node.is_null())?;
+    let message = format!("has an init container with `{}`", entry.key);
+    Some(Fault { at: entry.key_span(), message, remedy: "remove it, or set `restartPolicy: Always`".to_owned() })
+}
+
+fn check_container(container: &Node, volumes: Option<&BTreeSet<&str>>, faults: &mut Vec<Fault>) {
+    if let Some(volumes) = volumes {
+        for mount in items(container, "volumeMounts") {
+            let Some(node) = mount.get("name") else { continue };
+            let Some(name) = known_text(node).filter(|name| !volumes.contains(name)) else { continue };
+            let known: Vec<String> = volumes.iter().map(|volume| format!("`{volume}`")).collect();
+            let remedy = match known.as_slice() {
+                [] => format!("add the volume `{name}`"),
+                known => format!("add the volume, or write {}", known.join(" or ")),
+            };
+            faults.push(Fault::new(node, format!("mounts the volume `{name}`, which its pods do not have"), remedy));
+        }
+    }
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    for port in items(container, "ports") {
+        let Some(node) = field(port, "name") else { continue };
+        let Some(name) = known_text(node) else { continue };
+        if let Some(why) = port_name_fault(name) {
+            let remedy = "write at most 15 lowercase letters, digits and hyphens";
+            faults.push(Fault::new(node, format!("has a port with the invalid name `{name}`: {why}"), remedy));
+        } else if !names.insert(name) {
+            let message = format!("has two ports of a container with the name `{name}`");
+            faults.push(Fault::new(node, message, "rename one of them"));
+        }
+    }
+    for variable in items(container, "env") {
+        let has_value = text(variable, "value").is_some();
+        if let Some(entry) = variable.entry("valueFrom").filter(|entry| has_value && entry.node.is_map()) {
+            let name = variable.get("name").and_then(Node::text).unwrap_or_default();
+            let message = format!("has a variable `{name}` with `value` and `valueFrom`");
+            let remedy = "remove one of them; in a patch, set it to null".to_owned();
+            faults.push(Fault { at: entry.key_span(), message, remedy });
+        }
+    }
+    if let Some(resources) = field(container, "resources") {
+        check_resources(resources, faults);
+    }
+}
+
+/// The reason why the name of a container's port is invalid.
+///
+/// Source: `IsValidPortName` of `k8s.io/apimachinery`.
+fn port_name_fault(name: &str) -> Option<&'static str> {
+    let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if name.len() > MAX_PORT_NAME {
+        Some("it has more than 15 characters")
+    } else if !name.bytes().all(is_valid) {
+        Some("it has other characters than lowercase letters, digits and hyphens")
+    } else if !name.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        Some("it has no letter")
+    } else if name.contains("--") || name.starts_with('-') || name.ends_with('-') {
+        Some("it begins or ends with a hyphen, or has two in a row")
+    } else {
+        None
+    }
+}
+
+fn check_resources(resources: &Node, faults: &mut Vec<Fault>) {
+    let Some(requests) = field(resources, "requests") else { return };
+    let limits = field(resources, "limits");
+    if limits.is_some_and(|limits| !limits.is_map()) {
+        return;
+    }
+    for entry in requests.entries() {
+        let name = &*entry.key;
+        let Some((own, request)) = quantity(&entry.node) else { continue };
+        // Only native resources other than huge pages can be overcommitted.
+        let is_native = (!name.contains('/') || name.contains("kubernetes.io/")) && !name.starts_with("hugepages-");
+        let limit = limits.and_then(|limits| field(limits, name));
+        let Some(limit) = limit else {
+            if !is_native && !limits.is_some_and(is_unknown) {
+                let message = format!("requests `{name}` without a limit");
+                faults.push(Fault::new(&entry.node, message, format!("set the limit of `{name}` to `{own}` too")));
+            }
+            continue;
+        };
+        let Some((text, limit)) = quantity(limit) else { continue };
+        if request > limit {
+            let message = format!("requests more `{name}` than its limit: `{own}`, limit `{text}`");
+            faults.push(Fault::new(&entry.node, message, "lower the request, or increase the limit"));
+        } else if !is_native && request != limit {
+            let message = format!("requests other `{name}` than its limit: `{own}`, limit `{text}`");
+            faults.push(Fault::new(&entry.node, message, "write the same value"));
+        }
+    }
+}
+
+fn quantity(node: &Node) -> Option<(&str, i128)> {
+    let text = known_text(node)?;
+    Some((text, Quantity::parse(text)?.nanos()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::port_name_fault;
+
+    #[test]
+    fn names_of_ports_are_valid_service_names() {
+        for valid in ["http", "a-b", "8080-tcp", "a", "fifteen-letters"] {
+            assert_eq!(port_name_fault(valid), None, "{valid}");
+        }
+        for invalid in ["", "sixteen-letters-", "HTTP", "80", "a--b", "-a", "a-", "a_b"] {
+            assert!(port_name_fault(invalid).is_some(), "{invalid}");
+        }
+    }
+}
