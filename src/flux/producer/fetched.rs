@@ -123,10 +123,19 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
             names.map(|name| ("Secret".into(), namespace.into(), name.into(), made())).collect()
         }
         ("secrets.infisical.com", "InfisicalSecret") => {
-            let reference = object.node.at_keys(&["spec", "managedSecretReference"]);
-            let text = |key: &str| reference.and_then(|reference| reference.get(key)?.text());
-            let Some(name) = text("secretName") else { return Vec::new() };
-            vec![("Secret".into(), text("secretNamespace").unwrap_or(namespace).into(), name.into(), made())]
+            let of_kind = |one: &str, list: &str, kind: &'static str, end: &str| {
+                let all = object.node.at_keys(&["spec", list]).map_or(&[][..], Node::items);
+                let all = all.iter().chain(object.node.at_keys(&["spec", one]));
+                let (name, home) = (format!("{end}Name"), format!("{end}Namespace"));
+                let text = |reference: &'_ Node, key: &str| reference.get(key)?.text().map(Name::from);
+                let named = all.filter_map(|reference| Some((text(reference, &name)?, text(reference, &home))));
+                named
+                    .map(|(name, home)| (kind.into(), home.unwrap_or(namespace.into()), name, made()))
+                    .collect::<Vec<_>>()
+            };
+            let mut created = of_kind("managedSecretReference", "managedKubeSecretReferences", "Secret", "secret");
+            created.extend(of_kind("", "managedKubeConfigMapReferences", "ConfigMap", "configMap"));
+            created
         }
         ("postgresql.cnpg.io", "Cluster") => {
             let own = said(&["spec", "bootstrap", "initdb", "secret", "name"]).is_some();

@@ -178,7 +178,14 @@ fn check(view: &View<'_>, found: &mut Findings) {
         routes.add(applied, route_backends(&applied));
     }
     for applied in of_kinds(view, &[("autoscaling", "HorizontalPodAutoscaler")]) {
-        targets.add(applied, scaled(&applied));
+        let target = scaled(&applied);
+        match target.as_ref().and_then(|target| gateway_of(view, target.target)) {
+            Some(gateway) => {
+                let target = target.map(|target| target.target.to_string()).unwrap_or_default();
+                found.unchecked(format!("{target}, which the controller of {} may create", gateway.object.reference()));
+            }
+            None => targets.add(applied, target),
+        }
     }
     let mut search = MissingSearch::on(view);
     let needed = Usage {
@@ -342,6 +349,16 @@ fn scaled<'a>(autoscaler: &Applied<'a>) -> Option<Reference<'a>> {
     let text = |field: &str| target.get(field).and_then(Node::text);
     let group = text("apiVersion").and_then(|version| version.split_once('/')).map_or("", |(group, _)| group);
     reference(target.get("name")?, group, text("kind")?, autoscaler.namespace()?)
+}
+
+/// The Gateway whose controller may create a workload: most controllers name the workload after the Gateway and its class.
+fn gateway_of<'a>(view: &View<'a>, workload: ObjectId<'_>) -> Option<Applied<'a>> {
+    let is_named_after = |gateway: &str| {
+        workload.name.strip_prefix(gateway).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let is_missing = view.get(workload).is_none();
+    let mut gateways = view.of_kind(GATEWAY, "Gateway").filter(|_| is_missing);
+    gateways.find(|gateway| gateway.namespace() == Some(workload.namespace) && is_named_after(gateway.object.name()))
 }
 
 fn reference<'a>(name: &'a Node, group: &'a str, kind: &'a str, namespace: &'a str) -> Option<Reference<'a>> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::variants::Variants;
-use crate::flux::is_kustomization;
+use crate::flux::{ApplierKind, State, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::paths::segment_runs;
@@ -44,6 +44,18 @@ impl PossiblyReached {
             }
         }
         for object in objects().filter(|object| may_contain_template(object) && reached.may_reach(object)) {
+            let mut paths = BTreeSet::new();
+            add_paths(&object.node, &mut paths);
+            open.extend(paths.into_iter().map(|path| (path, object.reference().to_string())));
+        }
+        // The inputs of these ResourceSets are not known.
+        let appliers = fleet.repo.clusters.iter().flat_map(|cluster| &cluster.appliers);
+        let unbuilt = appliers.filter(|one| one.kind == ApplierKind::ResourceSet && one.state != State::Built);
+        let unbuilt: BTreeMap<(&str, u32, u32), &Object> = unbuilt
+            .filter_map(|applier| applier.object.as_ref())
+            .map(|object| (object.node.span().order(), object))
+            .collect();
+        for object in unbuilt.into_values() {
             let mut paths = BTreeSet::new();
             add_paths(&object.node, &mut paths);
             open.extend(paths.into_iter().map(|path| (path, object.reference().to_string())));
