@@ -9,7 +9,7 @@ use super::names::{CLUSTERS, is_placeholder};
 use super::root::is_of;
 use super::self_applied;
 use super::synthetic_sync::{bootstrap_source, sync_of};
-use crate::base::set_aside::is_set_aside;
+use crate::base::set_aside::{is_former, is_set_aside};
 use crate::flux::classify::objects;
 use crate::flux::install::includers::Includers;
 use crate::flux::object::kinds::{is_kustomization, is_source};
@@ -36,6 +36,7 @@ pub(super) fn cluster_folders(
     coverage: &Coverage<'_>,
     is_alone: bool,
 ) -> Vec<RootCandidate> {
+    let tree = builder.files().tree();
     let mut units: Units<'_> = BTreeMap::new();
     for sync in &coverage.syncs {
         for unit in &sync.units {
@@ -46,7 +47,14 @@ pub(super) fn cluster_folders(
         let is_part_name = |name: &str| PARTS.contains(&name) || name.starts_with('_') || is_placeholder(name);
         let is_part = includers.is_component(unit) || unit.split('/').any(is_part_name);
         let is_unit = syncs.iter().any(|sync| sync.is_loose) || includers.is_buildable(unit);
-        let is_aside = is_set_aside(unit, is_cluster);
+        // A cluster may be called `backup`, so the name alone is not enough.
+        let is_missing = |sync: &&WrittenSync| {
+            sync.object
+                .text_at(&["spec", "path"])
+                .is_some_and(|path| !path.contains('$') && !tree.has_folder(&clamp(path)))
+        };
+        let is_old = is_former(unit) && syncs.iter().all(is_missing);
+        let is_aside = is_old || is_set_aside(unit, is_cluster);
         is_unit && !is_part && !is_aside && !coverage.overlaps(unit) && !coverage.covers(unit)
     });
     let mut found: BTreeSet<String> = BTreeSet::new();

@@ -135,8 +135,9 @@ fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
         return None;
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let parts = authority.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.1, host)));
-    if let Some((password, host)) = parts
+    let parts = authority.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?, host)));
+    if let Some(((user, password), host)) = parts
+        && user != password
         && !is_placeholder(password)
         && !is_guessable(password)
         // `user:cn` is a user in a region.
@@ -174,9 +175,12 @@ pub(super) fn has_known_password(value: &str) -> bool {
         return false;
     };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let password = authority.rsplit_once('@').and_then(|(user, _)| Some(user.split_once(':')?.1));
+    let user = authority.rsplit_once('@').and_then(|(user, _)| user.split_once(':'));
     let is_replaced = contains_placeholder(rest) || rest.contains('{');
-    !is_replaced && password.is_some_and(|password| !is_placeholder(password) && is_guessable(password))
+    let is_known = |(user, password): (&str, &str)| {
+        !is_placeholder(password) && (is_guessable(password) || (user == password && !password.is_empty()))
+    };
+    !is_replaced && user.is_some_and(is_known)
 }
 
 /// Returns whether a part of an address is a variable of a shell, such as `$TOKEN`.

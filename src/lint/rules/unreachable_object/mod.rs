@@ -451,6 +451,9 @@ fn plural(kind: &str, count: usize) -> String {
     match kind {
         _ if count == 1 => kind.to_owned(),
         _ if kind.ends_with('s') => format!("{kind}es"),
-        _ => kind.strip_suffix('y').map_or_else(|| format!("{kind}s"), |stem| format!("{stem}ies")),
+        _ => {
+            let stem = kind.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
+            stem.map_or_else(|| format!("{kind}s"), |stem| format!("{stem}ies"))
+        }
     }
 }
