@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::finding::{Finding, Fix, Safety, Severity};
+use crate::base::finding::{Finding, Fix, Label, Safety, Severity};
 use crate::kube::{Object, groups};
 use crate::lint::fields::mentions;
 use crate::lint::findings::Findings;
@@ -157,6 +157,11 @@ fn finding(stuck: &Stuck<'_>, has_strategy: Option<bool>) -> Finding {
     let message = format!("{} does not retry a failed {words}", release.reference());
     let field = actions.iter().find_map(|action| field_of(release, action)).map(|node| node.span().clone().into());
     let absent = if has_strategy == Some(true) { "strategy" } else { "remediation" };
+    let without_retries = actions.iter().find_map(|action| {
+        let remediation = release.node.at_keys(&["spec", action])?.entry("remediation")?;
+        Some(Label::new(remediation.key_span(), "no `retries` here"))
+    });
+    let field = field.or(without_retries);
     let place = field.unwrap_or_else(|| missing_in_spec(release, &format!("{}.{absent}", actions[0])));
     let help = if *is_decision { remedy_in_place(actions, has_strategy) } else { remedy(actions, has_strategy) };
     let mut finding = Finding::warning(RULE.id, place, message).help(help).about(release.reference());

@@ -6,6 +6,7 @@ use crate::kube::{Object, ObjectId, groups, is_encrypted_value};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
+use crate::text::Span;
 use crate::yaml::{Entry, Node};
 
 declare! {
@@ -184,6 +185,14 @@ fn check(view: &View<'_>, found: &mut Findings) {
                  text of other objects",
             );
         }
+        if let Some((parent, patch)) = decrypting_patch(applier) {
+            let help = format!(
+                "correct the target of the patch of {}: it sets `spec.decryption`, but not of this Kustomization",
+                parent.reference
+            );
+            let place = parent.parent_applier.as_ref().map_or_else(|| patch.clone(), |by| by.place(patch));
+            finding = finding.help(help.clone()).help_for_all(help).related(place, "this patch");
+        }
         found.push(finding);
     }
     let built = view.applied_sets().filter(|set| matches!(set.by.state, State::Built));
@@ -204,6 +213,17 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let finding = Finding { severity, ..Finding::error(RULE.id, place, message) }.help(help);
         found.push(finding.caused_by(cause, "SOPS encrypted `kind` or `metadata` of ", " objects"));
     }
+}
+
+/// The patch with which the parent of a Kustomization sets `spec.decryption` of some Kustomizations.
+fn decrypting_patch(applier: &Applier) -> Option<(&Applier, &Span)> {
+    let parent = applier.parent_applier.as_ref().filter(|_| applier.kind == ApplierKind::Kustomization)?;
+    let patches = parent.object.as_ref()?.node.at_keys(&["spec", "patches"])?.items();
+    let patch = patches.iter().find(|patch| {
+        let text = patch.get("patch").and_then(Node::text).unwrap_or_default();
+        text.contains("decryption") && text.contains("sops")
+    })?;
+    Some((parent, patch.span()))
 }
 
 /// Returns whether a user applied an object once, and no Kustomization applies it.

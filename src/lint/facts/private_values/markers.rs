@@ -19,7 +19,7 @@ pub(super) enum Marker {
 /// The prefixes of tokens, the minimum length with the prefix, and the kind of the token.
 ///
 /// Sources: the documentation of the issuers; GitHub's list of secret scanning patterns.
-const TOKENS: [(&str, usize, &str); 30] = [
+const TOKENS: [(&str, usize, &str); 31] = [
     ("ghp_", 36, "a GitHub token"),
     ("gho_", 36, "a GitHub token"),
     ("ghu_", 36, "a GitHub token"),
@@ -50,7 +50,11 @@ const TOKENS: [(&str, usize, &str); 30] = [
     ("ATATT3", 60, "an Atlassian token"),
     ("AGE-SECRET-KEY-1", 60, "an age secret key"),
     ("AGE-SECRET-KEY-PQ-1", 60, "an age secret key"),
+    (JWT, 80, "a JSON Web Token"),
 ];
+
+/// The start of a JSON Web Token: `{"` in base64.
+pub(super) const JWT: &str = "eyJ";
 
 /// The rest of a text after the prefix of a token; `None` without such a prefix.
 pub(super) fn without_token_prefix(text: &str) -> Option<&str> {

@@ -5,6 +5,7 @@
 
 pub(super) mod encoding;
 mod markers;
+mod jwt;
 mod name;
 pub(crate) mod guessable;
 pub(crate) mod assignment;

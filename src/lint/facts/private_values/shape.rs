@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::guessable::is_guessable;
-use super::markers::{Marker, markers, without_token_prefix};
+use super::jwt::is_private_jwt;
+use super::markers::{JWT, Marker, markers, without_token_prefix};
 use crate::yaml::decode_base64;
 
 /// A part of a text that is private under any name.
@@ -104,6 +105,7 @@ fn token(text: &str, at: usize, prefix: &str, length: usize, what: &'static str)
     let rest = text.get(at..).unwrap_or_default();
     let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).unwrap_or(rest.len());
     let is_token = end >= length && is_random(rest.get(prefix.len()..end).unwrap_or_default());
+    let is_token = is_token && (prefix != JWT || is_private_jwt(rest.get(..end).unwrap_or_default()));
     is_token.then_some(Shape { range: at..at + end, what })
 }
 
