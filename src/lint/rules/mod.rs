@@ -43,6 +43,7 @@ rules! {
     mod invalid_exception;
     mod invalid_expression;
     mod invalid_git_url;
+    mod invalid_message_template;
     mod invalid_object;
     mod invalid_policy;
     mod invalid_source;
