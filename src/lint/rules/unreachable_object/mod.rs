@@ -159,8 +159,17 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let mut folders: Unreached<'_> = BTreeMap::new();
     // The rule does not report objects that only an unreached object would apply.
     let mut led_to: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    // A user or a script applies a FluxInstance.
-    let is_by_hand = |object: &Object| object.is(groups::FLUX_OPERATOR, "FluxInstance");
+    // A user or a script applies a FluxInstance, and the source of a root whose Kustomization the repository lacks.
+    let sources = sources_of_generated_roots(fleet);
+    let is_source = |object: &Object| {
+        let namespace = object.namespace();
+        sources.iter().any(|source| {
+            *source.kind == *object.kind()
+                && *source.name == *object.name()
+                && namespace.is_none_or(|namespace| Some(namespace) == source.namespace.as_deref())
+        })
+    };
+    let is_by_hand = |object: &Object| object.is(groups::FLUX_OPERATOR, "FluxInstance") || is_source(object);
     for object in built.chain(aside).filter(|object| !is_by_hand(object) && !reached.may_reach(object)) {
         let (root, path, offset) = written_position(object);
         if is_kustomization(object)
@@ -230,6 +239,13 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             None => finding,
         });
     }
+}
+
+/// The sources of the roots whose Kustomizations the repository lacks.
+fn sources_of_generated_roots<'a>(fleet: &Fleet<'a>) -> BTreeSet<&'a ObjectRef> {
+    let clusters = fleet.repo.clusters.iter();
+    let roots = clusters.filter_map(|cluster| cluster.appliers.iter().find(|applier| cluster.is_generated(applier)));
+    roots.filter_map(|root| root.source.as_ref()).collect()
 }
 
 /// The unreached objects of each directory, by file and offset.
