@@ -2,12 +2,15 @@
 //! them. A program may also render the Helm charts of kustomizations.
 
 use std::cell::LazyCell;
+use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, Severity};
 use crate::flux::build::kustomization::{MISSING_PATH, OF_CHARTS};
+use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::object::kustomization_path::clamp;
 use crate::flux::query::other_programs::OtherPrograms;
 use crate::flux::source::{Exclusions, submodules};
+use crate::kube::groups;
 use crate::kustomize::{FAILED_BUILD, MISSING_RESOURCE};
 use crate::text::{PathKind, Tree, folder_of, is_inside, join};
 
@@ -25,6 +28,23 @@ pub(super) fn excuse_ignored(findings: &mut [Finding], tree: &Tree) {
             );
         }
     }
+}
+
+/// Returns whether a finding reports a missing directory `flux-system`, which `flux bootstrap` will create.
+pub(super) fn is_to_come(finding: &Finding) -> bool {
+    let path = finding.at.span.text().trim_matches(['"', '\'']).trim_start_matches("./").trim_end_matches('/');
+    finding.rule == MISSING_RESOURCE && path == groups::FLUX_NAMESPACE
+}
+
+/// Removes the findings of missing directories `flux-system` on clusters without a bootstrap: Flux reads the directory of
+/// such a cluster only after `flux bootstrap` has written the missing one.
+pub(super) fn remove_to_come(findings: &mut Vec<Finding>, clusters: &[Cluster]) {
+    let generated: BTreeSet<&str> =
+        clusters.iter().filter(|cluster| cluster.evidence.is_generated).map(|cluster| &*cluster.name).collect();
+    for finding in findings.iter_mut().filter(|finding| is_to_come(finding)) {
+        finding.clusters.retain(|name| !generated.contains(&**name));
+    }
+    findings.retain(|finding| !is_to_come(finding) || !finding.clusters.is_empty());
 }
 
 /// Lowers the severity of findings of missing files that other programs mention with their whole path.

@@ -6,6 +6,7 @@ use std::hash::{Hash as _, Hasher as _};
 use arcstr::ArcStr;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use super::absent_files::is_to_come;
 use super::named_paths::NamedPaths;
 use super::skipped::Skipped;
 use crate::base::finding::{Finding, Severity};
@@ -16,8 +17,8 @@ use crate::flux::engine::waves::AT_ONCE;
 use crate::flux::install::kustomizations::is_kustomization_name;
 use crate::flux::model::built_object::Built;
 use crate::flux::model::completion::{Completion, WrittenKustomization, WrittenKustomizations};
-use crate::kube::{Object, groups};
-use crate::kustomize::{Build, Builder, Files, MISSING_RESOURCE, Omission, omissions_by_name};
+use crate::kube::Object;
+use crate::kustomize::{Build, Builder, Files, Omission, omissions_by_name};
 use crate::text::{Index, folder_of};
 use crate::yaml::DUPLICATE_KEY;
 
@@ -151,12 +152,6 @@ impl DirectoryObjects {
             built.completion = done.clone();
         }
     }
-}
-
-/// Returns whether a finding reports a missing directory `flux-system`, which `flux bootstrap` will create.
-fn is_to_come(finding: &Finding) -> bool {
-    let path = finding.at.span.text().trim_matches(['"', '\'']).trim_start_matches("./").trim_end_matches('/');
-    finding.rule == MISSING_RESOURCE && path == groups::FLUX_NAMESPACE
 }
 
 /// A finding in a file that a generator copies as text: only the program that reads the text parses the file. Many programs

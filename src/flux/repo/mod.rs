@@ -1,6 +1,7 @@
 //! The contents of a repository: its clusters, and the objects of its directories.
 
 pub(super) mod absent_files;
+mod switched_off_images;
 mod moved_folders;
 mod unsubstituted_paths;
 mod named_paths;

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use rayon::ThreadPoolBuilder;
 
-use super::absent_files::{excuse_ignored, excuse_rendered, excuse_submodules, excuse_written};
+use super::absent_files::{excuse_ignored, excuse_rendered, excuse_submodules, excuse_written, remove_to_come};
 use super::directory_objects::DirectoryObjects;
 use super::moved_folders::explain;
 use super::named_paths::{NamedPaths, applied_folders};
 use super::own_sources::sources;
 use super::rootless::only_cluster;
 use super::skipped::Skipped;
+use super::switched_off_images::remove_switched_off;
 use super::unsubstituted_paths::explain_variables;
 use crate::base::finding::{Finding, Severity};
 use crate::base::group_findings::sort;
@@ -213,6 +214,8 @@ impl Repo {
             repo.problems.push(overlap.finding);
             repo.unfollowed.insert(overlap.folder);
         }
+        remove_to_come(&mut repo.problems, &repo.clusters);
+        remove_switched_off(&mut repo.problems, &kustomizations, files);
         excuse_written(&mut repo.problems, &repo.other_programs);
         excuse_rendered(&mut repo.problems, &repo.other_programs);
         excuse_submodules(&mut repo.problems, tree);

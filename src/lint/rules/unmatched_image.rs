@@ -12,7 +12,8 @@ declare! {
     /// The rule respects the field specs of `configurations`. It does not report an entry that matches on another cluster
     /// or in another build, or an entry of a Component with another entry that matches. It also does not report an
     /// entry if objects may be missing because an input is not built: a remote base, an inflated chart, or a
-    /// `gotk-components.yaml` that does not exist yet.
+    /// `gotk-components.yaml` that does not exist yet. An entry for an image in a file that a comment of the same
+    /// kustomization.yaml names is also ignored.
     ///
     /// ## How to fix it
     ///
