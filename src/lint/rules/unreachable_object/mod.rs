@@ -187,20 +187,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     directories.retain(|folder, _| !folders.keys().any(|other| is_inside(other, folder) || is_inside(folder, other)));
     folders.append(&mut directories);
     remove_applied_by_hand(&mut folders, fleet, found);
-    let possible = PossiblyReached::of(fleet, reached, &applied);
-    let programs = &fleet.repo.other_programs;
-    // The build of a directory that a cluster reaches omits these objects, whoever else applies it.
-    let apart = folders.keys().copied().filter(|folder| reached.nearest(folder) != Some(*folder));
-    let named = programs.named_folders(&apart.collect());
-    folders.retain(|folder, _| {
-        let program = programs.applier(folder).or_else(|| named.get(*folder).map(String::as_str));
-        let program = program.map(|program| format!("the program of `{program}`"));
-        let by = program.or_else(|| possible.by(folder).map(str::to_owned));
-        if let Some(by) = &by {
-            found.unchecked(format!("objects in `{folder}`, which {by} may apply"));
-        }
-        by.is_none()
-    });
+    remove_possible(&mut folders, fleet, &applied, found);
     remove_consequences(&mut folders, &led_to);
     // The kustomization.yaml of this directory would have to list the files, so it is the cause.
     let tops: Vec<&str> =
@@ -250,6 +237,25 @@ fn sources_of_generated_roots<'a>(fleet: &Fleet<'a>) -> BTreeSet<&'a ObjectRef> 
 
 /// The unreached objects of each directory, by file and offset.
 type Unreached<'a> = BTreeMap<&'a str, BTreeMap<(&'a str, usize), &'a Object>>;
+
+/// Removes the directories that clusters possibly reach, or that programs apply.
+fn remove_possible(folders: &mut Unreached<'_>, fleet: &Fleet<'_>, applied: &BTreeSet<&str>, found: &mut Findings) {
+    let reached = fleet.reached();
+    let possible = PossiblyReached::of(fleet, reached, applied);
+    let programs = &fleet.repo.other_programs;
+    // The build of a directory that a cluster reaches omits these objects, whoever else applies it.
+    let apart = folders.keys().copied().filter(|folder| reached.nearest(folder) != Some(*folder));
+    let named = programs.named_folders(&apart.collect());
+    folders.retain(|folder, _| {
+        let program = programs.applier(folder).or_else(|| named.get(*folder).map(String::as_str));
+        let program = program.map(|program| format!("the program of `{program}`"));
+        let by = program.or_else(|| possible.by(folder).map(str::to_owned));
+        if let Some(by) = &by {
+            found.unchecked(format!("objects in `{folder}`, which {by} may apply"));
+        }
+        by.is_none()
+    });
+}
 
 /// Removes the objects whose manifests a program may apply.
 fn remove_applied_by_hand(folders: &mut Unreached<'_>, fleet: &Fleet<'_>, found: &mut Findings) {
