@@ -263,9 +263,13 @@ fn check_kind(node: &Node, findings: &mut Vec<Finding>) {
     };
     if let Some(written) = value_of("apiVersion").filter(|written| written.text() != Some(version)) {
         let message = format!("kustomize does not support this `apiVersion` of kind `{kind}`");
-        findings.push(
-            Finding::error(FAILED_BUILD, written.span().clone(), message)
-                .help(format!("set `apiVersion` to `{version}`")),
-        );
+        let is_flux = written.text().is_some_and(|text| text.starts_with("kustomize.toolkit.fluxcd.io/"));
+        let help = if is_flux {
+            "rename the file: kustomize reads a file with this name as a kustomization, and this is a Kustomization of Flux"
+                .to_owned()
+        } else {
+            format!("set `apiVersion` to `{version}`")
+        };
+        findings.push(Finding::error(FAILED_BUILD, written.span().clone(), message).help(help));
     }
 }
