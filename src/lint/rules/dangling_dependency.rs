@@ -18,8 +18,8 @@ declare! {
     /// A Kustomization depends on Kustomizations, and a HelmRelease depends on HelmReleases. An object of the other
     /// kind does not satisfy the dependency. A ResourceSet depends on objects of any kind; the rule ignores objects
     /// that operators create. The rule does not report an object that an unknown input may create: a source without a
-    /// local copy, a ResourceSet with live inputs, or a chart in that namespace. The rule assumes that a chart of a
-    /// public registry creates a Flux object only if the values of its HelmRelease contain the name of the object.
+    /// local copy, a ResourceSet with live inputs, or a chart in that namespace. The rule assumes that a chart of another
+    /// owner or domain creates a Flux object only if the values of its HelmRelease contain the manifest of the object.
     ///
     /// ## How to fix it
     ///

@@ -26,8 +26,8 @@ declare! {
     /// GitRepositories include (`include`) and ArtifactGenerators copy from (`sources`). It accepts the source that
     /// a FluxInstance creates for its `sync`. The rule does not report a source that an unknown input may create: a
     /// source without a local copy, a ResourceSet with live inputs, or a chart in that namespace. The rule assumes that
-    /// a chart of a public registry creates a Flux object only if the values of its HelmRelease contain the name of
-    /// the object.
+    /// a chart of another owner or domain creates a Flux object only if the values of its HelmRelease contain the manifest
+    /// of the object.
     ///
     /// ## How to fix it
     ///

@@ -17,6 +17,9 @@ declare! {
     /// forbids this, so the reconciliation fails. If the Kustomization itself is deleted, Flux retries the
     /// deletion of its objects indefinitely, and the Kustomization remains.
     ///
+    /// If `namespace` of a kustomization or `targetNamespace` renames another Namespace to `default`, the rule reports the
+    /// renaming: the cluster does not receive the other Namespace.
+    ///
     /// ## How to fix it
     ///
     /// Annotate the namespace with `kustomize.toolkit.fluxcd.io/prune: disabled`; in a ResourceSet, with
