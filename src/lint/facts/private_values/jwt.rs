@@ -10,13 +10,16 @@ const MIN_SIGNATURE: usize = 22;
 
 /// Returns whether a text is a signed JSON Web Token with a long lifetime.
 ///
-/// A token for anonymous users is public. Source: RFC 7519.
+/// A token for anonymous users is public, and so may be a token that names neither its issuer nor its user: programs in
+/// browsers have such tokens. Source: RFC 7519.
 pub(super) fn is_private_jwt(text: &str) -> bool {
     let parts: Vec<&str> = text.split('.').collect();
     let &[header, claims, signature] = parts.as_slice() else { return false };
     let (Some(header), Some(claims)) = (object(header), object(claims)) else { return false };
     let is_public = claims.contains("\"anon\"") || claims.contains("1234567890");
-    header.contains("\"alg\"") && signature.len() >= MIN_SIGNATURE && !is_public && lives_long(&claims)
+    let has_holder = ["\"iss\"", "\"sub\"", "\"role\""].iter().any(|claim| claims.contains(claim));
+    let is_signed = header.contains("\"alg\"") && signature.len() >= MIN_SIGNATURE;
+    is_signed && has_holder && !is_public && lives_long(&claims)
 }
 
 /// The JSON object in a part of a token.
