@@ -12,6 +12,9 @@ use crate::yaml::Node;
 /// The maximum length of the name of a container's port.
 const MAX_PORT_NAME: usize = 15;
 
+/// The maximum number of volumes that a help names.
+const MAX_NAMED: usize = 8;
+
 /// The types of volumes that users combine by mistake.
 const VOLUME_TYPES: [&str; 10] = [
     "configMap",
@@ -81,9 +84,10 @@ fn check_container(container: &Node, volumes: Option<&BTreeSet<&str>>, faults: &
         for mount in items(container, "volumeMounts") {
             let Some(node) = mount.get("name") else { continue };
             let Some(name) = known_text(node).filter(|name| !volumes.contains(name)) else { continue };
-            let known: Vec<String> = volumes.iter().map(|volume| format!("`{volume}`")).collect();
+            let known: Vec<String> = volumes.iter().take(MAX_NAMED).map(|volume| format!("`{volume}`")).collect();
             let remedy = match known.as_slice() {
                 [] => format!("add the volume `{name}`"),
+                known if known.len() < volumes.len() => "add the volume, or write the name of another one".to_owned(),
                 known => format!("add the volume, or write {}", known.join(" or ")),
             };
             faults.push(Fault::new(node, format!("mounts the volume `{name}`, which its pods do not have"), remedy));
