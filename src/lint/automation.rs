@@ -64,7 +64,7 @@ impl<'a> Automation<'a> {
             pushes.extend(branch.map(|branch| Push { branch, place: refspec.span().clone() }));
         }
         let address = Address::new(known(source.node.at_keys(&["spec", "url"])?)?);
-        let folder = at(&["spec", "update", "path"]).and_then(known).map(tidy).unwrap_or_default();
+        let folder = UpdatePath::of(applied).map(|updates| updates.path).unwrap_or_default();
         Some(Self { object, pushes, address, folder })
     }
 }
@@ -133,10 +133,4 @@ pub(super) fn changes_repository(view: &View<'_>, automation: &Applied<'_>) -> b
             && source.namespace.as_deref() == namespace;
         is_same && brought.objects.get(0).is_some_and(|object| written_position(object).0.is_none())
     })
-}
-
-/// Removes empty and `.` segments from a path.
-fn tidy(path: &str) -> String {
-    let segments = path.split('/').filter(|segment| !matches!(*segment, "" | "."));
-    segments.collect::<Vec<_>>().join("/")
 }

@@ -17,7 +17,7 @@ use crate::yaml::{Name, Node};
 /// The id of the rule for patches without a match.
 const UNMATCHED_PATCH: &str = "unmatched-patch";
 /// The id of the rule for images without a match.
-const UNMATCHED_IMAGE: &str = "unmatched-image";
+pub(crate) const UNMATCHED_IMAGE: &str = "unmatched-image";
 
 /// The position of the target of a patch: its root, path and offset.
 type PatchPosition = (Option<ArcStr>, String, usize);

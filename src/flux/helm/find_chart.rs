@@ -51,7 +51,7 @@ impl ChartFiles {
 
     /// Returns whether the chart is an archive.
     pub fn is_packed(&self) -> bool {
-        self.folder.strip_suffix(".tgz").is_some()
+        self.folder.rsplit_once('.').is_some_and(|(_, extension)| extension == "tgz")
     }
 
     /// The directories of all charts of the source.

@@ -123,19 +123,18 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
             names.map(|name| ("Secret".into(), namespace.into(), name.into(), made())).collect()
         }
         ("secrets.infisical.com", "InfisicalSecret") => {
-            let of_kind = |one: &str, list: &str, kind: &'static str, end: &str| {
-                let all = object.node.at_keys(&["spec", list]).map_or(&[][..], Node::items);
-                let all = all.iter().chain(object.node.at_keys(&["spec", one]));
-                let (name, home) = (format!("{end}Name"), format!("{end}Namespace"));
-                let text = |reference: &'_ Node, key: &str| reference.get(key)?.text().map(Name::from);
-                let named = all.filter_map(|reference| Some((text(reference, &name)?, text(reference, &home))));
-                named
-                    .map(|(name, home)| (kind.into(), home.unwrap_or(namespace.into()), name, made()))
-                    .collect::<Vec<_>>()
+            let list = |field: &str| object.node.at_keys(&["spec", field]).map_or(&[][..], Node::items).iter();
+            let secrets = list("managedKubeSecretReferences");
+            let secrets = secrets.chain(object.node.at_keys(&["spec", "managedSecretReference"]));
+            let config_maps = list("managedKubeConfigMapReferences");
+            let created = |kind: &str, [name, home]: [&str; 2], reference: &Node| {
+                let text = |field: &str| reference.get(field).and_then(Node::text);
+                Some((kind.into(), text(home).unwrap_or(namespace).into(), text(name)?.into(), made()))
             };
-            let mut created = of_kind("managedSecretReference", "managedKubeSecretReferences", "Secret", "secret");
-            created.extend(of_kind("", "managedKubeConfigMapReferences", "ConfigMap", "configMap"));
-            created
+            let secrets = secrets.filter_map(|one| created("Secret", ["secretName", "secretNamespace"], one));
+            let config_maps =
+                config_maps.filter_map(|one| created("ConfigMap", ["configMapName", "configMapNamespace"], one));
+            secrets.chain(config_maps).collect()
         }
         ("postgresql.cnpg.io", "Cluster") => {
             let own = said(&["spec", "bootstrap", "initdb", "secret", "name"]).is_some();

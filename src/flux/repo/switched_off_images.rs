@@ -1,11 +1,9 @@
 //! Entries of `images` for containers in files that the author switched off in a comment.
 
 use crate::base::finding::Finding;
+use crate::flux::engine::unmatched_patches::UNMATCHED_IMAGE;
 use crate::flux::install::kustomizations::KustomizationFile;
 use crate::kustomize::Files;
-
-/// The rule for entries of `images` that match no container.
-const UNMATCHED_IMAGE: &str = "unmatched-image";
 
 /// The maximum number of files of a switched-off directory that are read.
 const MAX_READ: usize = 100;

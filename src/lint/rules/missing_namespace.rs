@@ -267,8 +267,8 @@ fn users<'a>(view: &'a View<'a>) -> BTreeMap<&'a str, Vec<(Applied<'a>, Use<'a>)
 }
 
 /// The API group of an operator whose namespace has these users: all of them are custom resources of the operator, such as
-/// `security.istio.io` in `istio-system`, and nothing in the repository installs their CRDs. Whoever installs the operator
-/// creates its namespace too.
+/// `security.istio.io` in `istio-system`, and nothing in the repository installs their CRDs. The installation of the
+/// operator creates its namespace too.
 fn operator_group<'a>(view: &View<'_>, namespace: &str, users: &[(Applied<'a>, Use<'_>)]) -> Option<&'a str> {
     const MIN_WORD: usize = 4;
     let is_named_alike = |group: &str| {

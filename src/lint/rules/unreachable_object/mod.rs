@@ -243,7 +243,7 @@ fn remove_possible(folders: &mut Unreached<'_>, fleet: &Fleet<'_>, applied: &BTr
     let reached = fleet.reached();
     let possible = PossiblyReached::of(fleet, reached, applied);
     let programs = &fleet.repo.other_programs;
-    // The build of a directory that a cluster reaches omits these objects, whoever else applies it.
+    // The build of a directory that a cluster reaches omits these objects, even if a program applies the directory too.
     let apart = folders.keys().copied().filter(|folder| reached.nearest(folder) != Some(*folder));
     let named = programs.named_folders(&apart.collect());
     folders.retain(|folder, _| {
