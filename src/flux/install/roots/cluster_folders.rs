@@ -74,7 +74,7 @@ pub(super) fn cluster_folders(
     found.extend(beside_roots(&units, coverage));
     found.retain(|folder| !coverage.overlaps(folder) && !coverage.enters(folder));
     let found: BTreeSet<String> = found.into_iter().map(|folder| synced_part(folder, &units, coverage)).collect();
-    found.iter().map(|folder| candidate(builder, includers, folder, &units)).collect()
+    found.iter().map(|folder| candidate(builder, includers, folder, &units, coverage)).collect()
 }
 
 /// Returns whether a directory is in `clusters`, where the directory of a cluster may have any name.
@@ -186,7 +186,13 @@ fn synced_part(folder: String, units: &Units<'_>, coverage: &Coverage<'_>) -> St
 
 /// The candidate for a directory: the source that its Kustomizations share, and a Kustomization that applies the
 /// directory.
-fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Units<'_>) -> RootCandidate {
+fn candidate(
+    builder: &Builder,
+    includers: &Includers,
+    folder: &str,
+    units: &Units<'_>,
+    coverage: &Coverage<'_>,
+) -> RootCandidate {
     let inside = units.iter().filter(|(unit, _)| is_inside(unit, folder));
     let inside = inside.map(|(unit, syncs)| ((*unit).to_string(), syncs.clone())).collect();
     // A cluster applies a Kustomization once, so it applies only one of the directories that define it.
@@ -209,7 +215,7 @@ fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Uni
         }
     }
     let tree = builder.files().tree();
-    let (source, prefix) = own_source(tree, folder, &objects);
+    let (source, prefix) = own_source(tree, folder, &objects, &coverage.other_sources(folder));
     let path = folder.get(prefix.len()..).unwrap_or_default().trim_start_matches('/').to_string();
     // The file that `flux bootstrap` will write.
     let cluster = folder.strip_suffix(groups::FLUX_NAMESPACE).map_or(folder, |above| above.trim_end_matches('/'));
@@ -246,8 +252,9 @@ fn sources_in(builder: &Builder, folder: &str) -> Vec<Object> {
 }
 
 /// The source that is the repository itself, among the sources of Kustomizations, and the directory that is the root of
-/// this source. Usually no file defines this source yet, since `flux bootstrap` will create it.
-fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, String) {
+/// this source. Usually no file defines this source yet, since `flux bootstrap` will create it. `others` are the sources of
+/// other repositories.
+fn own_source(tree: &Tree, folder: &str, objects: &[Object], others: &BTreeSet<SourceRef>) -> (SourceRef, String) {
     let sources = objects.iter().filter(|object| is_source(object));
     let defined: BTreeSet<(&str, &str)> = sources.map(|source| (source.kind(), source.name())).collect();
     // The paths of the Kustomizations of each source.
@@ -255,6 +262,9 @@ fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, Stri
     for object in objects.iter().filter(|object| is_kustomization(object)) {
         // Flux itself creates an ExternalArtifact, so it cannot be the source of a bootstrap.
         let Some(source) = source_of(object).filter(|source| &*source.kind != "ExternalArtifact") else { continue };
+        if others.contains(&source) {
+            continue;
+        }
         let path = object.text_at(&["spec", "path"]).unwrap_or_default();
         let paths = used.entry(source).or_default();
         paths.extend(Some(clamp(path)).filter(|path| !path.is_empty() && !path.contains('$')));

@@ -33,6 +33,8 @@ pub(super) struct WrittenSync {
     pub(super) is_loose: bool,
     /// The directory that the Kustomization applies, if it is a part of a source.
     pub(super) target: Option<String>,
+    /// Whether the source is another repository, although this tree has a directory with the same path.
+    pub(super) is_of_other: bool,
 }
 
 /// The directories that Flux applies because a Kustomization or a root references them.
@@ -61,14 +63,48 @@ impl<'a> Coverage<'a> {
         let of_files = files.par_iter().map(|(path, parsed)| WrittenFlux::of(tree, includers, path, parsed));
         for WrittenFlux { repositories, syncs } in of_files.collect::<Vec<_>>() {
             coverage.repositories.extend(repositories);
-            for sync in syncs {
-                if let Some(target) = sync.target.clone() {
-                    coverage.by_target.entry(target).or_default().push(coverage.syncs.len());
-                }
-                coverage.syncs.push(sync);
+            coverage.syncs.extend(syncs);
+        }
+        coverage.mark_hubs();
+        for (at, sync) in coverage.syncs.iter().enumerate() {
+            if let Some(target) = sync.target.clone() {
+                coverage.by_target.entry(target).or_default().push(at);
             }
         }
         coverage
+    }
+
+    /// Marks the Kustomizations of hubs, whose directories have the same paths in each of the repositories that they apply.
+    ///
+    /// In the directory of a hub, the Kustomizations apply this directory or a parent directory of several repositories.
+    /// At most one of them is the tree, and the Kustomization of the tree would have the source of further Kustomizations.
+    fn mark_hubs(&mut self) {
+        let mut by_unit: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for sync in &self.syncs {
+            let source = source_of(&sync.object);
+            let Some(repository) = source.and_then(|source| self.repositories.get(&source)) else { continue };
+            uses.entry(repository).or_default().insert(sync.object.name());
+            let around = sync.units.iter().filter(|unit| sync.target.as_deref().is_some_and(|of| is_inside(unit, of)));
+            for unit in around {
+                by_unit.entry(unit).or_default().insert(repository);
+            }
+        }
+        let is_used_once = |repository: &str| uses.get(repository).is_some_and(|names| names.len() == 1);
+        let hubs = by_unit.into_values().filter(|by| by.len() > 1 && by.iter().all(|name| is_used_once(name)));
+        let others: BTreeSet<String> = hubs.flatten().map(ToOwned::to_owned).collect();
+        for sync in &mut self.syncs {
+            let repository = source_of(&sync.object).and_then(|source| self.repositories.get(&source));
+            if repository.is_some_and(|name| others.contains(name)) {
+                (sync.target, sync.is_of_other) = (None, true);
+            }
+        }
+    }
+
+    /// The sources of the other repositories that the Kustomizations of a directory apply.
+    pub(super) fn other_sources(&self, folder: &str) -> BTreeSet<SourceRef> {
+        let inside = |sync: &&WrittenSync| sync.is_of_other && sync.units.iter().any(|unit| is_inside(unit, folder));
+        self.syncs.iter().filter(inside).filter_map(|sync| source_of(&sync.object)).collect()
     }
 
     /// Adds the directories that roots sync.
@@ -207,7 +243,14 @@ impl WrittenFlux {
             // A program fills the templates of a file elsewhere.
             let is_of_template = is_loose && is_template(folder_of(path));
             let target = target(tree, path, &object).filter(|_| !is_of_template);
-            found.syncs.push(WrittenSync { object, file: path.to_string(), units, is_loose, target });
+            found.syncs.push(WrittenSync {
+                object,
+                file: path.to_string(),
+                units,
+                is_loose,
+                target,
+                is_of_other: false,
+            });
         }
         found
     }

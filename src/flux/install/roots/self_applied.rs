@@ -26,7 +26,7 @@ use crate::yaml::Node;
 pub(super) fn self_applied(builder: &Builder, includers: &Includers, coverage: &Coverage<'_>) -> Vec<RootCandidate> {
     let mut candidates = Vec::new();
     let mut tops: BTreeSet<&str> = BTreeSet::new();
-    for sync in &coverage.syncs {
+    for sync in coverage.syncs.iter().filter(|sync| !sync.is_of_other) {
         if sync.is_loose {
             candidates.extend(in_file(builder, includers, coverage, sync));
         } else if !sync.units.iter().any(|unit| coverage.covers_with_other(unit, &sync.object)) {
@@ -137,7 +137,7 @@ pub(super) fn of_files<'a>(
     folder: &str,
     mut inside: impl Iterator<Item = &'a WrittenSync>,
 ) -> Option<RootCandidate> {
-    let sync = inside.find(|sync| sync.is_loose && applies(&sync.object, folder))?;
+    let sync = inside.find(|sync| sync.is_loose && !sync.is_of_other && applies(&sync.object, folder))?;
     let mut found = RootCandidate { home: folder.to_string(), ..with_sources(builder, sync, folder) };
     if !includers.reaches(folder, &sync.file) {
         let beside = builder.files().get(&sync.file);
