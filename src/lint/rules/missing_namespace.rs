@@ -182,6 +182,14 @@ impl Remedy {
     }
 }
 
+/// Returns whether a namespace contains one of several Kustomizations with which a user bootstraps a cluster.
+fn is_of_second_root(view: &View<'_>, namespace: &str) -> bool {
+    let appliers = view.receiver.cluster.appliers.iter();
+    let roots = appliers.filter(|by| by.kind == ApplierKind::Kustomization && by.is_of_bootstrap());
+    let namespaces: Vec<Option<&str>> = roots.map(|root| root.reference.namespace.as_deref()).collect();
+    namespaces.len() > 1 && namespaces.contains(&Some(namespace))
+}
+
 /// The namespaces that a cluster does not receive, each with its findings.
 fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
     if !view.is_whole() || view.receiver.target.is_some() {
@@ -204,6 +212,8 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
             Presence::Missing if is_home_unknown && matches!(usage, Use::Object) && homes.contains(&**namespace) => {
                 found.unchecked(format!("Namespace `{namespace}`, into which Flux may be bootstrapped"));
             }
+            // The user applied the root when the namespace existed.
+            Presence::Missing if is_of_second_root(view, namespace) => {}
             Presence::Missing => {
                 let (_, remedy) = finding(view, namespace, &applied, usage);
                 missing.push((view, namespace, usage, remedy));

@@ -14,6 +14,7 @@ use super::names::{ONLY, is_only_generic, names};
 use super::namespaces::set_namespaces;
 use super::of_charts::remove_of_charts;
 use super::overlaps::{Overlap, is_moved, remove_copies, remove_left_over, remove_overlaps, remove_unused};
+use super::parts::join_parts;
 use super::repository::{most_common, repository};
 use super::root::{Root, synced_source};
 use super::self_applied::self_applied;
@@ -80,6 +81,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
         let by_hand = applied_by_hand(builder, &includers, &coverage);
         candidates.extend(by_hand.or_else(|| with_source_of_cli(tree, &coverage)));
     }
+    join_parts(tree, &coverage, &mut candidates);
     let own = own_repositories(tree, &coverage, &candidates);
     let mut roots = settle(tree, &coverage, candidates, &own);
     mark_former(&mut roots, tree, &coverage);

@@ -6,6 +6,8 @@
 //! - the `gotk-sync.yaml` of `flux bootstrap`
 //! - a Kustomization that applies its own directory
 //! - a directory of Kustomizations that no object applies
+//!
+//! A cluster may have several roots, such as those of a second Flux in another namespace.
 
 mod names;
 mod repository;
@@ -24,4 +26,5 @@ mod written;
 mod variable_path;
 mod of_charts;
 mod former;
+mod parts;
 pub(crate) mod find;
