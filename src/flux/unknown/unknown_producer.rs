@@ -1,5 +1,7 @@
 //! Producers with unknown contents, and the objects that they create.
 
+use std::collections::BTreeSet;
+
 use super::base_url::BaseUrl;
 use super::contents::{self, Contents};
 use super::fleet_identity::FleetIdentity;
@@ -35,6 +37,8 @@ pub struct UnknownProducer {
     has_more_values: bool,
     /// The URL, if the producer is a remote base.
     base: Option<Name>,
+    /// The names that patches give to the Namespaces of a remote base.
+    renamed: BTreeSet<Name>,
     /// The URL of the artifact, if the producer is an applier.
     artifact: Option<Name>,
     /// The names of the CRDs for which the applier waits.
@@ -92,14 +96,14 @@ impl UnknownProducer {
     }
 
     /// A base at a URL without a copy.
-    pub fn of_base(base: &UnreadBase, fleet: &FleetIdentity) -> Self {
-        let url = BaseUrl::new(&base.url);
+    pub fn of_base(unread: &UnreadBase, fleet: &FleetIdentity) -> Self {
+        let url = BaseUrl::new(&unread.url);
         let contents = contents::of_base(&url, fleet);
         let is_of_fleet = matches!(contents, Contents::Anything);
         let names = url.repository.split('/').skip(1).chain([url.name.as_str()]);
         let names = names.filter(|name| !name.is_empty() && !is_of_fleet).map(Name::from).collect();
-        let (namespace, base) = (base.namespace.clone(), Some(base.url.clone()));
-        Self { namespace, names, base, ..Self::new(contents) }
+        let (namespace, base) = (unread.namespace.clone(), Some(unread.url.clone()));
+        Self { namespace, names, base, renamed: unread.renamed.clone(), ..Self::new(contents) }
     }
 
     /// A producer without a name, a namespace or values.
@@ -111,6 +115,7 @@ impl UnknownProducer {
             values: None,
             has_more_values: false,
             base: None,
+            renamed: BTreeSet::new(),
             artifact: None,
             awaited_definitions: Vec::new(),
         }
@@ -167,7 +172,7 @@ impl UnknownProducer {
         let is_related = || self.refers_to(id.name);
         if is_namespace(id) && self.base.is_some() && purpose != Some(Purpose::Flux) {
             // The manifests of a project contain its Namespace, unlike its chart, and a kustomization may rename it.
-            let is_renamed = self.namespace.as_deref() == Some(id.name);
+            let is_renamed = self.namespace.as_deref() == Some(id.name) || self.renamed.contains(id.name);
             return possibly(is_renamed || self.names.iter().any(|own| share_word(own, id.name)));
         }
         match purpose {

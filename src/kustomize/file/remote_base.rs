@@ -1,5 +1,7 @@
 //! The references of kustomizations to remote resources.
 
+use std::collections::BTreeSet;
+
 use super::definition::Definition;
 use super::files::copy_of;
 use super::remote::Remote;
@@ -81,6 +83,8 @@ pub struct UnreadBase {
     pub url: Name,
     /// The namespace that kustomizations set for the objects; `None` if they keep their own namespaces.
     pub namespace: Option<Name>,
+    /// The names that patches give to Namespaces.
+    pub renamed: BTreeSet<Name>,
 }
 
 /// Collects the remote references of a kustomization. References inside copies of other repositories are excluded.

@@ -48,6 +48,14 @@ impl Patch {
         self.target.is_none() && self.documents.iter().any(is_encrypted)
     }
 
+    /// The name that a JSON patch gives to the Namespaces that it selects.
+    pub(crate) fn name_of_namespaces(&self) -> Option<&str> {
+        self.target.as_ref().filter(|target| target.literal_kind() == Some("Namespace"))?;
+        let operations = self.documents.first().filter(|document| document.is_seq())?.items();
+        let mut named = operations.iter().filter(|one| one.get("path").and_then(Node::text) == Some("/metadata/name"));
+        named.find_map(|one| one.get("value")?.text())
+    }
+
     /// The number of values that the patch has visited since the last call.
     pub(crate) fn take_steps(&self) -> usize {
         self.steps.take().saturating_add(self.target.as_ref().map_or(0, Selector::take_steps))

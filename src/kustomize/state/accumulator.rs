@@ -202,7 +202,7 @@ impl Accumulator {
 
     /// Leaves out a base at a URL without a copy.
     pub(crate) fn leave_out_base(&mut self, omission: Omission, url: &str, finding: Finding) {
-        self.unread.insert(UnreadBase { url: url.into(), namespace: None });
+        self.unread.insert(UnreadBase { url: url.into(), namespace: None, renamed: BTreeSet::new() });
         self.leave_out(omission, finding);
     }
 
@@ -210,6 +210,15 @@ impl Accumulator {
     pub(crate) fn move_unread(&mut self, namespace: &str) {
         let moved = |base| UnreadBase { namespace: Some(namespace.into()), ..base };
         self.unread = std::mem::take(&mut self.unread).into_iter().map(moved).collect();
+    }
+
+    /// Adds a name that a patch gives to the Namespaces of unread bases.
+    pub(crate) fn rename_unread(&mut self, name: &str) {
+        let renamed = |mut base: UnreadBase| {
+            base.renamed.insert(name.into());
+            base
+        };
+        self.unread = std::mem::take(&mut self.unread).into_iter().map(renamed).collect();
     }
 
     /// Counts an omission.

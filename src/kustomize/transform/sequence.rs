@@ -115,6 +115,9 @@ pub(crate) fn apply_patches(
             accumulator.skip(Omission::EncryptedPatch);
             continue;
         }
+        if let Some(name) = patch.name_of_namespaces() {
+            accumulator.rename_unread(name);
+        }
         let resources = &mut accumulator.resources;
         let selected = patch.apply(resources, &mut positions, complete, schema.as_deref(), &mut findings);
         if !accumulator.take_steps(patch.take_steps(), &patch.span) {
