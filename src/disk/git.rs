@@ -50,6 +50,21 @@ fn list_tracked(root: &Path) -> Result<Option<Vec<u8>>, DiskError> {
     Running::start(git).map_or(Ok(None), |running| running.output(root))
 }
 
+/// Returns the URLs of the remotes of the Git repository whose working tree is a directory; none if the directory is a part
+/// of a working tree.
+pub fn remotes(root: &Path) -> Result<Vec<String>, DiskError> {
+    // The journal does not contain the configuration of Git.
+    journal::doubt();
+    if journal::metadata(&root.join(".git")).is_err() {
+        return Ok(Vec::new());
+    }
+    let mut git = command(root);
+    git.args(["config", "--get-regexp", r"^remote\..*\.url$"]);
+    let listed = Running::start(git).map_or(Ok(None), |running| running.output(root))?.unwrap_or_default();
+    let listed = String::from_utf8_lossy(&listed).into_owned();
+    Ok(listed.lines().filter_map(|line| Some(line.split_once(' ')?.1.trim().to_owned())).collect())
+}
+
 /// Returns `git` in a directory, without arguments. It starts no other program.
 pub(super) fn command(root: &Path) -> Command {
     let mut git = Command::new("git");

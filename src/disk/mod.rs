@@ -30,6 +30,7 @@ pub use copy::{Copies, CopyFault, NamedCopy};
 pub use error::DiskError;
 pub use evidence::{Comparison, Evidence, observe, observed};
 pub use evidence_file::{ByteReader, ByteWriter};
+pub use git::remotes;
 pub use lazy_tree::{LazyTree, open_copy, open_lazy};
 pub use lock::{DirectoryLock, lock_exclusive, lock_shared};
 pub use nearest::{Nearest, nearest, path_between};

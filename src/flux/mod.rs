@@ -56,6 +56,7 @@ pub use query::other_programs::{ClusterPrograms, OtherPrograms};
 pub use query::provenance::{Agent, Cause, Provenance, leaves};
 pub use query::tenancy::{Governance, Tenancy, is_of_bootstrap};
 pub use repo::absent_files::may_exist_later;
+pub use repo::nested_roots::NestedRoot;
 pub use repo::repository::Repo;
 pub use repo::skipped::Skipped;
 pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};

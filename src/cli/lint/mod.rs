@@ -21,15 +21,17 @@ use super::output::{self, Output};
 use super::repository::{DECLARE, NO_CLUSTER, Options};
 use super::source::{self, FLEET, Source, folder_of, or_current};
 use super::streams::Streams;
+use crate::address::Address;
 use crate::base::finding::Severity;
 use crate::base::similar_names::did_you_mean;
 use crate::disk::{self, Revision};
-use crate::flux::{MISSING_PATH, Receiver, Repo};
-use crate::kustomize::is_yaml;
+use crate::flux::{MISSING_PATH, NestedRoot, Receiver, Repo};
+use crate::kube::groups::SYNC_FILE;
+use crate::kustomize::{FAILED_BUILD, is_yaml};
 use crate::lint::{self, RULES};
-use crate::report::Report;
 use crate::report::mask::SecretValues;
-use crate::text::Tree;
+use crate::report::{Report, counted, one_line};
+use crate::text::{Tree, folder_of as folder_of_path};
 
 /// Lints a Flux repository and the objects that its clusters receive.
 ///
@@ -148,7 +150,9 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     options.read_comments(&tree);
     streams.set_activity("building the objects of clusters");
     let load = if revision.is_some() { Repo::load_shareable } else { Repo::load };
-    let repo = load(&tree, &options.settings);
+    let mut repo = load(&tree, &options.settings);
+    // A fleet.yaml defines the directories of repositories.
+    let assumed = if source.is_none() { check_nested_roots(&mut repo, &folder)? } else { Vec::new() };
     let revision = revision.map(Revision::list).transpose()?;
     if args.options.selects_clusters() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
@@ -178,6 +182,7 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     output::write(&args.format, &report, streams)?;
     args.baseline.finish(&baseline, streams)?;
     not_linted.warn(streams);
+    warn_assumed(&assumed, streams);
     if args.verbose {
         linter::print_skipped(&report.summary.coverage, streams);
     }
@@ -185,11 +190,37 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         && !disk::is_file(&args.dir)
         && clusters.iter().all(String::is_empty)
     {
-        streams.message(format_args!("{NO_CLUSTER}; most rules do not apply; {DECLARE}"));
+        let looked_for = match unusable_sync(&tree, &report) {
+            Some(why) => format!("{}; {why}", NO_CLUSTER.replace("no `gotk-sync.yaml`", "no usable `gotk-sync.yaml`")),
+            None => NO_CLUSTER.to_owned(),
+        };
+        streams.message(format_args!("{looked_for}; most rules do not apply; {DECLARE}"));
     }
     warn_partial_repository(&report, &args.dir, &folder, streams);
     refuse_unreadable(&tree, &report)?;
     Ok(exit(&report, args.fail_on))
+}
+
+/// Compares the sources of roots in directories with the remotes of the checkout. Returns the roots whose source is assumed.
+fn check_nested_roots(repo: &mut Repo, folder: &Path) -> Result<Vec<NestedRoot>, Error> {
+    if !repo.has_nested_roots() {
+        return Ok(Vec::new());
+    }
+    let remotes = disk::remotes(or_current(folder))?;
+    Ok(repo.check_nested_roots(&remotes.iter().map(|url| Address::new(url)).collect::<Vec<Address>>()))
+}
+
+/// States the assumptions about the sources of roots.
+fn warn_assumed(assumed: &[NestedRoot], streams: &mut Streams) {
+    let Some(first) = assumed.first() else { return };
+    let more = assumed.len() - 1;
+    let more = if more > 0 { format!(" and {}", counted(more, "other cluster")) } else { String::new() };
+    streams.message(format_args!(
+        "assumed: the repository `{}` of cluster `{}`{more} contains the files of `{}`, since the synced path exists there",
+        one_line(first.address.key()),
+        one_line(&first.cluster),
+        one_line(&first.folder)
+    ));
 }
 
 fn check_rules(only: &[String]) -> Result<(), Error> {
@@ -254,6 +285,33 @@ fn warn_unknown_clusters(
         &source.folder,
         streams,
     )
+}
+
+/// The reason why a `gotk-sync.yaml` of the repository is not the root of a cluster, if there is one.
+fn unusable_sync(tree: &Tree, report: &Report) -> Option<String> {
+    let is_sync = |path: &&str| path.rsplit('/').next() == Some(SYNC_FILE);
+    let path = tree.entries().map(|(path, _)| path).find(is_sync)?;
+    let file = tree.file(path).ok()?;
+    let value = |key: &str| {
+        let mut lines = file.text().lines().filter_map(|line| line.trim().strip_prefix(key)?.strip_prefix(':'));
+        lines.next().map(|value| value.trim().trim_matches(['"', '\'']))
+    };
+    let is_failed = |folder: &str| {
+        let mut errors = report.findings.iter().filter(|finding| finding.rule == FAILED_BUILD);
+        errors.any(|finding| folder_of_path(finding.at.span.file().path()) == folder)
+    };
+    let failed = std::iter::successors(Some(path), |path| (!path.is_empty()).then(|| folder_of_path(path)));
+    let failed = failed.skip(1).find(|folder| is_failed(folder));
+    let is_placeholder = |value: &&str| value.contains(['<', '{', '$']);
+    let why = if let Some(folder) = failed {
+        format!("`{}` does not build", if folder.is_empty() { "." } else { folder })
+    } else if let Some(value) = ["path", "url"].into_iter().filter_map(value).find(is_placeholder) {
+        format!("`{value}` is a placeholder")
+    } else {
+        let path = value("path")?;
+        format!("the repository has no directory `{path}`, or the directory of the file is set aside by its name")
+    };
+    Some(format!("`{}` is not usable: {}", report.display_tree_path(path), one_line(&why)))
 }
 
 /// Warns if the result is clean only because there was nothing to lint, and returns whether it printed a warning.

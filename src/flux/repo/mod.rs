@@ -9,4 +9,5 @@ pub(super) mod skipped;
 mod directory_objects;
 mod rootless;
 mod own_sources;
+pub(super) mod nested_roots;
 pub(super) mod repository;

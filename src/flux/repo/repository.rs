@@ -10,11 +10,13 @@ use super::absent_files::{excuse_ignored, excuse_rendered, excuse_submodules, ex
 use super::directory_objects::DirectoryObjects;
 use super::moved_folders::explain;
 use super::named_paths::{NamedPaths, applied_folders};
+use super::nested_roots::NestedRoot;
 use super::own_sources::sources;
 use super::rootless::only_cluster;
 use super::skipped::Skipped;
 use super::switched_off_images::remove_switched_off;
 use super::unsubstituted_paths::explain_variables;
+use crate::address::Address;
 use crate::base::finding::{Finding, Severity};
 use crate::base::group_findings::sort;
 use crate::base::set_aside::is_test_data;
@@ -80,6 +82,8 @@ pub struct Repo {
     pub installations: Vec<Installation>,
     /// The sources of the clusters, with their local copies.
     pub sources: Option<Arc<Sources>>,
+    /// The roots whose source is assumed to be a directory of the repository.
+    nested_roots: Vec<NestedRoot>,
     /// The builds that another state of the repository can share.
     shareable: Option<Arc<Shareable>>,
 }
@@ -96,6 +100,22 @@ impl Repo {
     pub fn parsed(&self, file: &File) -> Option<&Arc<Parsed>> {
         let parsed = self.sources.as_ref()?.repository_files().parsed_ahead(file.path())?;
         (parsed.file == *file).then_some(parsed)
+    }
+
+    /// Returns whether the source of a root is assumed to be a directory of the repository.
+    pub fn has_nested_roots(&self) -> bool {
+        !self.nested_roots.is_empty()
+    }
+
+    /// Reports each nested root whose source is the whole repository, according to the remotes of the checkout.
+    ///
+    /// The result is the other nested roots.
+    pub fn check_nested_roots(&mut self, remotes: &[Address]) -> Vec<NestedRoot> {
+        let nested = self.nested_roots.clone().into_iter();
+        let (wrong, assumed): (Vec<_>, Vec<_>) = nested.partition(|root| remotes.contains(&root.address));
+        self.problems.extend(wrong.iter().map(NestedRoot::finding));
+        sort(&mut self.problems);
+        assumed
     }
 
     /// Loads a repository from a tree of files.
@@ -165,6 +185,7 @@ impl Repo {
         let find_roots = || roots(&builder, &kustomizations, &settings.config.roots);
         let (Roots { found: roots, overlaps, prepared }, applied) =
             rayon::join(find_roots, || repo.read_kustomizations(files, &builder, &kustomizations));
+        repo.nested_roots = NestedRoot::all(&roots);
         let (is_rootless, own) = (roots.is_empty(), OwnSources::new(&roots));
         // The objects of the directories and the builds of the clusters do not depend on each other.
         let mut of_directories = DirectoryObjects::default();
