@@ -8,6 +8,7 @@ use crate::base::similar_names::is_almost;
 use crate::flux::build::kustomization::MISSING_PATH;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::model::applier_kind::ApplierKind;
+use crate::flux::object::kustomization_path::below;
 use crate::kustomize::is_yaml;
 use crate::text::{Index, Tree, folder_of};
 
@@ -41,13 +42,22 @@ impl<'a> Folders<'a> {
         Self { all, by_name, by_parent }
     }
 
-    /// The directory that a missing path probably means: a directory with a similar name at the same place, or the only
-    /// directory with the same name and the most equal names above it.
-    fn meant(&self, missing: &str, is_candidate: impl Fn(&str) -> bool) -> Option<&'a str> {
-        let beside = self.by_parent.get(folder_of(missing)).into_iter().flatten().copied();
-        let mut similar = beside.filter(|folder| is_candidate(folder) && is_almost(name(missing), name(folder)));
-        if let Some(similar) = similar.next() {
+    /// The directory that a missing path probably means: a directory with a similar name at the same place, the directory
+    /// of the cluster among the directories of other clusters, or the only directory with the same name and the most equal
+    /// names above it.
+    ///
+    /// `others` are the directories that the same Kustomization applies on other clusters.
+    fn meant(&self, missing: &str, others: &BTreeSet<&str>, is_candidate: impl Fn(&str) -> bool) -> Option<&'a str> {
+        let top = first_missing(missing, self);
+        let rest = missing.get(top.len()..).unwrap_or_default();
+        let beside = self.by_parent.get(folder_of(top)).into_iter().flatten();
+        let similar = beside.filter(|folder| is_almost(name(top), name(folder)));
+        let mut similar = similar.filter_map(|folder| self.all.get(&*format!("{folder}{rest}")).copied());
+        if let Some(similar) = similar.find(|folder| is_candidate(folder)) {
             return Some(similar);
+        }
+        if let Some(own) = others.iter().find_map(|other| self.only_unused(missing, other, &is_candidate)) {
+            return Some(own);
         }
         // The name of an environment is the name of several directories.
         let named = self.by_name.get(name(missing))?;
@@ -57,6 +67,22 @@ impl<'a> Folders<'a> {
         let most = candidates.iter().map(|folder| shared(folder, missing)).max()?;
         let mut best = candidates.into_iter().filter(|folder| shared(folder, missing) == most);
         best.next().filter(|_| best.next().is_none())
+    }
+
+    /// The only candidate that differs from the directory of another cluster in the same name as a missing path, such as
+    /// `staging` beside `dev` and `prod`.
+    fn only_unused(&self, missing: &str, other: &str, is_candidate: impl Fn(&str) -> bool) -> Option<&'a str> {
+        let (own, other): (Vec<&str>, Vec<&str>) = (missing.split('/').collect(), other.split('/').collect());
+        let differing = || own.iter().zip(&other).enumerate().filter(|(_, (own, other))| own != other);
+        let (at, _) = differing().next().filter(|_| own.len() == other.len() && differing().count() == 1)?;
+        let (above, rest) = (own[..at].join("/"), own[at + 1..].join("/"));
+        let beside = self.by_parent.get(&*above).into_iter().flatten();
+        // Overlays include the directories of parts of clusters.
+        let beside =
+            beside.filter(|folder| !matches!(name(folder), "base" | "bases" | "common" | "components" | "shared"));
+        let mut found = beside.filter_map(|folder| self.all.get(&*below(folder, &rest)).copied());
+        let mut found = std::iter::from_fn(|| found.find(|folder| is_candidate(folder)));
+        found.next().filter(|_| found.next().is_none())
     }
 }
 
@@ -78,10 +104,18 @@ pub(super) fn explain(findings: &mut [Finding], tree: &Tree, clusters: &[Cluster
     }
     let is_aside = |folder: &str| is_set_aside(folder, |_| false) || is_former(folder);
     let missing_in = |finding: &Finding| finding.cause.as_ref().map(|cause| cause.key.clone()).unwrap_or_default();
-    let searched: BTreeSet<String> = findings.iter().filter(|finding| is_missing(finding)).map(missing_in).collect();
-    for missing in searched.into_iter().take(MAX_SEARCHES) {
+    let mut by_object: Index<&ObjectRef, BTreeSet<&str>> = Index::default();
+    for applier in clusters.iter().flat_map(|cluster| &cluster.appliers).filter(|applier| applier.parent.is_some()) {
+        by_object.entry_or(&applier.reference, BTreeSet::new).insert(&applier.folder);
+    }
+    let mut searched: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for finding in findings.iter().filter(|finding| is_missing(finding)) {
+        let others = finding.object.as_ref().and_then(|object| by_object.get(object));
+        searched.entry(missing_in(finding)).or_default().extend(others.into_iter().flatten());
+    }
+    for (missing, others) in searched.into_iter().take(MAX_SEARCHES) {
         let is_candidate = |folder: &str| !applied.contains(folder) && (!is_aside(folder) || is_aside(&missing));
-        if let Some(folder) = folders.meant(&missing, is_candidate) {
+        if let Some(folder) = folders.meant(&missing, &others, is_candidate) {
             meant.insert(missing, folder.to_owned());
         }
     }

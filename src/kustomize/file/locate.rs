@@ -162,17 +162,18 @@ impl Files {
         let start = text.strip_suffix(rest).unwrap_or_default();
         let with =
             |name: &str| if below.is_empty() { format!("{start}{name}") } else { format!("{start}{name}/{below}") };
-        let is_included = |definition: &Definition, name: &str| {
-            join(&definition.folder, &with(name)).is_some_and(|path| definition.includes(&path))
+        let is_free = |text: &str| {
+            including
+                .is_none_or(|definition| join(&definition.folder, text).is_none_or(|path| !definition.includes(&path)))
         };
-        let is_free = |name: &&str| including.is_none_or(|definition| !is_included(definition, name));
-        let suggestion = did_you_mean(segment, names.iter().map(String::as_str).filter(is_free)).map(|name| {
-            let suggestion = with(name);
-            (
-                join(folder, &suggestion).is_some_and(|path| self.tree().path_kind(&path) != PathKind::Missing),
-                suggestion,
-            )
-        });
+        let exists =
+            |text: &str| join(folder, text).is_some_and(|path| self.tree().path_kind(&path) != PathKind::Missing);
+        let by_name = || {
+            let free = names.iter().map(String::as_str).filter(|name| is_free(&with(name)));
+            did_you_mean(segment, free).map(|name| (exists(&with(name)), with(name)))
+        };
+        let suggestion = self.at_other_level(folder, text).filter(|text| is_free(text)).map(|text| (true, text));
+        let suggestion = suggestion.or_else(by_name);
         let fix = suggestion.as_ref().filter(|(exists, _)| *exists);
         let fix = fix.and_then(|(_, suggestion)| fix::retype(span, text, suggestion, Safety::Unsafe));
         // Copies of a kustomization list the same names.
@@ -191,6 +192,18 @@ impl Files {
         }
         let summary = format!(" paths lead to `{lost}`, which does not exist");
         finding.caused_by(lost, "", summary)
+    }
+
+    /// The path that leads to the same place with one `../` more or less, if it exists.
+    fn at_other_level(&self, folder: &str, text: &str) -> Option<String> {
+        let higher = text.contains('/').then(|| format!("../{}", text.trim_start_matches("./")));
+        let lower = text.strip_prefix("../").map(str::to_owned);
+        let is_other = |text: &String| {
+            join(folder, text).is_some_and(|path| {
+                !path.is_empty() && !is_inside(folder, &path) && self.tree().path_kind(&path) != PathKind::Missing
+            })
+        };
+        higher.into_iter().chain(lower).find(is_other)
     }
 }
 

@@ -13,8 +13,11 @@ declare! {
     /// local copy of the referenced branch or tag.
     ///
     /// Missing paths with one cause are one finding: a moved directory, a missing directory above, or a cluster without any
-    /// of its paths. The help names a directory with a similar name, or the only directory with the same name that no
-    /// cluster applies.
+    /// of its paths. The help names a directory with a similar name, the only directory that no cluster applies beside
+    /// the directories of other clusters, or the only directory with the same name that no cluster applies.
+    ///
+    /// If the path of a root exists only in a directory of the repository, the linter assumes that this directory is the
+    /// root of the source. The rule reports the root if a remote of the checkout has the URL of the source.
     ///
     /// The severity is warning for an OCIRepository or a Bucket: another program packs the artifact, and its root may be
     /// another directory than the root of the repository.
