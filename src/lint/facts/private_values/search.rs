@@ -208,6 +208,11 @@ fn whole(place: &Place<'_>) -> Span {
     }
 }
 
+/// Returns whether a mapping assigns a value to a variable: `name: PASSWORD` beside `value: …`.
+fn is_variable(name: &str, among: &Node) -> bool {
+    among.get("name").and_then(Node::text) == Some(name) && among.get("value").is_some()
+}
+
 /// The reason why a value outside of a Secret is private; `None` if the value is not private.
 fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evidence> {
     if let Some(shape) = shape::find(value) {
@@ -253,7 +258,8 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     // Other values may be names: `clientSecret: web-client`, `apiKey: unused`.
     let has_digit = value.contains(|letter: char| letter.is_ascii_digit());
     let is_private = if name::is_password(name) {
-        has_digit || name::words(value).len() < 2 || name::of_value(value) == Name::Neutral
+        let is_key = name::words(value).len() > 1 && name::of_value(value) != Name::Neutral;
+        has_digit || !is_key || is_variable(name, among)
     } else {
         has_digit && !value.contains('-')
     };
