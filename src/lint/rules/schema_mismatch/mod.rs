@@ -267,7 +267,7 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
     }
     // An object that no cluster receives may be a patch or a template.
     let is_open = matches!(mismatch.fault, Fault::Missing | Fault::Metadata) || mismatch.message.starts_with("is null");
-    if !view.is_whole() && is_open {
+    if !view.is_whole() && (is_open || is_variable(mismatch.at.text())) {
         return false;
     }
     // Kubernetes distributions create objects in this namespace, to which server-side apply adds fields.
@@ -296,6 +296,17 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
         }
         _ => true,
     }
+}
+
+/// Returns whether a value is only a variable or a placeholder, which another program replaces, such as envsubst.
+fn is_variable(text: &str) -> bool {
+    let text = text.trim_matches(['"', '\'']);
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_between = |start: &str, end: &str| text.starts_with(start) && text.ends_with(end);
+    text.strip_prefix('$').is_some_and(is_name)
+        || is_between("${", "}")
+        || is_between("{{", "}}")
+        || is_between("<", ">")
 }
 
 /// Returns whether the Flux Operator may have installed Flux: there is a FluxInstance, or the repository does not show
