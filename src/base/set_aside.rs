@@ -33,12 +33,18 @@ const BUILDING_BLOCKS: &[&str] = &["chart", "charts"];
 ///
 /// `is_reached` returns whether a cluster receives objects from a directory.
 pub fn is_set_aside(path: &str, is_reached: impl Fn(&str) -> bool) -> bool {
+    is_set_aside_beside(path, is_reached, |_| true)
+}
+
+/// Returns whether a file is set aside, as [`is_set_aside`] does. A directory with the name of charts is set aside only if
+/// `has_charts` finds a Helm chart in it.
+pub fn is_set_aside_beside(path: &str, is_reached: impl Fn(&str) -> bool, has_charts: impl Fn(&str) -> bool) -> bool {
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
     ends.filter_map(|end| path.get(..end)).any(|directory| {
         let name = directory.rsplit('/').next().unwrap_or(directory);
         let has_one_of = |list: &[&str]| has_word(name, list);
         name.starts_with('.')
-            || has_one_of(BUILDING_BLOCKS)
+            || (has_one_of(BUILDING_BLOCKS) && has_charts(directory))
             || has_one_of(TEMPLATES)
             || ((has_one_of(ASIDE) || has_one_of(FORMER)) && !is_reached(directory))
     })

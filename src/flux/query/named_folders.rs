@@ -1,8 +1,9 @@
-//! Directories that a program or a command in documentation applies, or that a program names exactly.
+//! Directories and files that a program or a command in documentation applies, or that a program names exactly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::shell::{SimpleCommand, is_end_of_path, program_lines, simple_commands};
+use crate::kustomize::is_yaml;
 use crate::text::{File, Index, folder_of, join};
 
 /// The extensions of further files that name the directories of clusters: infrastructure code, and documentation.
@@ -13,6 +14,8 @@ const OF_INFRASTRUCTURE: [&str; 3] = ["bicep", "hcl", "tf"];
 const OF_CODE: [&str; 4] = ["go", "json", "py", "ts"];
 /// The commands that create Kustomizations.
 const COMMANDS: [&str; 3] = ["flux bootstrap", "flux create", "k8s-configuration flux"];
+/// The field of a Talos machine configuration with the addresses of manifests that Talos applies.
+const TALOS_MANIFESTS: &str = "extraManifests";
 /// The texts of code that creates Kustomizations.
 const NAMES_OF_FLUX: [&str; 2] = ["fluxConfigurations", "fluxcd"];
 
@@ -21,20 +24,27 @@ pub(super) fn may_name_folders(path: &str) -> bool {
     EXTENSIONS.contains(&extension(path))
 }
 
-/// The directories among `folders` that files apply or name, each with the first file.
-pub(super) fn named_folders(files: impl Iterator<Item = File>, folders: &BTreeSet<&str>) -> BTreeMap<String, String> {
+/// The paths among `wanted` that files apply or name, each with the first file. A path is a directory or a manifest.
+pub(super) fn named_paths(files: impl Iterator<Item = File>, wanted: &BTreeSet<&str>) -> BTreeMap<String, String> {
     let mut by_end: Index<&str, Vec<&str>> = Index::default();
-    for folder in folders.iter().filter(|folder| !folder.is_empty()) {
-        let ends = folder.match_indices('/').filter_map(|(at, _)| folder.get(at + 1..));
-        std::iter::once(*folder).chain(ends).for_each(|end| by_end.entry_or(end, Vec::new).push(folder));
+    for path in wanted.iter().filter(|path| !path.is_empty()) {
+        ends(path).for_each(|end| by_end.entry_or(end, Vec::new).push(path));
     }
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     for file in files {
-        let mut add = |folder: &str| {
-            found.entry(folder.to_owned()).or_insert_with(|| file.path().to_owned());
+        let mut add = |path: &str| {
+            found.entry(path.to_owned()).or_insert_with(|| file.path().to_owned());
         };
         for word in words(&file) {
+            if word.text.starts_with("//") {
+                // The address of a file of this repository.
+                ends(word.text).filter(|end| wanted.contains(end)).for_each(&mut add);
+                continue;
+            }
             let path = known_part(word.text);
+            if word.is_of_any && is_yaml(path) {
+                by_end.get(path).into_iter().flatten().for_each(|file| add(file));
+            }
             let all = by_end.get(path).into_iter().flatten().copied();
             let beside = join(folder_of(file.path()), path);
             let is_meant = |folder: &&str| {
@@ -48,14 +58,33 @@ pub(super) fn named_folders(files: impl Iterator<Item = File>, folders: &BTreeSe
     found
 }
 
-/// A word of a file that may be a directory.
+/// Returns whether a comment of a file contains a command that applies the file.
+pub(super) fn applies_itself(file: &File) -> bool {
+    let name = file.path().rsplit('/').next().unwrap_or_default();
+    let comments = file.text().lines().map(str::trim).filter(|line| line.starts_with('#') && line.contains(name));
+    let mut commands = comments.filter(|line| is_apply(line) || line.contains("kubectl create"));
+    commands.any(|line| line.split(is_end_of_path).any(|word| word.rsplit('/').next() == Some(name)))
+}
+
+/// A path and its ends, from each of its directories on.
+fn ends(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::once(path).chain(path.match_indices('/').filter_map(|(at, _)| path.get(at + 1..)))
+}
+
+fn is_apply(line: &str) -> bool {
+    line.contains("kubectl") && line.contains("apply")
+}
+
+/// A word of a file that may be a path.
 struct Word<'a> {
     text: &'a str,
     /// Whether the word is an argument of `kubectl apply`.
     is_applied: bool,
+    /// Whether a placeholder for any directory precedes the word.
+    is_of_any: bool,
 }
 
-/// The words of a file that may be directories which a cluster applies.
+/// The words of a file that may be paths which a cluster applies.
 fn words(file: &File) -> Vec<Word<'_>> {
     let text = file.text();
     let extension = extension(file.path());
@@ -63,8 +92,8 @@ fn words(file: &File) -> Vec<Word<'_>> {
     let is_infrastructure = OF_INFRASTRUCTURE.contains(&extension);
     let creates = COMMANDS.iter().any(|command| text.contains(command))
         || (OF_CODE.contains(&extension) && NAMES_OF_FLUX.iter().any(|name| text.contains(name)));
-    let applies = text.contains("kubectl") && text.contains("apply");
-    if !(is_infrastructure || creates || applies) {
+    let is_machine = text.contains(TALOS_MANIFESTS);
+    if !(is_infrastructure || creates || is_apply(text) || is_machine) {
         return Vec::new();
     }
     let mut in_block = false;
@@ -74,18 +103,32 @@ fn words(file: &File) -> Vec<Word<'_>> {
             in_block = !in_block;
         }
         let is_text = is_printed || simple_commands(line).all(SimpleCommand::is_printed);
-        if is_text || (is_documentation && !in_block) || line.starts_with("//") {
+        if is_text || line.starts_with("//") {
             continue;
         }
-        let is_applied = line.contains("kubectl") && line.contains("apply");
+        if is_documentation && !in_block {
+            // A sentence may warn of a command.
+            let is_warning = ["do not", "don't", "never", "instead of"]
+                .iter()
+                .any(|words| line.to_ascii_lowercase().contains(words));
+            let commands = line.split('`').skip(1).step_by(2);
+            let commands = commands.filter(|command| !is_warning && is_apply(command));
+            let of_commands = commands.flat_map(|command| command.split(is_end_of_path));
+            let of_commands = of_commands.filter(|text| !text.is_empty());
+            words.extend(of_commands.map(|text| Word { text, is_applied: true, is_of_any: false }));
+            continue;
+        }
+        let is_applied = is_apply(line);
         let mut is_path = false;
         for text in line.split(is_end_of_path) {
             // A key, an option or a parameter: `path: X`, `--path=X`, `crd_path = X`.
             if text.is_empty() {
                 continue;
             }
-            if is_applied || is_infrastructure || (creates && is_path && !is_documentation) {
-                words.push(Word { text, is_applied });
+            let is_address = is_machine && text.starts_with("//");
+            if is_applied || is_infrastructure || is_address || (creates && is_path && !is_documentation) {
+                let is_of_any = is_applied && text.starts_with('/') && line.contains(&format!(">{text}"));
+                words.push(Word { text: text.trim_start_matches('<'), is_applied, is_of_any });
             }
             is_path = text.to_ascii_lowercase().ends_with("path");
         }
@@ -100,7 +143,7 @@ fn known_part(word: &str) -> &str {
     while let Some(rest) = path.strip_prefix("./").or_else(|| path.strip_prefix("../")) {
         path = rest;
     }
-    path.trim_end_matches('/')
+    path.trim_matches('/')
 }
 
 fn extension(path: &str) -> &str {

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use arcstr::ArcStr;
 
-use super::named_folders::{may_name_folders, named_folders};
+use super::named_folders::{applies_itself, may_name_folders, named_paths};
 use super::program_evidence::{Evidence, created_kind, is_helmfile, renders_charts};
 use crate::flux::classify::{claims_to_be_manifest, is_chart_template};
 use crate::flux::install::kustomizations::is_kustomization_name;
@@ -103,13 +103,18 @@ impl OtherPrograms {
         self.evidence().iter().flat_map(|one| one.templates())
     }
 
-    /// The directories that programs or commands in documentation apply, or that programs name exactly, each with the
-    /// first file.
-    pub fn named_folders(&self, folders: &BTreeSet<&str>) -> BTreeMap<String, String> {
-        if folders.is_empty() {
+    /// The directories and manifests among `wanted` that programs or commands in documentation apply, or that programs name
+    /// exactly, each with the first file.
+    pub fn named_paths(&self, wanted: &BTreeSet<&str>) -> BTreeMap<String, String> {
+        if wanted.is_empty() {
             return BTreeMap::new();
         }
-        named_folders(self.files_with(|path| may_be_program(path) || may_name_folders(path)), folders)
+        named_paths(self.files_with(|path| may_be_program(path) || may_name_folders(path)), wanted)
+    }
+
+    /// Returns whether a comment of a manifest contains a command that applies the manifest.
+    pub fn is_applied_by_comment(&self, path: &str) -> bool {
+        self.tree.file(path).is_ok_and(|file| applies_itself(&file))
     }
 
     /// The missing files that programs mention with their whole path, each with the file of the first program.

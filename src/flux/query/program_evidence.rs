@@ -151,7 +151,8 @@ impl Evidence {
             let is_text = || simple_commands(line).all(SimpleCommand::is_printed);
             if is_applier && !is_printed && !is_text() {
                 let line = without_inner_quotes(line);
-                self.applied_files.extend(line.split(is_end_of_path).filter_map(path_of_manifest));
+                let words = || line.split(is_end_of_path).map(|word| word.trim_start_matches('<'));
+                self.applied_files.extend(words().filter_map(path_of_manifest));
                 self.read_folders.extend(line.split(is_end_of_path).filter_map(path_with_variable));
             }
             if let Some((kind, name)) = manifest.read(line) {

@@ -6,10 +6,10 @@ use super::distinct::{WrittenPosition, distinct, written_position};
 use super::paths::{prefixes, segment_runs};
 use crate::address::Address;
 use crate::base::finding::ObjectRef;
-use crate::base::set_aside::is_set_aside;
+use crate::base::set_aside::is_set_aside_beside;
 use crate::flux::{Objects, Repo, State, public_owner, repository_owner};
 use crate::kube::{Object, groups};
-use crate::text::{Index, folder_of};
+use crate::text::{Index, folder_of, is_inside};
 
 /// The files and objects that the clusters of a repository reach.
 pub(crate) struct ReachedFiles<'a> {
@@ -22,6 +22,8 @@ pub(crate) struct ReachedFiles<'a> {
     unknown: Index<&'a str, ()>,
     /// Whether an unbuilt applier may apply any file.
     anything: bool,
+    /// The directories of Helm charts.
+    charts: &'a BTreeSet<String>,
 }
 
 impl<'a> ReachedFiles<'a> {
@@ -36,8 +38,13 @@ impl<'a> ReachedFiles<'a> {
         let received_sources: Vec<&Object> =
             received.iter().copied().filter(|object| object.is(groups::SOURCE, "GitRepository")).collect();
         let roots: BTreeSet<&str> = repo.clusters.iter().map(|cluster| cluster.folder.as_str()).collect();
-        let mut reached =
-            Self { positions: Index::default(), folders: Index::default(), unknown: Index::default(), anything };
+        let mut reached = Self {
+            positions: Index::default(),
+            folders: Index::default(),
+            unknown: Index::default(),
+            anything,
+            charts: &repo.charts,
+        };
         for object in received.into_iter().chain(own) {
             let position = written_position(object);
             reached.add_folder(position.0, folder_of(position.1));
@@ -98,7 +105,8 @@ impl<'a> ReachedFiles<'a> {
 
     /// Returns whether a file is set aside, according to its name or the name of a directory above it.
     pub(crate) fn is_set_aside(&self, path: &str) -> bool {
-        is_set_aside(path, |folder| self.folders.contains(&(None, folder)))
+        let is_reached = |folder: &str| self.folders.contains(&(None, folder));
+        is_set_aside_beside(path, is_reached, |folder| has_charts(self.charts, folder))
     }
 
     /// The number of objects of a repository that no cluster receives; zero in a repository without a root.
@@ -111,6 +119,11 @@ impl<'a> ReachedFiles<'a> {
             positions.filter(|position| !self.positions.contains(position)).map(|position| (position, ())).collect();
         unreached.len()
     }
+}
+
+/// Returns whether a directory contains the directory of a Helm chart.
+pub(crate) fn has_charts(charts: &BTreeSet<String>, folder: &str) -> bool {
+    charts.range(folder.to_owned()..).next().is_some_and(|chart| is_inside(chart, folder))
 }
 
 /// The kind, namespace and name of a source, which may have any API version.

@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 use super::definitions::Definitions;
 use super::distinct::{DistinctObjects, written_position};
-use super::reached::ReachedFiles;
+use super::reached::{ReachedFiles, has_charts};
 use crate::base::finding::ObjectRef;
-use crate::base::set_aside::is_set_aside;
+use crate::base::set_aside::is_set_aside_beside;
 use crate::flux::source::SourceRef;
 use crate::flux::{Repo, Settings};
 use crate::kube::{Object, ObjectId, groups};
@@ -62,7 +62,8 @@ impl<'a> WrittenObjects<'a> {
             let built = self.repo.objects.iter().map(|built| &built.object);
             for object in built.chain(&self.repo.aside) {
                 let (root, path, _) = written_position(object);
-                if root.is_some() || is_set_aside(folder_of(path), |_| false) {
+                let has_charts = |folder: &str| has_charts(&self.repo.charts, folder);
+                if root.is_some() || is_set_aside_beside(folder_of(path), |_| false, has_charts) {
                     continue;
                 }
                 let known = by_id.entry_or(ObjectId::of(object), || Some(object));

@@ -220,7 +220,10 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
 
     /// Returns the object in a directory that the cluster does not apply.
     fn elsewhere(&self, wanted: ObjectId<'a>) -> Option<Elsewhere<'a>> {
-        let object = self.view.written.find_unreached(wanted)?;
+        let written = &self.view.written;
+        // Another kustomization, or the applier, may set the namespace.
+        let without_namespace = || written.find_unreached(ObjectId { namespace: "", ..wanted });
+        let object = written.find_unreached(wanted).or_else(without_namespace)?;
         let folder = folder_of(written_position(object).1);
         let built = self.built.get_or_init(|| {
             let built = self.view.appliers().filter(|applier| applier.state == State::Built);

@@ -46,9 +46,10 @@ declare! {
     /// - a FluxInstance, which users apply by hand
     /// - files that a comment of a kustomization.yaml names, and the paths of Flux Kustomizations in these files or in
     ///   commented lines
-    /// - directories that are set aside according to their name: examples, tests, templates, charts, documentation,
-    ///   archives and hidden directories
-    /// - directories named `base` or `bases`, since a library may contain unused objects
+    /// - directories that are set aside according to their name: examples, tests, templates, charts (if there is
+    ///   a Chart.yaml), documentation, archives and hidden directories
+    /// - directories named `base` or `bases`, since a library may contain unused objects, unless a Kustomization applies the
+    ///   directory or the part of it with the object
     /// - the directories of clusters that `--cluster` does not select
     /// - Components, and the objects that their Kustomizations apply
     /// - files of other tools
@@ -56,7 +57,9 @@ declare! {
     ///   Kustomizations
     /// - directories that a Kustomization applies with another value of a variable that has a default value, or with
     ///   another value of a segment that `replacements` write
-    /// - directories that a script, or a command in a code block of Markdown, applies with `kubectl apply`
+    /// - directories and manifests that a script, or a command in Markdown, applies with `kubectl apply`
+    /// - manifests with a comment that contains the command to apply them, and manifests whose address is in
+    ///   `extraManifests` of Talos
     /// - directories whose path is a string of Terraform or Bicep, or of a program that creates Kustomizations
     /// - directories without Flux objects if a program mentions their files, if Argo CD has an object there, or if a
     ///   namespace or a name has a placeholder
@@ -144,7 +147,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     };
     let is_excused = |path: &str| {
         reached.is_set_aside(path)
-            || is_library(path)
+            || is_library(path, &applied)
             || switched_off.contains(path)
             || is_of_chart(path)
             || is_of_other(path)
@@ -245,7 +248,18 @@ fn remove_possible(folders: &mut Unreached<'_>, fleet: &Fleet<'_>, applied: &BTr
     let programs = &fleet.repo.other_programs;
     // The build of a directory that a cluster reaches omits these objects, even if a program applies the directory too.
     let apart = folders.keys().copied().filter(|folder| reached.nearest(folder) != Some(*folder));
-    let named = programs.named_folders(&apart.collect());
+    let files = folders.values().flat_map(BTreeMap::keys).map(|(path, _)| *path);
+    let named = programs.named_paths(&apart.chain(files).collect());
+    for objects in folders.values_mut() {
+        objects.retain(|(path, _), object| {
+            let program = named.get(*path);
+            if let Some(program) = program {
+                found.unchecked(format!("{}, which a command in `{program}` may apply", object.reference()));
+            }
+            program.is_none()
+        });
+    }
+    folders.retain(|_, objects| !objects.is_empty());
     folders.retain(|folder, _| {
         let program = programs.applier(folder).or_else(|| named.get(*folder).map(String::as_str));
         let program = program.map(|program| format!("the program of `{program}`"));
@@ -261,11 +275,14 @@ fn remove_possible(folders: &mut Unreached<'_>, fleet: &Fleet<'_>, applied: &BTr
 fn remove_applied_by_hand(folders: &mut Unreached<'_>, fleet: &Fleet<'_>, found: &mut Findings) {
     for objects in folders.values_mut() {
         objects.retain(|(path, _), object| {
-            let program = fleet.repo.other_programs.applier_of_file(path);
-            if let Some(program) = program {
-                found.unchecked(format!("{}, which the program of `{program}` may apply", object.reference()));
+            let programs = &fleet.repo.other_programs;
+            let program = programs.applier_of_file(path).map(|program| format!("the program of `{program}`"));
+            let by_comment = || programs.is_applied_by_comment(path).then(|| "the command in its file".to_owned());
+            let by = program.or_else(by_comment);
+            if let Some(by) = &by {
+                found.unchecked(format!("{}, which {by} may apply", object.reference()));
             }
-            program.is_none()
+            by.is_none()
         });
     }
     folders.retain(|_, objects| !objects.is_empty());
@@ -356,9 +373,13 @@ fn is_meant(folder: &str, missing: &str) -> bool {
     })
 }
 
-/// Returns whether a file is in a base directory, according to the name of the directory.
-fn is_library(path: &str) -> bool {
-    folder_of(path).split('/').any(|segment| matches!(segment, "base" | "bases"))
+/// Returns whether a file is in a base directory, according to the name of the directory, and a cluster applies neither the
+/// base directory nor the part of it with the file.
+fn is_library(path: &str, applied: &BTreeSet<&str>) -> bool {
+    let is_base = |folder: &&str| matches!(folder.rsplit('/').next(), Some("base" | "bases"));
+    let folder = folder_of(path);
+    let Some(base) = prefixes(folder).find(is_base) else { return false };
+    !prefixes(folder).any(|above| is_inside(above, base) && applied.contains(above))
 }
 
 /// Returns whether a file is in the directory of an unchecked cluster, and not in the directory of a checked cluster.
