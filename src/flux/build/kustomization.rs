@@ -76,6 +76,10 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
         }
         findings.extend(decrypted.findings);
         (objects, unidentified) = (decrypted.objects, decrypted.unidentified);
+        // The decryption removes the unidentified objects, so positions change.
+        if !unidentified.is_empty() && !build.lacks_changes.is_empty() {
+            build.lacks_changes = (0..objects.len()).collect();
+        }
     }
     let facts = BuildFacts { unidentified, ..BuildFacts::new(&objects, build) };
     let mut output = Output::with(objects, findings, Arc::new(facts), specs);

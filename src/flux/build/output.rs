@@ -66,6 +66,8 @@ pub(crate) struct BuildFacts {
     pub(crate) unidentified: Vec<Object>,
     /// The bases without a copy, whose objects are missing.
     pub(crate) unread: BTreeSet<UnreadBase>,
+    /// The positions of the objects that may lack the changes of a patch, component or transformer that failed.
+    pub(crate) lacks_changes: BTreeSet<usize>,
 }
 
 impl Output {
@@ -145,7 +147,7 @@ impl BuildFacts {
         let reads: Vec<(usize, Arc<[Name]>)> = reads.collect();
         let names: BTreeSet<&Name> = reads.iter().flat_map(|(_, names)| names.iter()).collect();
         let names = names.into_iter().cloned().collect();
-        let Build { not_done, patch_targets, remote, unread, .. } = build;
+        let Build { not_done, patch_targets, remote, unread, lacks_changes, .. } = build;
         Self {
             is_substituted: enabled().next().is_some(),
             reads,
@@ -155,6 +157,7 @@ impl BuildFacts {
             remote,
             unidentified: Vec::new(),
             unread,
+            lacks_changes,
         }
     }
 }

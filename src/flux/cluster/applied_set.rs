@@ -1,5 +1,6 @@
 //! The objects of a cluster, each with its applier.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::applier::Applier;
@@ -30,6 +31,9 @@ pub struct AppliedSet {
     pub(crate) facts: Option<Arc<BuildFacts>>,
     /// The undefined variables that the objects read.
     pub(crate) undefined: Arc<[UndefinedVariable]>,
+    /// The positions of the objects that may lack changes: a patch, component or transformer failed, in the build of the
+    /// applier or of an applier above it. Flux applies none of these objects.
+    pub(crate) lacks_changes: Arc<BTreeSet<usize>>,
 }
 
 /// An object with its applier.
@@ -91,6 +95,11 @@ impl AppliedSet {
             !facts.not_done.is_empty() || !facts.unread.is_empty() || !facts.unidentified.is_empty()
         };
         self.by.state == State::Built && self.by.is_known && !self.facts.as_ref().is_some_and(omits)
+    }
+
+    /// The objects that may lack changes.
+    pub(crate) fn without_changes(&self) -> impl Iterator<Item = Applied<'_>> {
+        self.lacks_changes.iter().filter_map(|at| self.at(*at))
     }
 
     /// The object at a position.

@@ -32,6 +32,8 @@ pub struct Applier {
     pub is_known: bool,
     /// The state of the build.
     pub state: State,
+    /// Whether the object of the applier may lack changes, so that the applier may apply other objects.
+    pub(crate) lacks_changes: bool,
 }
 
 impl Deref for Applier {
@@ -68,6 +70,7 @@ impl Applier {
             variables: Arc::default(),
             is_known: true,
             state: State::Built,
+            lacks_changes: false,
         }
     }
 }

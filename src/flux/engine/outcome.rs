@@ -20,7 +20,7 @@ use crate::flux::model::applier_kind::{ApplierKind, State};
 use crate::flux::model::completion::Completion;
 use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::model::objects::Objects;
-use crate::kube::Object;
+use crate::kube::{Object, ObjectId};
 use crate::text::Index;
 use crate::yaml::Name;
 
@@ -145,13 +145,15 @@ struct Completions {
     none: Arc<Completion>,
     /// Of objects that another program may change.
     open: Arc<Completion>,
+    /// Of objects that lack no changes.
+    no_positions: Arc<BTreeSet<usize>>,
 }
 
 impl Default for Completions {
     fn default() -> Self {
         let mut open = Completion::default();
         open.open = true;
-        Self { none: Arc::default(), open: Arc::new(open) }
+        Self { none: Arc::default(), open: Arc::new(open), no_positions: Arc::default() }
     }
 }
 
@@ -162,7 +164,19 @@ impl Completions {
         let mut applied_sets = Vec::with_capacity(cluster.slots.len());
         for (at, slot) in cluster.slots.iter().enumerate() {
             let Some(output) = &slot.output else { continue };
-            let applier = Arc::new(applier(slot, at, output, &appliers));
+            let lacks_changes = slot.parent.is_some_and(|parent| {
+                applied_sets.get(parent).is_some_and(|set: &AppliedSet| lacks_changes(set, &slot.spec.object))
+            });
+            let applier = Arc::new(Applier {
+                lacks_changes,
+                is_known: output.is_known() && !lacks_changes,
+                ..applier(slot, at, output, &appliers)
+            });
+            let without_changes = match lacks_changes {
+                true => Arc::new((0..output.objects.len()).collect()),
+                false if output.facts.lacks_changes.is_empty() => self.no_positions.clone(),
+                false => Arc::new(output.facts.lacks_changes.clone()),
+            };
             let is_open = cluster.root.is_declared && slot.spec.kind == ApplierKind::Bootstrap;
             applied_sets.push(AppliedSet {
                 by: applier.clone(),
@@ -171,6 +185,7 @@ impl Completions {
                 inventory: Some(output.inventory.clone()),
                 facts: Some(output.facts.clone()),
                 undefined: output.undefined.clone(),
+                lacks_changes: without_changes,
             });
             appliers.push(applier);
         }
@@ -206,7 +221,13 @@ fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> 
         variables: slot.variables.clone(),
         is_known: output.is_known(),
         state: output.state.clone(),
+        lacks_changes: false,
     }
+}
+
+/// Returns whether the object of an applier is among the objects that may lack changes.
+fn lacks_changes(set: &AppliedSet, applier: &Object) -> bool {
+    set.without_changes().any(|applied| ObjectId::of(applied.object) == ObjectId::of(applier))
 }
 
 /// A finding of a shared build, with the positions and the object of `applier`.

@@ -16,4 +16,6 @@ pub struct Built {
     pub completion: Completion,
     /// Whether the fields are certain. They are not if the build omits a remote component, which may change any field.
     pub is_final: bool,
+    /// Whether the object may lack the changes of a patch, component or transformer that failed.
+    pub lacks_changes: bool,
 }

@@ -61,8 +61,10 @@ impl DirectoryObjects {
             self.problems.extend(build.findings.into_iter().filter(|finding| !is_to_come(finding)));
             patches.take_folder(&build.patch_targets);
             let folder: ArcStr = folder.as_str().into();
-            for object in build.objects {
-                let object = Built { object, folder: folder.clone(), completion: Completion::default(), is_final };
+            for (at, object) in build.objects.into_iter().enumerate() {
+                let lacks_changes = build.lacks_changes.contains(&at);
+                let folder = folder.clone();
+                let object = Built { object, folder, completion: Completion::default(), is_final, lacks_changes };
                 self.add(object, &mut seen);
             }
         }
@@ -124,7 +126,13 @@ impl DirectoryObjects {
             }
             let folder: ArcStr = folder_of(path).into();
             for object in objects(parsed) {
-                let built = Built { object, folder: folder.clone(), completion: Completion::default(), is_final: true };
+                let built = Built {
+                    object,
+                    folder: folder.clone(),
+                    completion: Completion::default(),
+                    is_final: true,
+                    lacks_changes: false,
+                };
                 self.add(built, &mut seen);
             }
         }

@@ -1,6 +1,6 @@
 //! The cluster of a repository without a root.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arcstr::ArcStr;
@@ -43,6 +43,7 @@ pub(super) fn only_cluster(objects: &[Built]) -> Cluster {
             inventory: None,
             facts: None,
             undefined: Arc::default(),
+            lacks_changes: Arc::new(if built.lacks_changes { BTreeSet::from([0]) } else { BTreeSet::new() }),
         });
     }
     cluster

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::finish::finish;
+use super::finish::{finish, positions_without_changes};
 use super::output::Build;
 use super::walk::{Cache, Walk};
 use crate::base::finding::Finding;
@@ -85,9 +85,10 @@ impl Builder {
     /// limit.
     pub fn accumulate(&self, folder: &str) -> Build {
         let (_, Some(accumulator)) = self.top(folder) else { return Build::default() };
-        let nodes = accumulator.resources.list.iter().map(|resource| &resource.node).filter(|node| !is_local(node));
+        let resources = || accumulator.resources.list.iter().filter(|resource| !is_local(&resource.node));
         Build {
-            objects: nodes.map(|node| Object { node: node.clone() }).collect(),
+            objects: resources().map(|resource| Object { node: resource.node.clone() }).collect(),
+            lacks_changes: positions_without_changes(resources()),
             findings: accumulator.findings.iter().filter(|finding| is_of_all_builds(finding)).cloned().collect(),
             not_done: accumulator.not_done.clone(),
             folders: accumulator.folders.clone(),

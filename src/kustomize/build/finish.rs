@@ -1,11 +1,14 @@
 //! The final steps of a build, which run once for the topmost kustomization: hashes, references, variables, order.
 
+use std::collections::BTreeSet;
+
 use super::output::Build;
 use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::remote_base;
 use crate::kustomize::generate::hash;
+use crate::kustomize::objects::resources::Resource;
 use crate::kustomize::objects::{order, patch_targets};
 use crate::kustomize::references::{name_references, vars};
 use crate::kustomize::rule_ids::FAILED_BUILD;
@@ -45,6 +48,7 @@ pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>)
     remote_base::deduplicate(&mut remote);
     Build {
         objects,
+        lacks_changes: positions_without_changes(&resources.list),
         findings,
         not_done: accumulator.not_done.clone(),
         left_out,
@@ -55,6 +59,12 @@ pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>)
         folders: accumulator.folders.clone(),
         empty: accumulator.empty.clone(),
     }
+}
+
+/// The positions of the objects that may lack changes.
+pub(super) fn positions_without_changes<'a>(resources: impl IntoIterator<Item = &'a Resource>) -> BTreeSet<usize> {
+    let positions = resources.into_iter().enumerate().filter(|(_, resource)| resource.lacks_changes);
+    positions.map(|(at, _)| at).collect()
 }
 
 /// The error for an object that the last step of kustomize cannot print; `None` if kustomize prints the object.

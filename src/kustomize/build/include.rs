@@ -121,34 +121,34 @@ impl Walk<'_> {
             Ok(Located::Folder(path)) => path,
             Ok(Located::File(_)) => {
                 let message = format!("`{text}` is a file, but a component is a directory");
-                accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+                accumulator.fail_to_change(Finding::error(FAILED_BUILD, item.span().clone(), message));
                 return;
             }
             Ok(Located::NotFetched(finding)) => {
                 return accumulator.leave_out_base(Omission::RemoteComponent, text, *finding);
             }
-            Err(finding) => return accumulator.fail(finding),
+            Err(finding) => return accumulator.fail_to_change(finding),
         };
         if let Some(finding) = self.check_stack(item, &path) {
-            accumulator.fail(finding);
+            accumulator.fail_to_change(finding);
             return;
         }
         match self.definition(&path, accumulator) {
-            None => accumulator.fail(no_kustomization(item, text)),
-            Some(LoadedDefinition::Invalid) => {}
+            None => accumulator.fail_to_change(no_kustomization(item, text)),
+            Some(LoadedDefinition::Invalid) => accumulator.resources.miss_changes(),
             Some(LoadedDefinition::Valid(component)) if component.is_component() => {
                 self.components += 1;
                 if self.components < MAX_COMPONENTS {
                     self.accumulate(&component, accumulator);
                 } else if self.components == MAX_COMPONENTS {
                     let message = format!("this build has more than {MAX_COMPONENTS} components");
-                    accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+                    accumulator.fail_to_change(Finding::error(FAILED_BUILD, item.span().clone(), message));
                 }
             }
             Some(LoadedDefinition::Valid(_)) => {
                 let message = format!("`{text}` is not a Component");
                 let help = "list it in `resources`, or set `kind: Component` in its kustomization.yaml";
-                accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help(help));
+                accumulator.fail_to_change(Finding::error(FAILED_BUILD, item.span().clone(), message).help(help));
             }
         }
     }

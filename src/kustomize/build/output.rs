@@ -13,6 +13,8 @@ use crate::kustomize::omission::Omissions;
 pub struct Build {
     /// The objects in kustomize's order.
     pub objects: Vec<Object>,
+    /// The positions of the objects that may lack the changes of a patch, component or transformer that failed.
+    pub lacks_changes: BTreeSet<usize>,
     /// The errors. If there are errors, `objects` contains the objects that the build produced nevertheless.
     pub findings: Vec<Finding>,
     /// The omitted features with their counts, such as fields of kustomization files and `resources: <url>`.

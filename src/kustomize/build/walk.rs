@@ -224,6 +224,7 @@ impl<'a> Walk<'a> {
         self.include_all(definition, accumulator);
         if !definition.findings.is_empty() || accumulator.is_too_large {
             // kustomize rejects the file. Only the findings of its bases are complete.
+            accumulator.resources.miss_changes();
             accumulator.clear_if_too_large();
             self.stack.pop();
             if let Some(outer) = outer {
@@ -238,7 +239,7 @@ impl<'a> Walk<'a> {
             self.component(definition, item, accumulator);
         }
         sequence::run(self.files, definition, accumulator);
-        self.transform(definition, accumulator);
+        accumulator.change(|accumulator| self.transform(definition, accumulator));
         self.validate(definition, accumulator);
         let namespace = definition.entry("namespace").and_then(|entry| entry.node.text());
         if let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) {

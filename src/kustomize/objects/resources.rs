@@ -99,6 +99,8 @@ pub(crate) struct Resource {
     pub(crate) history: History,
     /// The variables with a value from this object.
     pub(crate) variables: Vec<Name>,
+    /// Whether the object may lack the changes of a patch, component or transformer that failed.
+    pub(crate) lacks_changes: bool,
     /// The user's schema at the time when the object was added.
     schema: Option<Arc<UserSchema>>,
 }
@@ -107,7 +109,7 @@ impl Resource {
     /// Creates a resource without a history.
     pub(crate) fn new(node: Node) -> Self {
         let id = ResourceId::from_node(&node);
-        Self { node, id, history: History::default(), variables: Vec::new(), schema: None }
+        Self { node, id, history: History::default(), variables: Vec::new(), lacks_changes: false, schema: None }
     }
 
     /// Records the file of the object.
@@ -213,6 +215,11 @@ pub(crate) struct Resources {
 }
 
 impl Resources {
+    /// Marks all objects, since a step that may change them failed.
+    pub(crate) fn miss_changes(&mut self) {
+        self.list.iter_mut().for_each(|resource| resource.lacks_changes = true);
+    }
+
     /// The position of the object with an id; if there is none, registers the id for `position`.
     pub(crate) fn claim(&mut self, id: &ResourceId, position: usize) -> Option<usize> {
         if let Some(first) = self.current.get(id) {

@@ -8,7 +8,7 @@ use super::strategic_merge::merge;
 use crate::base::finding::Finding;
 use crate::kustomize::file::definition::FILE_NAMES;
 use crate::kustomize::objects::patch_targets::PatchTarget;
-use crate::kustomize::objects::resources::{History, ResourceId, ResourceIndex, Resources};
+use crate::kustomize::objects::resources::{History, Resource, ResourceId, ResourceIndex, Resources};
 use crate::kustomize::objects::selector::Selector;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::schema::merge_keys::SchemaType;
@@ -94,6 +94,9 @@ impl Patch {
             }
             [_, second, ..] => {
                 let message = "a patch with a `target` has several documents, but kustomize accepts only one";
+                for position in target.select(resources, positions) {
+                    resources.list[position].lacks_changes = true;
+                }
                 findings.push(
                     Finding::error(FAILED_BUILD, second.span().clone(), message)
                         .help("use one patch for each document"),
@@ -136,6 +139,7 @@ impl Patch {
             let finding = Finding::error(FAILED_BUILD, self.span.clone(), "a JSON patch has no `target`")
                 .help("set `target` to select objects");
             findings.push(finding);
+            resources.miss_changes();
             return None;
         };
         let finding = |(span, message)| Finding::error(FAILED_BUILD, span, message);
@@ -148,6 +152,7 @@ impl Patch {
             Ok(operations) => operations,
             Err(error) => {
                 findings.push(finding(error));
+                selected.iter().for_each(|position| resources.list[*position].lacks_changes = true);
                 return None;
             }
         };
@@ -173,6 +178,7 @@ impl Patch {
                         resource.id.kind, resource.id.name
                     );
                     let place = resource.node.span().clone();
+                    resource.lacks_changes = true;
                     findings.push(finding((span, message)).related(place, "this object"));
                 }
             }
@@ -198,6 +204,7 @@ impl Patch {
             )
             .help("set `kind` and `metadata.name`, or add a `target`");
             findings.push(finding);
+            resources.miss_changes();
             return;
         }
         let exists = |position: &usize| resources.list.get(*position).is_some_and(|one| !one.node.is_null());
@@ -208,12 +215,16 @@ impl Patch {
                 let place = if &*id.namespace == "default" { String::new() } else { format!(" in `{}`", id.namespace) };
                 let patched = format!("{} `{}`{place}", id.kind, id.name);
                 findings.push(unmatched(document, name, &id, &patched, resources, positions));
+                // The patch is probably meant for an object with this kind or this name.
+                let is_similar = |one: &&mut Resource| one.id.kind == id.kind || one.id.name == id.name;
+                resources.list.iter_mut().filter(is_similar).for_each(|one| one.lacks_changes = true);
             }
             [] => {}
             _ => {
                 let message =
                     format!("this patch matches several objects of kind {} with the name `{}`", id.kind, id.name);
                 findings.push(Finding::error(FAILED_BUILD, name.span().clone(), message));
+                found.iter().for_each(|position| resources.list[*position].lacks_changes = true);
             }
         }
     }
@@ -250,6 +261,7 @@ impl Patch {
             Err(MergeError { patch, message }) => {
                 let message = format!("the patch cannot be merged into {kind} `{}`: {message}", resource.id.name);
                 let place = resource.node.span().clone();
+                resource.lacks_changes = true;
                 findings
                     .push(Finding::error(FAILED_BUILD, patch.span().clone(), message).related(place, "this object"));
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::kube::Object;
 use crate::kustomize::fieldspec::builtin_fieldspecs::merged;
 use crate::kustomize::fieldspec::field_spec::FieldSpec;
@@ -113,6 +113,22 @@ impl Accumulator {
     pub(crate) fn fail(&mut self, finding: Finding) {
         self.is_incomplete = true;
         self.findings.push(finding);
+    }
+
+    /// Runs a step that changes the objects. If the step reports an error, the objects may lack its changes.
+    pub(crate) fn change(&mut self, step: impl FnOnce(&mut Self)) {
+        let before = self.findings.len();
+        step(self);
+        let added = self.findings.get(before..).unwrap_or_default();
+        if added.iter().any(|finding| finding.severity == Severity::Error) {
+            self.resources.miss_changes();
+        }
+    }
+
+    /// Reports an error of an input that would change the objects.
+    pub(crate) fn fail_to_change(&mut self, finding: Finding) {
+        self.fail(finding);
+        self.resources.miss_changes();
     }
 
     /// Counts an omission, after which objects may be missing.

@@ -22,10 +22,12 @@ pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accu
     accumulator.record_transformers("PatchStrategicMergeTransformer", merges.len().min(1));
     apply_patches(files, folder, definition.items("patches"), PatchFormat::Any, accumulator);
     accumulator.record_transformers("PatchTransformer", definition.items("patches").len());
-    set_namespace(definition, accumulator);
-    add_affix(definition, "namePrefix", Affix::Prefix, accumulator);
-    add_affix(definition, "nameSuffix", Affix::Suffix, accumulator);
-    add_labels(definition, accumulator);
+    accumulator.change(|accumulator| {
+        set_namespace(definition, accumulator);
+        add_affix(definition, "namePrefix", Affix::Prefix, accumulator);
+        add_affix(definition, "nameSuffix", Affix::Suffix, accumulator);
+        add_labels(definition, accumulator);
+    });
     let config = accumulator.config.clone();
     let annotated = config.specs(ConfigField::CommonAnnotations);
     if let Some(pairs) = definition.entry("commonAnnotations")
@@ -36,7 +38,9 @@ pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accu
     }
     apply_patches(files, folder, definition.items("patchesJson6902"), PatchFormat::Json, accumulator);
     accumulator.record_transformers("PatchJson6902Transformer", definition.items("patchesJson6902").len());
-    replicas::apply(definition.items("replicas"), config.specs(ConfigField::Replicas), accumulator);
+    accumulator.change(|accumulator| {
+        replicas::apply(definition.items("replicas"), config.specs(ConfigField::Replicas), accumulator);
+    });
     accumulator.record_transformers("ReplicaCountTransformer", definition.items("replicas").len());
     for field in ["images", "imageTags"] {
         images::apply(definition.items(field), config.specs(ConfigField::Images), accumulator);
@@ -47,7 +51,7 @@ pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accu
         own.for_each(|target| target.is_general = false);
     }
     let replaced = definition.items("replacements");
-    replacements::apply(files, folder, replaced, accumulator);
+    accumulator.change(|accumulator| replacements::apply(files, folder, replaced, accumulator));
     accumulator.record_transformers("ReplacementTransformer", replaced.len().min(1));
     accumulator.resources.reindex();
 }
@@ -107,6 +111,9 @@ pub(crate) fn apply_patches(
     let (complete, schema) = (!accumulator.is_incomplete, accumulator.schema.clone());
     let mut findings = Vec::new();
     let patches = read::read(files, folder, items, format, &mut findings);
+    if !findings.is_empty() {
+        accumulator.resources.miss_changes();
+    }
     // All patches share one index, so that 1,000 patches do not scan 4,000 objects each.
     let mut positions = accumulator.resources.index();
     let mut targets = Vec::new();

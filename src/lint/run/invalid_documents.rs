@@ -9,6 +9,9 @@ use crate::flux::Repo;
 use crate::text::File;
 use crate::yaml::{DUPLICATE_KEY, INVALID_YAML};
 
+/// The rules that judge a file, whatever becomes of its objects.
+pub(super) const RULES_OF_FILES: [&str; 3] = [INVALID_YAML, DUPLICATE_KEY, PLAINTEXT_SECRET];
+
 /// Removes the findings in documents with a syntax error. Only a part of such a document is known, so a field that seems
 /// to be missing may follow after the error. The finding of the error counts the removed ones.
 pub(super) fn remove_in_invalid(findings: &mut Vec<Finding>, repo: &Repo) {
@@ -22,7 +25,7 @@ pub(super) fn remove_in_invalid(findings: &mut Vec<Finding>, repo: &Repo) {
         return;
     }
     findings.retain(|finding| {
-        let keeps = [INVALID_YAML, DUPLICATE_KEY, PLAINTEXT_SECRET].contains(&finding.rule);
+        let keeps = RULES_OF_FILES.contains(&finding.rule);
         let span = &finding.at.span;
         let documents = invalid.get_mut(span.file().path()).filter(|_| !keeps);
         let document = documents.and_then(|all| all.iter_mut().find(|(range, _)| range.contains(&span.range().start)));

@@ -9,6 +9,7 @@ pub(super) mod suppress;
 pub(super) mod remote;
 mod generated_roots;
 mod invalid_documents;
+mod missing_changes;
 pub(super) mod repository;
 pub(super) mod fix;
 pub(super) mod since;

@@ -212,6 +212,9 @@ impl<'a> View<'a> {
             let known = listing.without_namespace.iter().filter_map(|at| Some((*at, brought.at(*at)?)));
             let mut all: Vec<(usize, Applied<'a>)> = known.chain(defined).collect();
             all.sort_by_key(|(at, _)| *at);
+            if all.iter().any(|(at, _)| !brought.lacks_changes.contains(at)) {
+                all.retain(|(at, _)| !brought.lacks_changes.contains(at));
+            }
             all.into_iter().map(|(_, applied)| applied).collect::<Vec<_>>()
         };
         self.by_flux().map(of_list).filter(|objects| !objects.is_empty())
