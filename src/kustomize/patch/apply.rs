@@ -152,7 +152,9 @@ impl Patch {
             Ok(operations) => operations,
             Err(error) => {
                 findings.push(finding(error));
-                selected.iter().for_each(|position| resources.list[*position].lacks_changes = true);
+                for position in &selected {
+                    resources.list[*position].lacks_changes = true;
+                }
                 return None;
             }
         };
@@ -224,7 +226,9 @@ impl Patch {
                 let message =
                     format!("this patch matches several objects of kind {} with the name `{}`", id.kind, id.name);
                 findings.push(Finding::error(FAILED_BUILD, name.span().clone(), message));
-                found.iter().for_each(|position| resources.list[*position].lacks_changes = true);
+                for position in &found {
+                    resources.list[*position].lacks_changes = true;
+                }
             }
         }
     }
