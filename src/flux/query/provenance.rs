@@ -306,6 +306,7 @@ mod tests {
             variables: Arc::new(variables),
             is_known: true,
             state: State::Built,
+            lacks_changes: false,
         })
     }
 
