@@ -43,7 +43,7 @@ impl Tenant {
         let chains = rbac.escape_chains(&self.users, &self.namespaces).into_iter();
         let unknown = rbac.unknown_policy_source();
         let judged = chains.map(|chain| {
-            let by_policy = chain.forbidden_by().map(|_| "an admission policy may forbid".to_owned());
+            let by_policy = chain.forbidden_by().map(|policy| format!("{} may forbid", policy.reference));
             let may_be_forbidden = chain.steps.iter().any(|step| step.by.method.may_be_forbidden());
             let by_unknown = || {
                 let source = unknown.as_ref().filter(|_| may_be_forbidden)?;
@@ -61,7 +61,7 @@ impl Tenant {
 pub struct Escape<'a> {
     /// The chain.
     pub chain: EscapeChain<'a>,
-    /// The policy that may forbid the chain, as the end of a sentence: `an admission policy may forbid`.
+    /// The policy that may forbid the chain, as the end of a sentence: `ClusterPolicy `accounts` may forbid`.
     pub doubt: Option<String>,
 }
 

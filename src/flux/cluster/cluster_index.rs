@@ -8,7 +8,7 @@ use crate::flux::build::applier_spec::ApplierSpec;
 use crate::flux::build::inventory::{Fingerprint, IndexedObject};
 use crate::flux::build::output::Output;
 use crate::flux::install::roots::root::Root;
-use crate::flux::model::applier_kind::ApplierKind;
+use crate::flux::model::applier_kind::{ApplierKind, State};
 use crate::flux::object::kustomization_path::clamp;
 use crate::flux::producer::Producers;
 use crate::flux::producer::produced::Produced;
@@ -52,6 +52,8 @@ pub(crate) struct ClusterIndex {
 /// The precedence of outputs with the same object, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
+    /// Flux applies no object of a failed build.
+    Failed,
     ByHand,
     Applied,
     /// Flux Operator marks its objects so that kustomize-controller ignores them.
@@ -78,6 +80,7 @@ impl ClusterIndex {
     /// Adds an output. If objects have equal identity and precedence, lookups find the first one.
     pub(crate) fn take(&mut self, output: &Arc<Output>, kind: ApplierKind) {
         let rank = match kind {
+            _ if output.state == State::Failed => Rank::Failed,
             ApplierKind::Bootstrap if self.keeps_bootstrap => Rank::Operator,
             ApplierKind::Bootstrap => Rank::ByHand,
             ApplierKind::FluxInstance => Rank::Operator,

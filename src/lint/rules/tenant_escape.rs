@@ -32,8 +32,6 @@ declare! {
     ///
     /// - chains that stay within the namespaces of the tenant
     /// - rights that the account of the tenant already has
-    /// - a step that an admission policy of the cluster may forbid because it checks `serviceAccountName` or,
-    ///   for a source, `url`
     /// - the missing lockdown of Flux's controllers, which `lockdown-missing` reports, or that the configuration
     ///   accepts with a reason in `tenancy.lockdown`
     /// - the identity of a controller, if the repository does not contain the installation of Flux, since an extension
@@ -44,8 +42,9 @@ declare! {
     /// such a namespace controls the cluster.
     ///
     /// The severity is warning if the chain gives only read access, except to Secrets, or only access to authentication
-    /// and authorization reviews. It is also warning for the Secrets of the namespace of Flux alone, or if a policy in an
-    /// unbuilt input or in a chart of policies may forbid the chain.
+    /// and authorization reviews. It is also warning for the Secrets of the namespace of Flux alone, or if a policy may
+    /// forbid the chain: a policy of the cluster whose checks mention `serviceAccountName` or, for a source, `url`, or a
+    /// policy in an unbuilt input or in a chart of policies.
     ///
     /// ## How to fix it
     ///
@@ -208,9 +207,6 @@ fn check(view: &View<'_>, found: &mut Findings) {
             let Escape { chain, doubt } = escape;
             if let Some(doubt) = &doubt {
                 found.unchecked(format!("chains of grants that {doubt}"));
-                if chain.forbidden_by().is_some() {
-                    continue;
-                }
             }
             if chain.steps.iter().any(is_unnamed) {
                 // The configuration accepts the missing lockdown with a reason.
@@ -246,11 +242,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
             let finding = finding(rbac, tenant, &chains, &at);
             found.extend(finding.map(|finding| match doubt {
-                // A pull request can add a source without a copy.
+                // A pull request can add a policy, or a source without a copy.
                 Some(doubt) => {
                     let help = finding.help.clone().unwrap_or_default();
                     let finding = Finding { severity: Severity::Warning, ..finding };
-                    finding.help(format!("{help}; {doubt} this, which the repository does not show"))
+                    finding.help(format!("{help}; {doubt} this, but the repository does not prove it"))
                 }
                 None => finding,
             }));

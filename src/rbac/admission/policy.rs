@@ -1,6 +1,6 @@
 //! Admission policies that may reject an object because of the service account that it names.
 //!
-//! An escalation that a policy may forbid is not reported.
+//! An escalation that a policy may forbid is reported as a warning, since only the cluster evaluates the policy.
 
 use crate::base::finding::ObjectRef;
 use crate::flux::Applied;
@@ -15,14 +15,20 @@ const FIELD: &str = "serviceAccountName";
 /// The field that a policy for sources checks.
 const URL: &str = "url";
 
+/// The group of the constraints of Gatekeeper.
+const CONSTRAINTS: &str = "constraints.gatekeeper.sh";
+
+/// The fields of a policy that only describe it, or that describe objects. No check reads a service account there.
+const DESCRIPTIONS: [&str; 5] = ["description", "message", "messageExpression", "metadata", "name"];
+
 /// The policies of a cluster that may restrict which account an object names.
 #[derive(Debug, Default)]
 pub(crate) struct Policies {
     all: Vec<Policy>,
     /// The enforced policies: the kind of the binding and the name of the policy.
     enforced: Vec<(Name, Name)>,
-    /// The kinds of constraints whose templates check other fields.
-    unrelated: Vec<Name>,
+    /// The kinds of constraints whose templates check the fields. Gatekeeper has no other constraints.
+    templates: Vec<Name>,
 }
 
 /// An admission policy that checks the service accounts of objects.
@@ -79,7 +85,7 @@ impl Policies {
             }
             ("kyverno.io", "ClusterPolicy") => self.add_kyverno(applied, None),
             ("kyverno.io", "Policy") => self.add_kyverno(applied, applied.namespace()),
-            ("constraints.gatekeeper.sh", _) => {
+            (CONSTRAINTS, _) => {
                 let is_enforced = text(&["spec", "enforcementAction"]).is_none_or(|action| &*action == "deny");
                 if is_enforced {
                     let kinds = object.node.at_keys(&["spec", "match", "kinds"]).map_or(&[][..], Node::items);
@@ -87,8 +93,8 @@ impl Policies {
                     self.push(applied, (true, true), MatchScope::Kinds(kinds), None, None);
                 }
             }
-            ("templates.gatekeeper.sh", "ConstraintTemplate") if checks(&object.node) == (false, false) => {
-                self.unrelated.extend(text(&["spec", "crd", "spec", "names", "kind"]));
+            ("templates.gatekeeper.sh", "ConstraintTemplate") if checks(&object.node) != (false, false) => {
+                self.templates.extend(text(&["spec", "crd", "spec", "names", "kind"]));
             }
             _ => {}
         }
@@ -156,7 +162,8 @@ impl Policies {
                 self.enforced.iter().any(|(enforcing, name)| enforcing == binding && *name == reference.name)
             });
             let is_here = policy.namespace.as_ref().is_none_or(|own| &**own == namespace);
-            is_enforced && is_here && !self.unrelated.contains(&reference.kind) && policy.scope.matches(kind, namespace)
+            let has_template = reference.group() != CONSTRAINTS || self.templates.contains(&reference.kind);
+            is_enforced && is_here && has_template && policy.scope.matches(kind, namespace)
         })
     }
 }
@@ -211,11 +218,14 @@ fn checks(node: &Node) -> (bool, bool) {
     (mentions(node, FIELD), mentions(node, URL))
 }
 
-/// Returns whether a node mentions a field.
+/// Returns whether the checks of a policy mention a field.
 fn mentions(node: &Node, field: &str) -> bool {
     match &node.value {
         Value::Scalar(text, _) => text.contains(field),
         Value::Seq(items) => items.iter().any(|item| mentions(item, field)),
-        Value::Map(entries) => entries.iter().any(|entry| entry.key.contains(field) || mentions(&entry.node, field)),
+        Value::Map(entries) => {
+            let mut checks = entries.iter().filter(|entry| !DESCRIPTIONS.contains(&&*entry.key));
+            checks.any(|entry| entry.key.contains(field) || mentions(&entry.node, field))
+        }
     }
 }

@@ -210,7 +210,7 @@ pub(super) fn remove_overlaps(tree: &Tree, includers: &Includers, candidates: &m
 
 /// Returns whether a root syncs the directory of its own cluster. Flux applies the directory, whatever further bootstraps
 /// it contains.
-fn is_own_folder(one: &RootCandidate, folder: &str) -> bool {
+pub(super) fn is_own_folder(one: &RootCandidate, folder: &str) -> bool {
     let name = folder.rsplit('/').next().unwrap_or_default();
     let home = one.home.strip_suffix("/flux-system").unwrap_or(&one.home);
     one.is_bootstrap() && home == folder && !folder.is_empty() && !is_generic(name)

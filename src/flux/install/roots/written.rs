@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::candidate::{CandidateKind, RootCandidate, prefixes};
+use super::overlaps::is_own_folder;
 use super::root::is_of;
 use super::synthetic_sync::{bootstrap_source, sync_of};
 use crate::base::finding::{Finding, Severity};
@@ -22,7 +23,7 @@ use crate::flux::object::synthetic_node::text;
 use crate::kube::groups::SYNC_FILE;
 use crate::kube::{Object, ObjectId, groups};
 use crate::kustomize::{Builder, FAILED_BUILD};
-use crate::text::{File, folder_of, is_inside};
+use crate::text::{File, Tree, folder_of, is_inside};
 use crate::yaml::{Node, Parsed};
 
 /// The roots that the repository contains.
@@ -36,13 +37,20 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
         let is_sync = is_sync_file(path);
         let holds = is_sync || objects(parsed).any(|object| makes_instance(&object) && !is_exported(&object));
         if holds {
-            let above = includers.tops(path);
+            let mut above = includers.tops(path);
+            let own = || {
+                let objects = objects(parsed).filter(|object| !is_exported(object)).collect();
+                take(objects, Vec::new(), |object| is_sync || stands_in_sync(object))
+            };
             if above.is_empty() {
-                candidates.extend(take(
-                    objects(parsed).filter(|object| !is_exported(object)).collect(),
-                    Vec::new(),
-                    |object| is_sync || stands_in_sync(object),
-                ));
+                candidates.extend(own());
+            } else if is_sync {
+                let own = own();
+                let before = above.len();
+                above.retain(|top| !own.iter().any(|one| applies_overlay(builder.files().tree(), one, top)));
+                if above.len() < before && above.iter().all(|top| top != folder_of(path)) {
+                    candidates.extend(own);
+                }
             }
             tops.extend(above);
         }
@@ -196,6 +204,13 @@ fn of_user(mut finding: Finding) -> Finding {
             .help(format!("Flux does not build this directory, but a new bootstrap of the cluster does{help}"));
     }
     finding
+}
+
+/// Returns whether a `gotk-sync.yaml` syncs the directory of its own cluster, which contains an overlay of the file. Flux
+/// applies the overlay together with the file, so the overlay does not replace the file.
+fn applies_overlay(tree: &Tree, one: &RootCandidate, overlay: &str) -> bool {
+    let is_inner = |folder: &String| is_inside(overlay, folder) && overlay != folder && is_own_folder(one, folder);
+    overlay != one.home && one.synced(tree).as_ref().is_some_and(is_inner)
 }
 
 /// Keeps the first of several Kustomizations of one `gotk-sync.yaml`. A user applies the file to one cluster, so they are
