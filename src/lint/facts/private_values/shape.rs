@@ -155,7 +155,7 @@ fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
     if let Some((place, what)) = hook {
         let credential = path.split(place).nth(1).unwrap_or_default();
         let last = credential.trim_end_matches('/').rsplit('/').find(|segment| segment.len() >= 8).unwrap_or_default();
-        if !is_variable(last) && is_random(last) {
+        if !is_variable(last) && is_random(last) && !is_of_words(last) {
             return Some(Shape { range, what });
         }
     }
@@ -190,6 +190,12 @@ fn is_variable(part: &str) -> bool {
     part.strip_prefix('$').is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
 }
 
+/// Returns whether a part of an address consists of words in lower case, such as `dev-alerts`. The credentials of webhooks
+/// have digits or uppercase letters.
+fn is_of_words(part: &str) -> bool {
+    part.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
 /// Returns whether the last segment of an address looks like the credential of a webhook.
 pub(super) fn ends_with_token(address: &str) -> bool {
     let Some((_, rest)) = address.split_once("://") else { return false };
@@ -203,7 +209,7 @@ pub(super) fn ends_with_token(address: &str) -> bool {
 fn is_random(text: &str) -> bool {
     let mut letters: Vec<char> = text.chars().filter(char::is_ascii_alphanumeric).collect();
     let lower = text.to_ascii_lowercase();
-    let is_example = ["xxxx", "example", "your", "replace", "0000", "abcdefgh", "redacted"];
+    let is_example = ["xxxx", "example", "your", "replace", "placeholder", "0000", "abcdefgh", "redacted"];
     letters.sort_unstable();
     letters.dedup();
     letters.len() >= 6 && !is_example.iter().any(|example| lower.contains(example)) && !contains_placeholder(text)
