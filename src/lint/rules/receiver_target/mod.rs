@@ -2,7 +2,7 @@ mod receiver_events;
 
 use std::collections::BTreeSet;
 
-use crate::base::finding::{Finding, Safety};
+use crate::base::finding::{Finding, Safety, Severity};
 use crate::base::similar_names::did_you_mean;
 use crate::flux::Applied;
 use crate::kube::groups;
@@ -12,7 +12,7 @@ use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
 use crate::yaml::fix;
-use receiver_events::{Event, ignores_events, judge};
+use receiver_events::{Event, ignores_events, is_test, judge};
 
 declare! {
     /// A Receiver references a resource that does not exist, or an event that the sender never sends.
@@ -22,6 +22,9 @@ declare! {
     /// A request to the webhook of a Receiver lets Flux fetch a source immediately. If the resource does not exist, or
     /// the sender uses another name for the event, Flux rejects the request. A push then takes effect only after the
     /// interval. The fault is easy to miss, because Flux still fetches the source at its interval.
+    ///
+    /// A wrong event is an error if the Receiver accepts no other event than a test of the webhook. Otherwise, it is a
+    /// warning, or pedantic if the list has the right name too.
     ///
     /// The rule ignores `name: "*"` with labels, because the labels may match objects that are created later. It also
     /// ignores objects that an unknown input may create, and the Secret with the token, which users often create by
@@ -101,8 +104,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
             found.extend(finding);
         }
         let Some(sender) = spec("type").and_then(Node::text) else { continue };
-        for event in spec("events").map_or(&[][..], Node::items) {
-            found.extend(unknown_event(&receiver, sender, event));
+        let events = spec("events").map_or(&[][..], Node::items);
+        for event in events {
+            found.extend(unknown_event(&receiver, sender, event, events));
         }
     }
 }
@@ -180,7 +184,12 @@ fn target(
     ))
 }
 
-fn unknown_event(receiver: &Applied<'_>, sender: &str, event: &Node) -> Option<Finding> {
+/// Checks an event of the list `events`.
+///
+/// Flux accepts a request if one entry fits, so a wrong entry beside a right one rejects no other event.
+///
+/// Source: `validate` in notification-controller's `receiver_handlers.go`.
+fn unknown_event(receiver: &Applied<'_>, sender: &str, event: &Node, events: &[Node]) -> Option<Finding> {
     let name = event.text().filter(|name| !name.contains('$'))?;
     if ignores_events(sender) {
         let message = format!("a Receiver of type `{sender}` accepts all events, not only `{name}`");
@@ -188,17 +197,36 @@ fn unknown_event(receiver: &Applied<'_>, sender: &str, event: &Node) -> Option<F
         let finding = Finding::warning(RULE.id, event.span().clone(), message).help(help);
         return Some(finding.about(receiver.object.reference()));
     }
+    let others = || events.iter().filter_map(Node::text);
     let mut fix = None;
+    let mut is_superfluous = false;
     let help = match judge(sender, name) {
         Event::MayCome => return None,
+        Event::Meant(meant) if others().any(|other| other.eq_ignore_ascii_case(meant)) => {
+            is_superfluous = true;
+            format!("remove it: `{meant}` is in the list")
+        }
         Event::Meant(meant) => {
             fix = fix::replace(event, meant, Safety::Unsafe);
-            format!("did you mean `{meant}`?")
+            format!("did you mean `{meant}`? Flux rejects requests with other events")
         }
-        Event::Foreign(example) => format!("use an event of this sender, such as `{example}`."),
+        Event::Foreign(example) => {
+            format!("use an event of this sender, such as `{example}`. Flux rejects requests with other events")
+        }
     };
     let message = format!("`{name}` is not an event of `{sender}`");
-    let help = format!("{help} Flux rejects requests with other events");
-    let finding = Finding::error(RULE.id, event.span().clone(), message).help(help).about(receiver.object.reference());
+    let is_accepted = |other: &str| other.contains('$') || (judge(sender, other) == Event::MayCome && !is_test(other));
+    let severity = match others().any(is_accepted) {
+        false => Severity::Error,
+        true if is_superfluous => Severity::Pedantic,
+        true => Severity::Warning,
+    };
+    let finding = Finding { severity, ..Finding::error(RULE.id, event.span().clone(), message) };
+    let finding = finding.help(help).about(receiver.object.reference());
+    let finding = finding.caused_by(
+        format!("{sender} {name} {is_superfluous}"),
+        "",
+        format!(" Receivers list `{name}`, which is not an event of `{sender}`"),
+    );
     Some(finding.fixed_at(fix, |span| receiver.by.place(span)))
 }

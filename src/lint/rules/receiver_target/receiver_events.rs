@@ -83,6 +83,11 @@ pub(crate) enum Event {
     Foreign(&'static str),
 }
 
+/// Returns whether a sender sends an event only to test the webhook.
+pub(super) fn is_test(event: &str) -> bool {
+    ["ping", "diagnostics:ping"].iter().any(|test| test.eq_ignore_ascii_case(event))
+}
+
 /// Returns whether a Receiver of a type ignores the names of events.
 pub(super) fn ignores_events(sender: &str) -> bool {
     let all = ["generic", "generic-hmac", "generic-oidc", "harbor", "dockerhub", "quay", "gcr", "nexus", "acr"];
@@ -118,7 +123,9 @@ pub(crate) fn judge(sender: &str, event: &str) -> Event {
         return near.map_or(Event::MayCome, |meant| Event::Meant(meant));
     }
     let word = |one: &str| one.to_ascii_lowercase().replace([' ', ':', '_', '-'], "").replace("hook", "");
-    let same = known.iter().find(|one| word(one) == word(event));
+    // The documentation of GitHub names an event with its action, such as `registry_package.published`.
+    let without_action = event.split('.').next().filter(|_| sender == "github").unwrap_or(event);
+    let same = known.iter().find(|one| word(one) == word(without_action));
     match (same, sender) {
         (Some(meant), _) => Event::Meant(meant),
         (None, "github") => Event::Foreign("push"),
@@ -138,6 +145,8 @@ mod tests {
         assert_eq!(judge("github", "something_new"), Event::MayCome);
         assert_eq!(judge("github", "Push Hook"), Event::Meant("push"));
         assert_eq!(judge("github", "pusch"), Event::Meant("push"));
+        assert_eq!(judge("github", "registry_package.published"), Event::Meant("registry_package"));
+        assert_eq!(judge("github", "made.up"), Event::Foreign("push"));
         assert_eq!(judge("gitlab", "push"), Event::Meant("Push Hook"));
         assert_eq!(judge("gitlab", "tag_push"), Event::Meant("Tag Push Hook"));
         assert_eq!(judge("gitlab", "Emoji Hook"), Event::MayCome);
