@@ -7,6 +7,7 @@ use super::walk::{LoadedDefinition, Walk};
 use crate::base::finding::Finding;
 use crate::kustomize::file::definition::{Definition, FILE_NAMES};
 use crate::kustomize::file::files::Reading;
+use crate::kustomize::file::kustomization_fields::check_kind;
 use crate::kustomize::file::locate::Located;
 use crate::kustomize::file::manifests::objects_of;
 use crate::kustomize::objects::resources::Resource;
@@ -98,7 +99,7 @@ impl Walk<'_> {
             return;
         }
         let Some(base) = self.folder(path) else {
-            accumulator.fail(no_kustomization(item, text));
+            accumulator.fail(self.no_kustomization(item, text, path));
             return;
         };
         self.has_objects |= !base.resources.list.is_empty();
@@ -134,7 +135,7 @@ impl Walk<'_> {
             return;
         }
         match self.definition(&path, accumulator) {
-            None => accumulator.fail_to_change(no_kustomization(item, text)),
+            None => accumulator.fail_to_change(self.no_kustomization(item, text, &path)),
             Some(LoadedDefinition::Invalid) => accumulator.resources.miss_changes(),
             Some(LoadedDefinition::Valid(component)) if component.is_component() => {
                 self.components += 1;
@@ -151,6 +152,21 @@ impl Walk<'_> {
                 accumulator.fail_to_change(Finding::error(FAILED_BUILD, item.span().clone(), message).help(help));
             }
         }
+    }
+
+    /// The finding for an item that is a directory without a kustomization.
+    ///
+    /// A manifest may have the name of a kustomization file. kustomize reads it as a kustomization, and rejects it.
+    fn no_kustomization(&self, item: &Node, text: &str, folder: &str) -> Finding {
+        let paths = FILE_NAMES.iter().filter_map(|name| join(folder, name));
+        let named = paths.filter(|path| self.files.has(folder, path)).find_map(|path| self.files.get(&path));
+        let rejected = named.and_then(|parsed| check_kind(&parsed.documents.first()?.node));
+        if let Some(rejected) = rejected {
+            return rejected.related(item.span().clone(), "referenced here");
+        }
+        let message = format!("directory `{text}` has no {}", FILE_NAMES[0]);
+        let help = "add this file, or list the files of the directory; kustomize does not read a directory without it";
+        Finding::error(MISSING_RESOURCE, item.span().clone(), message).help(help)
     }
 
     /// Rejects a directory that forms a cycle with the directories on the stack, or exceeds the maximum depth.
@@ -187,10 +203,4 @@ fn listed_twice(first: &Node, second: &Node) -> Finding {
     finding
         .related(first.span().clone(), "first listed here")
         .help("remove one of the lines; otherwise kustomize does not build the directory")
-}
-
-fn no_kustomization(item: &Node, text: &str) -> Finding {
-    let message = format!("directory `{text}` has no {}", FILE_NAMES[0]);
-    let help = "add this file, or list the files of the directory; kustomize does not read a directory without it";
-    Finding::error(MISSING_RESOURCE, item.span().clone(), message).help(help)
 }

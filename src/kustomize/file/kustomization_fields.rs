@@ -232,7 +232,7 @@ pub fn fields() -> Vec<String> {
 pub(crate) fn check(node: &Node) -> (Node, Vec<Finding>) {
     let mut decoder = Decoder::strict();
     let node = decoder.mapping(node, KUSTOMIZATION, "");
-    check_kind(&node, &mut decoder.findings);
+    decoder.findings.extend(check_kind(&node));
     (node, decoder.findings)
 }
 
@@ -246,7 +246,7 @@ pub fn rewrite(node: &Node) -> (Node, Vec<Finding>) {
 }
 
 /// Checks `kind` and `apiVersion`, which are optional.
-fn check_kind(node: &Node, findings: &mut Vec<Finding>) {
+pub(crate) fn check_kind(node: &Node) -> Option<Finding> {
     let is_set = |node: &&Node| !node.is_null() && node.text().is_some_and(|text| !text.is_empty());
     let value_of = |field: &str| node.get(field).filter(is_set);
     let kind = value_of("kind").and_then(Node::text).unwrap_or("Kustomization");
@@ -256,20 +256,18 @@ fn check_kind(node: &Node, findings: &mut Vec<Finding>) {
         _ => {
             let message = format!("kustomize does not build kind `{kind}`");
             let span = value_of("kind").unwrap_or(node).span().clone();
-            findings
-                .push(Finding::error(FAILED_BUILD, span, message).help("set `kind` to `Kustomization` or `Component`"));
-            return;
+            let help = "set `kind` to `Kustomization` or `Component`";
+            return Some(Finding::error(FAILED_BUILD, span, message).help(help));
         }
     };
-    if let Some(written) = value_of("apiVersion").filter(|written| written.text() != Some(version)) {
-        let message = format!("kustomize does not support this `apiVersion` of kind `{kind}`");
-        let is_flux = written.text().is_some_and(|text| text.starts_with("kustomize.toolkit.fluxcd.io/"));
-        let help = if is_flux {
-            "rename the file: kustomize reads a file with this name as a kustomization, and this is a Kustomization of Flux"
-                .to_owned()
-        } else {
-            format!("set `apiVersion` to `{version}`")
-        };
-        findings.push(Finding::error(FAILED_BUILD, written.span().clone(), message).help(help));
-    }
+    let written = value_of("apiVersion").filter(|written| written.text() != Some(version))?;
+    let message = format!("kustomize does not support this `apiVersion` of kind `{kind}`");
+    let is_flux = written.text().is_some_and(|text| text.starts_with("kustomize.toolkit.fluxcd.io/"));
+    let help = if is_flux {
+        "rename the file: kustomize reads a file with this name as a kustomization, and this is a Kustomization of Flux"
+            .to_owned()
+    } else {
+        format!("set `apiVersion` to `{version}`")
+    };
+    Some(Finding::error(FAILED_BUILD, written.span().clone(), message).help(help))
 }
