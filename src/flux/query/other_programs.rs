@@ -255,16 +255,16 @@ impl<'a> ClusterPrograms<'a> {
         self.evidence().any(|one| one.groups.contains(group))
     }
 
-    /// The file of a program that may create an object with a name: a Secret, ConfigMap, Namespace, ServiceAccount, Service
-    /// or Gateway.
-    pub fn creator(self, kind: &str, name: &str) -> Option<&'a str> {
-        let object = (created_kind(kind)?, name.to_owned());
+    /// The file of a program that may create an object with a name, if programs create objects of its kind.
+    pub fn creator(self, group: &str, kind: &str, name: &str) -> Option<&'a str> {
+        let (_, kind) = created_kind(kind).filter(|(known, _)| *known == group)?;
+        let object = (kind, name.to_owned());
         self.evidence().find(|one| one.objects.contains(&object)).map(|one| one.file.path())
     }
 
     /// Returns whether a program, such as a script that creates namespaces in a loop, may create a namespace.
     pub fn creates_namespace(self, name: &str) -> bool {
-        self.evidence().any(|one| one.creates_namespaces) || self.creator("Namespace", name).is_some()
+        self.evidence().any(|one| one.creates_namespaces) || self.creator("", "Namespace", name).is_some()
     }
 
     /// Returns whether a program with kubectl mentions the file of an object.

@@ -7,8 +7,9 @@ use super::shell::{
     SimpleCommand, is_computed, is_end_of_path, path_of_manifest, path_with_variable, program_lines, simple_commands,
     trimmed, without_inner_quotes,
 };
-use super::template_paths::template_paths;
+use super::template_paths::{entry, template_paths};
 use crate::flux::unknown::known_contents::groups_of_chart;
+use crate::kube::groups;
 use crate::kustomize::is_yaml;
 use crate::text::File;
 
@@ -36,7 +37,7 @@ pub(super) struct Evidence {
     pub(super) charts: BTreeSet<String>,
     /// The API groups of CRDs.
     pub(super) groups: BTreeSet<String>,
-    /// The kinds and names of Secrets, ConfigMaps, Namespaces, ServiceAccounts, Services and Gateways.
+    /// The kinds and names of objects, such as Secrets, Namespaces and Kustomizations.
     pub(super) objects: BTreeSet<(&'static str, String)>,
     /// Whether the program creates a namespace for each item of a list.
     pub(super) creates_namespaces: bool,
@@ -220,7 +221,12 @@ impl Evidence {
                 Some((&("configmap" | "cm"), rest)) => ("ConfigMap", rest),
                 Some((&("namespace" | "ns"), rest)) => ("Namespace", rest),
                 Some((&("serviceaccount" | "sa"), rest)) => ("ServiceAccount", rest),
-                _ => continue,
+                // With `--export`, the command only prints the object.
+                _ if words.contains(&"--export") => continue,
+                _ => {
+                    let Some(created) = created_by_flux(rest) else { continue };
+                    created
+                }
             };
             let Some(name) = arguments(rest).next() else { continue };
             self.add(kind, name);
@@ -348,8 +354,7 @@ fn contains_end_of(ends: &BTreeSet<String>, folder: &str) -> bool {
 /// A manifest inside another file, read line by line.
 #[derive(Default)]
 struct Manifest {
-    /// Whether the API group is that of a kind of [`created_kind`].
-    has_group: bool,
+    group: Option<String>,
     kind: Option<&'static str>,
     in_metadata: bool,
 }
@@ -357,17 +362,25 @@ struct Manifest {
 impl Manifest {
     /// Reads a line, and returns the object whose name it contains.
     fn read<'a>(&mut self, line: &'a str) -> Option<(&'static str, &'a str)> {
-        let line = line.trim_start_matches("- ");
-        if let Some(version) = line.strip_prefix("apiVersion:") {
-            let version = trimmed(version);
-            let has_group = version == "v1" || version.starts_with("gateway.networking.k8s.io/");
-            *self = Self { has_group, ..Self::default() };
-        } else if let Some(kind) = line.strip_prefix("kind:").filter(|_| self.has_group && !self.in_metadata) {
-            self.kind = created_kind(trimmed(kind));
-        } else if line.starts_with("metadata:") {
-            self.in_metadata = true;
-        } else if let Some(name) = line.strip_prefix("name:").filter(|_| self.in_metadata) {
-            return Some((std::mem::take(self).kind?, name));
+        let (key, value) = entry(line)?;
+        match key {
+            "apiVersion" => {
+                let group = trimmed(value).rsplit_once('/').map_or("", |(group, _)| group);
+                *self = Self { group: Some(group.to_owned()), ..Self::default() };
+            }
+            "kind" if !self.in_metadata => {
+                let created = created_kind(trimmed(value));
+                self.kind = created.filter(|created| self.group.as_deref() == Some(created.0)).map(|created| created.1);
+            }
+            "metadata" => {
+                self.in_metadata = true;
+                // `metadata = { name = "shop" }` in one line.
+                let mut inner = value.split(['{', '}', ',']).filter_map(entry);
+                let name = inner.find(|(key, _)| *key == "name");
+                return name.and_then(|(_, name)| Some((std::mem::take(self).kind?, name)));
+            }
+            "name" if self.in_metadata => return Some((std::mem::take(self).kind?, value)),
+            _ => {}
         }
         None
     }
@@ -384,11 +397,39 @@ fn named_files(text: &str) -> BTreeSet<String> {
     names.filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect()
 }
 
-/// The kind of an object, if commands create objects of that kind.
-pub(super) fn created_kind(kind: &str) -> Option<&'static str> {
-    ["Secret", "ConfigMap", "Namespace", "ServiceAccount", "Service", "Gateway"]
-        .into_iter()
-        .find(|known| *known == kind)
+/// The API group and the kind of an object, if programs create objects of that kind.
+pub(super) fn created_kind(kind: &str) -> Option<(&'static str, &'static str)> {
+    const KINDS: [(&str, &str); 12] = [
+        ("", "Secret"),
+        ("", "ConfigMap"),
+        ("", "Namespace"),
+        ("", "ServiceAccount"),
+        ("", "Service"),
+        ("gateway.networking.k8s.io", "Gateway"),
+        (groups::KUSTOMIZE, "Kustomization"),
+        (groups::HELM, "HelmRelease"),
+        (groups::SOURCE, "GitRepository"),
+        (groups::SOURCE, "OCIRepository"),
+        (groups::SOURCE, "HelmRepository"),
+        (groups::SOURCE, "Bucket"),
+    ];
+    KINDS.into_iter().find(|(_, known)| *known == kind)
+}
+
+/// The kind of the object that a command `flux create` creates, and the words after the kind.
+fn created_by_flux<'a, 'w>(words: &'a [&'w str]) -> Option<(&'static str, &'a [&'w str])> {
+    let (kind, rest) = words.split_first()?;
+    match *kind {
+        "kustomization" | "ks" => Some(("Kustomization", rest)),
+        "helmrelease" | "hr" => Some(("HelmRelease", rest)),
+        "source" => {
+            let kinds =
+                [("git", "GitRepository"), ("oci", "OCIRepository"), ("helm", "HelmRepository"), ("bucket", "Bucket")];
+            let (kind, rest) = rest.split_first()?;
+            kinds.into_iter().find(|(word, _)| word == kind).map(|(_, kind)| (kind, rest))
+        }
+        _ => None,
+    }
 }
 
 /// The kind of the object of a Terraform resource.

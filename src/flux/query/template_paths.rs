@@ -15,10 +15,11 @@ pub(super) fn template_paths(file: &File) -> BTreeSet<String> {
     }
     let mut group = "";
     for line in file.text().lines().map(str::trim).filter(|line| !line.starts_with('#')) {
-        if let Some(version) = line.trim_start_matches("- ").strip_prefix("apiVersion:") {
-            group = version.trim().split('/').next().unwrap_or_default();
+        let field = entry(line);
+        if let Some((_, version)) = field.filter(|(key, _)| *key == "apiVersion") {
+            group = version.trim_matches(['"', '\'']).split('/').next().unwrap_or_default();
         } else if group == groups::KUSTOMIZE {
-            found.extend(line.strip_prefix("path:").and_then(plain).map(clamp));
+            found.extend(field.filter(|(key, _)| *key == "path").and_then(|(_, path)| plain(path)).map(clamp));
         } else if group == "kustomize.config.k8s.io" {
             let resource = line.strip_prefix("- ").and_then(plain).filter(|path| !path.contains(':'));
             found.extend(resource.and_then(|path| join(folder_of(file.path()), path)));
@@ -27,6 +28,12 @@ pub(super) fn template_paths(file: &File) -> BTreeSet<String> {
     // The root contains all files of the repository, also those that no template mentions.
     found.remove("");
     found
+}
+
+/// The key and the value of a line in YAML, `name: shop`, or in the language of Terraform, `"name" = "shop"`.
+pub(super) fn entry(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.trim_start_matches("- ").split_once([':', '='])?;
+    Some((key.trim().trim_matches(['"', '\'']), value.trim()))
 }
 
 /// A scalar without quotes; `None` if it contains a variable.

@@ -90,11 +90,9 @@ impl<'a> View<'a> {
             && !self.namespaces().any(|(used, _)| **used == *namespace)
     }
 
-    /// Returns a program of the repository that may create a Secret, ConfigMap, Namespace, ServiceAccount, Service or
-    /// Gateway.
+    /// Returns a program of the repository that may create an object.
     fn program(&self, group: &str, kind: &str, name: &str) -> Option<UnknownSource> {
-        let is_known = group == if kind == "Gateway" { "gateway.networking.k8s.io" } else { "" };
-        let path = self.before_flux.programs.creator(kind, name).filter(|_| is_known)?;
+        let path = self.before_flux.programs.creator(group, kind, name)?;
         Some(UnknownSource::Program(path.into()))
     }
 

@@ -12,7 +12,7 @@ impl View<'_> {
         let programs = self.before_flux.programs;
         match (object.group(), object.kind()) {
             ("", kind @ ("Secret" | "ConfigMap")) => {
-                programs.creator(kind, object.name()).is_some()
+                programs.creator("", kind, object.name()).is_some()
                     || programs.names_file(object.node.origin.written().file().path(), object.name())
             }
             ("", "Namespace") => programs.creates_namespace(object.name()),
@@ -41,6 +41,6 @@ impl View<'_> {
     /// Returns whether another program of the repository may create an input before Flux starts.
     pub(in crate::lint) fn is_input_before_flux(&self, Input { target, thing, .. }: &Input<'_>) -> bool {
         self.may_exist_before_flux(*thing)
-            || self.before_flux.programs.creator(target.kind, target.name).is_some_and(|_| target.group.is_empty())
+            || target.group.is_empty() && self.before_flux.programs.creator("", target.kind, target.name).is_some()
     }
 }
