@@ -66,12 +66,17 @@ impl<'a> Coverage<'a> {
             coverage.syncs.extend(syncs);
         }
         coverage.mark_hubs();
-        for (at, sync) in coverage.syncs.iter().enumerate() {
+        coverage.index();
+        coverage
+    }
+
+    fn index(&mut self) {
+        self.by_target.clear();
+        for (at, sync) in self.syncs.iter().enumerate() {
             if let Some(target) = sync.target.clone() {
-                coverage.by_target.entry(target).or_default().push(at);
+                self.by_target.entry(target).or_default().push(at);
             }
         }
-        coverage
     }
 
     /// Marks the Kustomizations of hubs, whose directories have the same paths in each of the repositories that they apply.
@@ -105,6 +110,14 @@ impl<'a> Coverage<'a> {
     pub(super) fn other_sources(&self, folder: &str) -> BTreeSet<SourceRef> {
         let inside = |sync: &&WrittenSync| sync.is_of_other && sync.units.iter().any(|unit| is_inside(unit, folder));
         self.syncs.iter().filter(inside).filter_map(|sync| source_of(&sync.object)).collect()
+    }
+
+    /// Removes the Kustomizations of files that no cluster applies.
+    pub(super) fn remove_files(&mut self, files: &BTreeSet<String>) {
+        if !files.is_empty() {
+            self.syncs.retain(|sync| !files.contains(&sync.file));
+            self.index();
+        }
     }
 
     /// Adds the directories that roots sync.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::applied_by_hand::{applied_by_hand, with_source_of_cli};
 use super::candidate::{CandidateKind, RootCandidate};
 use super::cluster_folders::cluster_folders;
-use super::coverage::{Coverage, source_of};
+use super::coverage::{Coverage, WrittenSync, source_of};
 use super::declared::declare;
 use super::evidence::RootEvidence;
 use super::former::mark_former;
@@ -16,7 +16,7 @@ use super::of_charts::remove_of_charts;
 use super::overlaps::{Overlap, is_moved, remove_copies, remove_left_over, remove_overlaps, remove_unused};
 use super::parts::join_parts;
 use super::repository::{most_common, repository};
-use super::root::{Root, synced_source};
+use super::root::{Root, is_of, synced_source};
 use super::self_applied::self_applied;
 use super::variable_path::expand;
 use super::written::written;
@@ -25,6 +25,7 @@ use crate::config::DeclaredRoot;
 use crate::flux::install::includers::Includers;
 use crate::flux::install::installation::COMPONENTS_FILE;
 use crate::flux::install::kustomizations::KustomizationFile;
+use crate::flux::object::kinds::is_source;
 use crate::flux::object::kustomization_path::{below, clamp};
 use crate::flux::source::Exclusions;
 use crate::flux::source::reference::SourceRef;
@@ -55,6 +56,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     remove_unprepared(&coverage, &mut candidates);
     remove_samples(&mut candidates);
     remove_left_over(tree, &mut candidates);
+    remove_without_source(tree, &includers, &mut coverage, &mut candidates);
     let mut copied = remove_copies(tree, &mut candidates);
     copied.extend(candidates.iter().filter(|one| is_moved(tree, one)).map(|one| one.home.clone()));
     remove_unused(tree, &mut candidates);
@@ -100,6 +102,31 @@ fn remove_unprepared(coverage: &Coverage<'_>, candidates: &mut Vec<RootCandidate
             || coverage.syncs.iter().any(|sync| is_inside(&sync.file, &one.path) && !is_inside(&sync.file, home));
         one.kind != CandidateKind::ToCome || is_usual || has_sync()
     });
+}
+
+/// Removes each `gotk-sync.yaml` whose Kustomization uses another source than the file defines, if the synced directory
+/// does not contain the file and uses the defined source. A cluster that applied this file would never become ready, so
+/// it has another root.
+fn remove_without_source(
+    tree: &Tree,
+    includers: &Includers,
+    coverage: &mut Coverage<'_>,
+    candidates: &mut Vec<RootCandidate>,
+) {
+    let is_unused = |one: &RootCandidate| {
+        let Some(sync) = one.objects.last().filter(|_| one.kind == CandidateKind::Sync) else { return false };
+        let sources = || one.objects.iter().filter(|object| is_source(object));
+        let Some(folder) = one.synced(tree).filter(|_| !sources().any(|source| is_of(sync, source))) else {
+            return false;
+        };
+        let inside = || coverage.syncs.iter().filter(|sync| includers.reaches(&folder, &sync.file));
+        let uses_defined = |sync: &WrittenSync| sources().any(|source| is_of(&sync.object, source));
+        !includers.reaches(&folder, one.file.path()) && inside().next().is_some() && inside().all(uses_defined)
+    };
+    let unused: BTreeSet<String> =
+        candidates.iter().filter(|one| is_unused(one)).map(|one| one.file.path().to_owned()).collect();
+    candidates.retain(|one| !unused.contains(one.file.path()));
+    coverage.remove_files(&unused);
 }
 
 /// Removes the FluxInstances in directories of examples and tests that sync other repositories, if there are other
