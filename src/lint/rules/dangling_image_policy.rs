@@ -12,6 +12,7 @@ use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Span;
+use crate::yaml::Node;
 
 declare! {
     /// An image marker references a missing ImagePolicy, or an image automation finds no marker.
@@ -20,7 +21,8 @@ declare! {
     ///
     /// A marker is a comment beside a value. It references an ImagePolicy, and image automation replaces the value with
     /// the image or tag that the policy selects. Image automation silently ignores a marker that references a missing
-    /// policy, and a path without markers. The images then stay at their version.
+    /// policy, and a path without markers. The images then stay at their version. It is an error if the path of an
+    /// automation does not exist: the automation fails.
     ///
     /// The rule does not run in a repository without a root. It does not report a policy that an unbuilt input may
     /// create. It ignores automations whose source is another repository or has no local copy.
@@ -81,7 +83,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: image update automations](https://fluxcd.io/flux/components/image/imageupdateautomations/)
-    "dangling-image-policy", Warning, "an image marker references a missing ImagePolicy, or an image automation finds no marker",
+    "dangling-image-policy", Error, "an image marker references a missing ImagePolicy, or an image automation finds no marker",
     Check::Fleet(check),
 }
 
@@ -99,13 +101,33 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             if !changes_repository(view, &automation) || fleet.repo.markers.iter().any(is_below) {
                 continue;
             }
-            let place = updates.place;
-            let key = (place.file().path().to_owned(), place.range().start);
-            let finding = idle.entry(key).or_insert_with(|| without_markers(&automation, place, &updates.path));
+            let key = (updates.place.file().path().to_owned(), updates.place.range().start);
+            let find = || {
+                let is_missing = is_missing(fleet, view, &automation, &updates);
+                let find = if is_missing { without_path } else { without_markers };
+                find(&automation, updates.place.clone(), &updates.path)
+            };
+            let finding = idle.entry(key).or_insert_with(find);
             finding.clusters.push(view.receiver.to_string().into());
         }
     }
     found.extend(idle.into_values());
+}
+
+/// Returns whether the path of an automation certainly does not exist in the branch that the automation checks out: the
+/// branch of its source, without submodules.
+fn is_missing(fleet: &Fleet<'_>, view: &View<'_>, automation: &Applied<'_>, updates: &UpdatePath) -> bool {
+    let Some(tree) = fleet.repo.sources.as_ref().map(|sources| sources.repository_files().tree()) else { return false };
+    let of_source = |key: &str| automation.object.text_at(&["spec", "sourceRef", key]);
+    let namespace = of_source("namespace").or(automation.namespace()).unwrap_or_default();
+    let source = of_source("name").and_then(|name| view.find(groups::SOURCE, "GitRepository", namespace, name));
+    let checked_out = automation.object.node.at_keys(&["spec", "git", "checkout", "ref"]);
+    let is_of_branch = checked_out.is_none_or(|checked_out| {
+        let branch = checked_out.get("branch").and_then(Node::text);
+        branch.is_some() && branch == source.and_then(|source| source.object.text_at(&["spec", "ref", "branch"]))
+    });
+    let exists = || tree.entries().any(|(path, _)| updates.contains(path));
+    is_of_branch && !tree.has_file(".gitmodules") && !exists()
 }
 
 /// Reports markers without a policy on any cluster, and invalid markers.
@@ -185,6 +207,15 @@ fn without_policy(marker: &Marker) -> Finding {
     let label = format!("ImagePolicy `{}/{}` not found", marker.namespace, marker.name);
     let finding = Finding::warning(RULE.id, Label::new(marker.place.clone(), label), message).help(help);
     finding.caused_by("policy", "", " markers reference an ImagePolicy that does not exist on any cluster")
+}
+
+/// Source: `Read` in internal/update/filereader.go of image-automation-controller, which fails if the path does not exist.
+fn without_path(automation: &Applied<'_>, place: Span, path: &str) -> Finding {
+    let reference = automation.object.reference();
+    let message = format!("{reference} updates `{path}`, which does not exist");
+    let help = "correct `spec.update.path`, which is relative to the root of the repository: the automation fails, and \
+                changes no file";
+    Finding::error(RULE.id, Label::new(place, "this path does not exist"), message).help(help).about(reference)
 }
 
 fn without_markers(automation: &Applied<'_>, place: Span, folder: &str) -> Finding {
