@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::set_aside::is_template as is_in_templates;
+use crate::base::set_aside::{is_former, is_template as is_in_templates};
 use crate::kube::Object;
+use crate::kube::groups::SYNC_FILE;
 use crate::kustomize::expand_list;
 use crate::text::{Tree, folder_of};
 use crate::yaml::{INVALID_YAML, Parsed};
@@ -60,10 +61,33 @@ pub(super) fn is_chart_template(path: &str, charts: &BTreeSet<String>) -> bool {
     }
 }
 
-/// Returns whether a path is in a hidden directory, such as `.github`. A kustomization of another directory may still
-/// include the file.
-pub(super) fn is_hidden(path: &str) -> bool {
-    folder_of(path).split('/').any(|segment| segment.starts_with('.'))
+/// Returns whether a path is in a hidden directory, such as `.github`, which is not one of `clusters`. A kustomization of
+/// another directory may still include the file.
+pub(super) fn is_hidden(path: &str, clusters: &BTreeSet<String>) -> bool {
+    hidden_folders(path).any(|folder| !clusters.contains(folder))
+}
+
+/// The hidden directories with the `gotk-sync.yaml` of a cluster; empty if another directory has such a file too.
+///
+/// Source: sourceignore of fluxcd/pkg, which excludes only the hidden directories of Git and CI from an artifact.
+pub(super) fn hidden_clusters(tree: &Tree) -> BTreeSet<String> {
+    const EXCLUDED: [&str; 3] = [".git", ".github", ".circleci"];
+    let mut found = BTreeSet::new();
+    let paths = tree.entries().map(|(path, _)| path);
+    for path in paths.filter(|path| path.rsplit('/').next() == Some(SYNC_FILE)) {
+        let Some(folder) = hidden_folders(path).next() else { return BTreeSet::new() };
+        let is_excluded = folder.rsplit('/').next().is_some_and(|name| EXCLUDED.contains(&name));
+        if !is_excluded && !is_former(folder) {
+            found.insert(folder.to_owned());
+        }
+    }
+    found
+}
+
+/// The hidden directories that contain a path, from the outermost one.
+fn hidden_folders(path: &str) -> impl Iterator<Item = &str> {
+    let folders = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+    folders.filter(|folder| folder.rsplit('/').next().is_some_and(|name| name.starts_with('.')))
 }
 
 /// Returns whether the top level of a file has the fields of a Kubernetes object, even if the file is not valid YAML.

@@ -20,7 +20,7 @@ use crate::address::Address;
 use crate::base::finding::{Finding, Severity};
 use crate::base::group_findings::sort;
 use crate::base::set_aside::is_test_data;
-use crate::flux::classify::{SkipReason, chart_folders, is_chart_template, is_hidden};
+use crate::flux::classify::{SkipReason, chart_folders, hidden_clusters, is_chart_template, is_hidden};
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::engine::crossed_path::crossed_paths;
 use crate::flux::engine::exchange::{Exchange, KeptBuilds};
@@ -136,7 +136,8 @@ impl Repo {
 
     fn load_with(tree: &Tree, settings: &Settings, other: &Self, is_shareable: bool) -> Self {
         let charts = chart_folders(tree);
-        let is_included = |file: &File| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts);
+        let hidden = hidden_clusters(tree);
+        let is_included = |file: &File| !is_hidden(file.path(), &hidden) && !is_chart_template(file.path(), &charts);
         let files = match &other.sources {
             Some(other) => Files::read_beside(tree, is_included, other.repository_files()),
             None => Files::read(tree, is_included),
@@ -277,11 +278,12 @@ impl Repo {
     }
 
     fn count_unread(&mut self, tree: &Tree, charts: &BTreeSet<String>) {
+        let hidden = hidden_clusters(tree);
         for (path, entry) in tree.entries() {
             if !is_yaml(path) || path.split('/').any(|segment| segment == ".git") {
                 continue;
             }
-            if is_hidden(path) {
+            if is_hidden(path, &hidden) {
                 self.skipped.count(SkipReason::Hidden);
                 continue;
             }
