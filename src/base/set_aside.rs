@@ -68,6 +68,14 @@ pub fn is_example(path: &str) -> bool {
     is_template(path) || path.split('/').any(|name| has_word(name, EXAMPLES))
 }
 
+/// Returns whether a path contains a directory with examples, tests, templates, charts or documentation, according to its
+/// name, so that users replace the values in the file.
+pub fn is_for_readers(path: &str) -> bool {
+    const DOCUMENTATION: &[&str] = &["doc", "docs", "fixture", "fixtures", "testdata", "testing"];
+    let has_one_of = |name: &str| has_word(name, DOCUMENTATION) || has_word(name, BUILDING_BLOCKS);
+    is_example(path) || path.split('/').any(has_one_of)
+}
+
 /// Returns whether a file is in a directory with the inputs of a program's tests.
 pub fn is_test_data(path: &str) -> bool {
     path.rsplit('/').skip(1).any(|name| has_word(name, &["fixture", "fixtures", "testdata"]))

@@ -40,6 +40,8 @@ pub enum Check {
     Exceptions,
     /// Checks each object that a cluster receives. An object that clusters share is checked once for each context.
     Object(fn(&Applied<'_>, Context<'_>, &mut Findings)),
+    /// Checks each object that a cluster receives, and each object of the repository that no cluster receives.
+    Written(fn(&Applied<'_>, Context<'_>, &mut Findings)),
     /// Checks each cluster as a whole.
     Cluster(fn(&View<'_>, &mut Findings)),
     /// Checks all clusters together. The check sets the clusters of each finding.

@@ -12,7 +12,7 @@ use super::moved_folders::explain;
 use super::named_paths::{NamedPaths, applied_folders};
 use super::nested_roots::NestedRoot;
 use super::own_sources::sources;
-use super::rootless::only_cluster;
+use super::rootless::{in_directories, only_cluster};
 use super::skipped::Skipped;
 use super::switched_off_images::remove_switched_off;
 use super::unsubstituted_paths::explain_variables;
@@ -21,6 +21,7 @@ use crate::base::finding::{Finding, Severity};
 use crate::base::group_findings::sort;
 use crate::base::set_aside::is_test_data;
 use crate::flux::classify::{SkipReason, chart_folders, hidden_clusters, is_chart_template, is_hidden};
+use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::engine::crossed_path::crossed_paths;
 use crate::flux::engine::exchange::{Exchange, KeptBuilds};
@@ -33,6 +34,7 @@ use crate::flux::install::kustomizations::{
 use crate::flux::install::lockdown::Installation;
 use crate::flux::install::roots::find::{Roots, roots};
 use crate::flux::model::built_object::Built;
+use crate::flux::model::completion::Completion;
 use crate::flux::query::image_marker::{Marker, markers};
 use crate::flux::query::other_programs::OtherPrograms;
 use crate::flux::settings::Settings;
@@ -116,6 +118,19 @@ impl Repo {
         self.problems.extend(wrong.iter().map(NestedRoot::finding));
         sort(&mut self.problems);
         assumed
+    }
+
+    /// The objects of files and directories that `is_wanted` selects, as their directories apply them.
+    pub fn in_directories(&self, is_wanted: impl Fn(&Object) -> bool) -> Vec<AppliedSet> {
+        let aside = self.aside.iter().filter(|object| is_wanted(object)).map(|object| Built {
+            folder: folder_of(object.span().file().path()).into(),
+            object: object.clone(),
+            completion: Completion::default(),
+            is_final: true,
+            lacks_changes: false,
+        });
+        let aside: Vec<Built> = aside.collect();
+        in_directories(self.objects.iter().filter(|built| is_wanted(&built.object)).chain(&aside)).1
     }
 
     /// Loads a repository from a tree of files.

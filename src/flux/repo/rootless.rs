@@ -1,4 +1,5 @@
-//! The cluster of a repository without a root.
+//! Objects that the appliers of directories apply: the cluster of a repository without a root, and the objects that no
+//! cluster receives.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,27 +17,32 @@ use crate::flux::model::built_object::Built;
 /// The only cluster of a repository without a root. The cluster receives the objects of every directory except test
 /// data.
 pub(super) fn only_cluster(objects: &[Built]) -> Cluster {
-    let mut cluster = Cluster {
+    let is_aside = |built: &&Built| is_test_data(built.object.span().file().path());
+    let (appliers, applied_sets) = in_directories(objects.iter().filter(|built| !is_aside(built)));
+    Cluster {
         name: "".into(),
         folder: String::new(),
         evidence: RootEvidence::default(),
-        appliers: Vec::new(),
-        applied_sets: Vec::new(),
+        appliers,
+        applied_sets,
         lookups: Lookups::default(),
-    };
+    }
+}
+
+/// The appliers of the directories of objects, and the sets that they apply.
+pub(super) fn in_directories<'a>(objects: impl Iterator<Item = &'a Built>) -> (Vec<Arc<Applier>>, Vec<AppliedSet>) {
+    let (mut appliers, mut applied_sets) = (Vec::new(), Vec::new());
     let mut by_folder: BTreeMap<ArcStr, Arc<Applier>> = BTreeMap::new();
-    let is_aside = |built: &&Built| is_test_data(built.object.span().file().path());
-    for built in objects.iter().filter(|built| !is_aside(built)) {
+    for built in objects {
         let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {
-            let at = cluster.appliers.len();
-            let applier = Arc::new(Applier::folder(&built.folder, at));
-            cluster.appliers.push(applier.clone());
+            let applier = Arc::new(Applier::folder(&built.folder, appliers.len()));
+            appliers.push(applier.clone());
             applier
         });
         let (objects, by) = (vec![built.object.clone()].into(), by.clone());
         let mut completion = built.completion.clone();
         completion.open = !built.is_final;
-        cluster.applied_sets.push(AppliedSet {
+        applied_sets.push(AppliedSet {
             by,
             objects,
             completion: Arc::new(completion),
@@ -46,5 +52,5 @@ pub(super) fn only_cluster(objects: &[Built]) -> Cluster {
             lacks_changes: Arc::new(if built.lacks_changes { BTreeSet::from([0]) } else { BTreeSet::new() }),
         });
     }
-    cluster
+    (appliers, applied_sets)
 }

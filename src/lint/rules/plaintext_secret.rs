@@ -36,6 +36,9 @@ declare! {
     /// values` at the start of the file. It is pedantic for a well-known password such as `changeme`, also in a URL.
     /// Such a value does not disclose a secret, but without a replacement, it is the password.
     ///
+    /// The rule also checks the objects that no cluster receives, since their values are in Git too. It reports only errors
+    /// there, and nothing in directories of examples, tests, templates, charts or documentation.
+    ///
     /// These values are not private: public keys, certificates, addresses, user names, identifiers, empty values,
     /// variables, templates, references to a vault, SOPS-encrypted values, and placeholders such as `<token>` and
     /// `REPLACE_ME`.
@@ -78,7 +81,7 @@ declare! {
     /// [Flux: secrets management](https://fluxcd.io/flux/security/secrets-management/),
     /// [SOPS](https://fluxcd.io/flux/guides/mozilla-sops/),
     /// [Flux: addresses of Providers](https://fluxcd.io/flux/components/notification/providers/#address)
-    "plaintext-secret", Error, "the repository contains a private value in plain text", Check::Object(check),
+    "plaintext-secret", Error, "the repository contains a private value in plain text", Check::Written(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {

@@ -6,12 +6,14 @@ use arcstr::ArcStr;
 use rayon::iter::{ParallelDrainRange as _, ParallelExtend as _, ParallelIterator};
 
 use super::options::Options;
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
+use crate::base::set_aside::is_for_readers;
 use crate::flux::{Applied, AppliedSet, Completion};
 use crate::kube::Object;
 use crate::lint::context::Context;
-use crate::lint::facts::distinct::{DistinctObjects, memory_address};
+use crate::lint::facts::distinct::{DistinctObjects, memory_address, written_position};
 use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, Rule};
 use crate::lint::view::View;
 use crate::text::Index;
@@ -107,6 +109,23 @@ pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Optio
     all
 }
 
+/// Checks the objects that no cluster receives. Only errors are certain: the other findings depend on the use of an object.
+pub(super) fn check_unreached(fleet: &Fleet<'_>, rules: &[&Rule], options: &Options) -> Findings {
+    let mut all = Findings::default();
+    let rules: Vec<&Rule> = rules.iter().copied().filter(|rule| matches!(rule.check, Check::Written(_))).collect();
+    let Some(view) = fleet.views.first().filter(|_| !rules.is_empty()) else { return all };
+    let reached = fleet.reached();
+    let unreached = fleet.repo.in_directories(|object| {
+        let (root, path, _) = written_position(object);
+        root.is_none() && !is_for_readers(path) && !reached.receives(object)
+    });
+    for applied in unreached.iter().flat_map(AppliedSet::applied) {
+        let found = check(&applied, view.context, &rules).findings.into_iter();
+        all.extend(found.filter(|finding| finding.severity == Severity::Error && !options.hides(finding)));
+    }
+    all
+}
+
 /// The numbers of contexts. Equal contexts have the same number.
 #[derive(Default)]
 struct Contexts<'a> {
@@ -135,7 +154,7 @@ impl<'a> Contexts<'a> {
 fn check(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Findings {
     let mut found = Findings::default();
     for rule in rules {
-        if let Check::Object(check) = rule.check {
+        if let Check::Object(check) | Check::Written(check) = rule.check {
             check(applied, context, &mut found);
         }
     }

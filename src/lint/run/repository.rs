@@ -12,7 +12,7 @@ use super::baseline::{Baseline, BaselineOutcome, BaselineUse};
 use super::generated_roots::remove_generated;
 use super::invalid_documents::remove_in_invalid;
 use super::missing_changes::MissingChanges;
-use super::objects::check_objects;
+use super::objects::{check_objects, check_unreached};
 use super::options::{ABOUT_EXCEPTIONS, Options, PLAINTEXT_SECRET};
 use super::remote::RemoteAppliers;
 use super::settings::{TurnedOff, apply_levels};
@@ -176,6 +176,7 @@ fn find<T: Send>(
     let ((mut found, (clusters, all)), beside) = rayon::join(check, || beside(&fleet, &receivers));
     found.merge(clusters);
     found.merge(all);
+    found.merge(check_unreached(&fleet, &rules, options));
     let missing_changes = MissingChanges::of(&receivers);
     missing_changes.remove(&mut found);
     let mut of_builds = Findings::default();

@@ -41,7 +41,7 @@ const PROGRAMS: [&str; 22] = [
 ];
 
 /// The words of values in examples: `test-token`, `my_secret_key`, `adminPassword`.
-const VOCABULARY: [&str; 28] = [
+const VOCABULARY: [&str; 29] = [
     "access",
     "admin",
     "api",
@@ -70,6 +70,7 @@ const VOCABULARY: [&str; 28] = [
     "testing",
     "token",
     "user",
+    "value",
 ];
 
 /// The digits that users append to a word.
