@@ -26,10 +26,36 @@ pub(super) fn applied_by_hand(
     coverage: &Coverage<'_>,
 ) -> Option<RootCandidate> {
     let units: BTreeSet<&str> = coverage.syncs.iter().flat_map(|sync| &sync.units).map(String::as_str).collect();
+    let is_root = |unit: &&str| !includers.is_component(unit) && !is_set_aside(unit, |_| false);
     let is_free =
-        |unit: &&str| !coverage.covers(unit) && !includers.is_component(unit) && !is_set_aside(unit, |_| false);
-    let mut found = units.into_iter().filter(is_free).filter_map(|unit| candidate(builder, includers, unit));
+        |one: &RootCandidate| !coverage.covers(&one.home) || !coverage.covers_from_elsewhere(&one.home, &one.path);
+    let found = units.into_iter().filter(is_root).filter_map(|unit| candidate(builder, includers, unit));
+    let mut found = found.filter(is_free);
     found.next().filter(|_| found.next().is_none())
+}
+
+/// The candidate for the only directory of this form in the directory of a cluster, if its Kustomization leads to all
+/// other Kustomizations of the cluster.
+pub(super) fn applied_by_hand_in(
+    builder: &Builder,
+    includers: &Includers,
+    coverage: &Coverage<'_>,
+    cluster: &str,
+) -> Option<RootCandidate> {
+    let inside = || coverage.syncs.iter().filter(|sync| is_inside(&sync.file, cluster));
+    let is_part = |path: &str| is_inside(path, cluster) && path != cluster;
+    let applies_part = |sync: &&WrittenSync| sync.target.as_deref().is_some_and(is_part);
+    let units: BTreeSet<&str> =
+        inside().filter(applies_part).flat_map(|sync| &sync.units).map(String::as_str).collect();
+    let leads_to_all = |one: &RootCandidate| {
+        let mut others = inside().filter(|sync| !sync.units.contains(&one.home));
+        is_part(&one.path) && others.all(|sync| coverage.leads(&one.path, &sync.file))
+    };
+    let units =
+        units.into_iter().filter(|unit| is_part(unit) && !coverage.covers(unit) && !includers.is_component(unit));
+    let mut found = units.filter_map(|unit| candidate(builder, includers, unit)).filter(leads_to_all);
+    let own = found.next().filter(|_| found.next().is_none())?;
+    Some(RootCandidate { home: cluster.to_owned(), ..own })
 }
 
 /// The candidate for the only Kustomization in a file that no object applies, if its directory contains Kustomizations of
@@ -44,7 +70,8 @@ pub(super) fn with_source_of_cli(tree: &Tree, coverage: &Coverage<'_>) -> Option
         let folder = folder_of(&sync.file);
         let target =
             sync.target.as_deref().filter(|target| tree.has_folder(target) && !is_inside(&sync.file, target))?;
-        let is_free = sync.is_loose && !coverage.covers(folder) && !is_set_aside(&sync.file, |_| false);
+        let is_covered = || coverage.covers(folder) && coverage.covers_from_elsewhere(folder, target);
+        let is_free = sync.is_loose && !is_set_aside(&sync.file, |_| false) && !is_covered();
         (is_free && !waits_for_others(&sync.object, &[]) && applies_parts(sync, target)).then_some((sync, target))
     });
     let (sync, target) = found.next().filter(|_| found.next().is_none())?;

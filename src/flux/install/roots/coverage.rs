@@ -150,6 +150,12 @@ impl<'a> Coverage<'a> {
         })
     }
 
+    /// Returns whether a root or a Kustomization applies a directory, apart from the Kustomizations to which the sync of
+    /// another directory leads. A user applies the objects of a root, and Flux may apply them again.
+    pub(super) fn covers_from_elsewhere(&self, folder: &str, synced: &str) -> bool {
+        self.covers_except(folder, |sync| self.leads(synced, &sync.file))
+    }
+
     fn covers_except(&self, folder: &str, is_except: impl Fn(&WrittenSync) -> bool) -> bool {
         let is_outside = |sync: &WrittenSync| !sync.units.iter().any(|unit| is_inside(unit, folder));
         let is_other = |at: &usize| {

@@ -3,8 +3,8 @@
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::applied_by_hand::{applied_by_hand, with_source_of_cli};
-use super::candidate::{CandidateKind, RootCandidate};
+use super::applied_by_hand::{applied_by_hand, applied_by_hand_in, with_source_of_cli};
+use super::candidate::{CandidateKind, RootCandidate, base_of};
 use super::cluster_folders::cluster_folders;
 use super::coverage::{Coverage, WrittenSync, source_of};
 use super::declared::declare;
@@ -53,7 +53,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let mut candidates = expand(builder, written(builder, &includers));
     let mut coverage = Coverage::new(files, &includers);
     set_namespaces(tree, &coverage, &mut candidates);
-    remove_unprepared(&coverage, &mut candidates);
+    remove_unprepared(tree, &coverage, &mut candidates);
     remove_samples(&mut candidates);
     remove_left_over(tree, &mut candidates);
     remove_without_source(tree, &includers, &mut coverage, &mut candidates);
@@ -78,7 +78,9 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let others = candidates.iter().map(|one| &one.home).chain(overlaps.iter().map(|one| &one.folder)).chain(&copied);
     let has_other = |folder: &RootCandidate| others.clone().any(|other| is_inside(other, &folder.home));
     folders.retain(|folder| !has_other(folder));
-    candidates.extend(folders);
+    // A Kustomization beside its source is better evidence than the name of a directory.
+    let by_hand = |folder: &RootCandidate| applied_by_hand_in(builder, &includers, &coverage, &folder.home);
+    candidates.extend(folders.into_iter().map(|folder| by_hand(&folder).unwrap_or(folder)));
     if candidates.is_empty() && overlaps.is_empty() && copied.is_empty() {
         let by_hand = applied_by_hand(builder, &includers, &coverage);
         candidates.extend(by_hand.or_else(|| with_source_of_cli(tree, &coverage)));
@@ -93,9 +95,15 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
 /// Removes the roots that `flux bootstrap` will write, if their directory has no Kustomization yet.
 ///
 /// The usual name of the directory of a bootstrap is sufficient evidence. A directory with another name may only be a
-/// left-over copy.
-fn remove_unprepared(coverage: &Coverage<'_>, candidates: &mut Vec<RootCandidate>) {
+/// left-over copy. A directory that contains the bootstrap of a cluster is not the directory of another one; Terraform may
+/// read the kustomization of the future files.
+fn remove_unprepared(tree: &Tree, coverage: &Coverage<'_>, candidates: &mut Vec<RootCandidate>) {
+    let written = candidates.iter().filter(|one| one.kind != CandidateKind::ToCome);
+    let written: Vec<String> = written.filter_map(|one| one.synced(tree)).collect();
     candidates.retain(|one| {
+        if one.kind == CandidateKind::ToCome && written.iter().any(|other| is_inside(other, &one.path)) {
+            return false;
+        }
         let home = folder_of(one.file.path());
         let is_usual = home.rsplit('/').next() == Some(groups::FLUX_NAMESPACE);
         let has_sync =
@@ -281,7 +289,7 @@ fn settle(tree: &Tree, coverage: &Coverage<'_>, mut candidates: Vec<RootCandidat
             is_declared: candidate.kind == CandidateKind::Declared,
             evidence: RootEvidence {
                 is_assumed: candidate.has_alternatives
-                    || candidate.kind == CandidateKind::ByHand
+                    || (candidate.kind == CandidateKind::ByHand && base_of(&candidate.home).is_none())
                     || (has_bootstrap && candidate.kind == CandidateKind::Folder)
                     || synced.as_ref().is_some_and(|folder| is_excluded(&candidate, folder)),
                 may_have_more_files: false,

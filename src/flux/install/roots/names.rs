@@ -17,6 +17,7 @@ const GENERIC: &[&str] = &[
     "flux-system",
     "fluxcd",
     "gitops",
+    "gotk",
     "infra",
     "infrastructure",
     "k8s",
