@@ -160,8 +160,10 @@ fn group_key(finding: &Finding) -> Option<GroupKey> {
     if let Some(cause) = &finding.cause {
         return Some(GroupKey::Cause(finding.rule, finding.severity, cause.key.clone()));
     }
-    let object = finding.object.as_ref()?.to_string();
-    let message = finding.message.contains(&object).then(|| finding.message.replace(&object, ""))?;
+    let object = finding.object.as_ref()?;
+    let (reference, name) = (object.to_string(), format!("`{}`", object.name));
+    let is_named = finding.message.contains(&reference);
+    let message = is_named.then(|| finding.message.replace(&reference, "").replace(&name, ""))?;
     Some(line_key(finding, message))
 }
 

@@ -11,7 +11,8 @@ use super::state::Walk;
 use super::value::{is_null, is_unknown, retyped, scalar, type_of};
 use crate::base::similar_names::did_you_mean;
 use crate::kube::{Object, Scope, groups};
-use crate::yaml::{Entry, Node, Scalar, Value};
+use crate::text::Span;
+use crate::yaml::{ChangedBy, Entry, Node, Origin, Scalar, Value};
 
 /// The fields of `metadata`.
 const FIELDS: &[&str] = &[
@@ -112,8 +113,37 @@ fn check_text(entry: &Entry, path: &Path<'_>, walk: &mut Walk, fault: impl Fn(&s
         return;
     };
     if let Some(fault) = fault(text) {
-        walk.add_at(Fault::Metadata, &entry.node, path, format!("is `{}`, {fault}", short(text)), None);
+        walk.add(Mismatch {
+            fault: Fault::Metadata,
+            path: path.text(),
+            at: place_of_fault(&entry.node, text).clone(),
+            message: format!("is `{}`, {fault}", short(text)),
+            help: None,
+            meant: None,
+        });
     }
+}
+
+/// The position that adds the first invalid character of a name, such as a prefix. It is not always the last change.
+fn place_of_fault<'a>(node: &'a Node, text: &str) -> &'a Span {
+    let is_valid = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
+    let Some(invalid) = text.chars().find(|c| !is_valid(*c)) else { return node.span() };
+    let mut place = None;
+    let mut origin = Some(&node.origin);
+    while let Some(current) = origin {
+        let (span, previous) = match current {
+            Origin::At(span) => (Some(span), None),
+            Origin::Via(step) => match &step.by {
+                // A patch or a generator replaces the whole value.
+                ChangedBy::Patch(span) | ChangedBy::Generator(span) => (Some(span), None),
+                ChangedBy::Field(span) | ChangedBy::Applier(span) => (Some(span), step.previous.as_ref()),
+                ChangedBy::Variable(_) | ChangedBy::Inherited(..) => (None, step.previous.as_ref()),
+            },
+        };
+        place = span.filter(|span| span.text().contains(invalid)).or(place);
+        origin = previous;
+    }
+    place.unwrap_or_else(|| node.span())
 }
 
 /// The fault of an object's name, as the kind requires it.

@@ -11,6 +11,12 @@ use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::yaml::{ChangedBy, Node, Reader, Scalar, Style, Value};
 
+/// The message about a field `volumes` with another type than that of a Pod. kustomize reads it since 5.7.
+///
+/// Source: `imagesFieldSpecs` of kustomize's `builtinpluginconsts`, since `api` 0.20.0.
+pub(crate) const IMAGES_OF_VOLUMES: &str =
+    "`images` sets the images of `volumes`, and kustomize fails because this is not an item of a Pod's volumes";
+
 /// Applies the entries of `images` to all objects.
 ///
 /// Each entry applies to all fields `containers` and `initContainers` at any depth, and then to the configured field
@@ -46,6 +52,9 @@ pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Acc
                 let mut change = |node: Option<&Node>| node.map_or(Ok(None), |node| image.update(node));
                 match spec.apply(&node, CreateKind::Nothing, &mut change) {
                     Ok(changed) => node = changed.unwrap_or(node),
+                    Err(error) if spec.path.ends_with("volumes[]/image/reference") => {
+                        failure = Some(FieldError { message: IMAGES_OF_VOLUMES.to_owned(), ..error });
+                    }
                     Err(error) => failure = Some(error),
                 }
             }

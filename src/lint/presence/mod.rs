@@ -8,3 +8,4 @@ mod program_folders;
 pub(super) mod failed_appliers;
 pub(super) mod missing;
 pub(super) mod dangling;
+pub(super) mod unused_sources;

@@ -82,6 +82,7 @@ declare! {
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut search = MissingSearch::on(view);
     let is_not_built = !view.appliers().any(|by| by.state == State::Built && by.kind != ApplierKind::Bootstrap);
+    let has_sources_by_hand = has_sources_by_hand(view);
     for (group, kind) in BUILT_FROM_SOURCES.into_iter().chain(MADE_OF_SOURCES) {
         for applied in view.of_kind(group, kind) {
             for Reference { node, target: wanted } in
@@ -94,11 +95,17 @@ fn check(view: &View<'_>, found: &mut Findings) {
                     continue;
                 }
                 let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
-                let help = "add the source, or correct the name: without it, the object never becomes ready";
+                let is_by_hand = has_sources_by_hand && applied.object.is(groups::KUSTOMIZE, "Kustomization");
+                let help = if is_by_hand {
+                    "add the source, or correct the name, if nothing outside of Git creates it"
+                } else {
+                    "add the source, or correct the name: without it, the object never becomes ready"
+                };
                 let finding = finding(&applied, node, wanted);
                 let mut finding = finding.fixed_at(missing.fix(node), |span| applied.by.place(span));
                 // An earlier revision may have applied the source, if this reference is in the root itself.
-                if is_not_built && missing.is_elsewhere() {
+                let is_doubtful = is_by_hand && !missing.is_certain_mistake();
+                if is_doubtful || is_not_built && missing.is_elsewhere() {
                     finding.severity = Severity::Warning;
                 }
                 found.push(match narrowed_path(&applied) {
@@ -108,6 +115,18 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
         }
     }
+}
+
+/// Returns whether a user or another program creates sources: no file contains the root of the cluster or its source.
+fn has_sources_by_hand(view: &View<'_>) -> bool {
+    let cluster = view.receiver.cluster;
+    let roots = cluster.appliers.iter().filter(|applier| applier.is_of_bootstrap());
+    cluster.evidence.is_generated
+        && roots.filter_map(|root| root.source.as_ref()).all(|source| {
+            let namespace = source.namespace.as_deref().unwrap_or_default();
+            let id = ObjectId { group: source.group(), kind: &source.kind, namespace, name: &source.name };
+            view.written.find(id).is_none()
+        })
 }
 
 fn finding(applied: &Applied<'_>, node: &Node, wanted: ObjectId<'_>) -> Finding {

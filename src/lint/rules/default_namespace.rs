@@ -103,7 +103,11 @@ fn finding(view: &View<'_>, objects: &[Applied<'_>]) -> Option<Finding> {
         object: Some(applied.object.reference()),
         fault: first.by.reference.to_string(),
     };
-    let finding = finding.with_parts(objects.iter().map(part));
+    // Several appliers may apply one file.
+    let at = place(first);
+    let key = format!("{}:{}", at.file().path(), at.range().start);
+    let summary = format!(" appliers apply {} without a namespace", object.reference());
+    let finding = finding.with_parts(objects.iter().map(part)).caused_by(key, "", summary);
     let shown = rest.iter().take(MAX_SHOWN);
     Some(shown.fold(finding, |finding, applied| {
         finding.related(applied.by.place(applied.object.span()), "also without a namespace")

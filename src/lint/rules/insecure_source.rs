@@ -1,10 +1,13 @@
+use std::collections::BTreeSet;
+
 use crate::base::finding::{Finding, Safety, Severity};
 use crate::flux::Applied;
-use crate::kube::{Object, groups};
-use crate::lint::context::Context;
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
+use crate::lint::presence::unused_sources::unreferenced_sources;
 use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
 use crate::yaml::Node;
 use crate::yaml::fix;
 
@@ -17,7 +20,8 @@ declare! {
     /// manifests with the permissions of its controllers or of the tenant. The credentials of the source are also sent
     /// unencrypted.
     ///
-    /// For a host inside the cluster or on the loopback interface, the risk is smaller, so the severity is warning.
+    /// For a host inside the cluster or on the loopback interface, the risk is smaller, so the severity is warning. The same
+    /// applies to a source that no object of the cluster references, since Flux applies nothing of it.
     ///
     /// ## How to fix it
     ///
@@ -58,18 +62,42 @@ declare! {
     ///
     /// [Flux: GitRepository URL](https://fluxcd.io/flux/components/source/gitrepositories/#url),
     /// [insecure OCI registries](https://fluxcd.io/flux/components/source/ocirepositories/#insecure)
-    "insecure-source", Error, "a source uses plain HTTP or disables TLS", Check::Object(check), fixes: [Unsafe],
+    "insecure-source", Error, "a source uses plain HTTP or disables TLS", Check::Cluster(check), fixes: [Unsafe],
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
+/// The kinds with an address.
+const KINDS: [(&str, &str); 5] = [
+    (groups::SOURCE, "GitRepository"),
+    (groups::SOURCE, "OCIRepository"),
+    (groups::SOURCE, "HelmRepository"),
+    (groups::SOURCE, "Bucket"),
+    (groups::IMAGE, "ImageRepository"),
+];
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    let sources = KINDS.into_iter().flat_map(|(group, kind)| view.of_kind(group, kind));
+    let mut findings: Vec<(ObjectId<'_>, Finding)> =
+        sources.filter_map(|applied| Some((ObjectId::of(applied.object), finding(&applied)?))).collect();
+    if findings.iter().any(|(_, finding)| finding.severity == Severity::Error) {
+        let unused = unreferenced_sources(view);
+        let unused: BTreeSet<ObjectId<'_>> = unused.iter().map(|source| ObjectId::of(source.object)).collect();
+        for (_, finding) in findings.iter_mut().filter(|(source, _)| unused.contains(source)) {
+            finding.severity = Severity::Warning;
+            finding.help = finding.help.take().map(|help| format!("{help}; no object of the cluster references it"));
+        }
+    }
+    found.extend(findings.into_iter().map(|(_, finding)| finding));
+}
+
+fn finding(applied: &Applied<'_>) -> Option<Finding> {
     let object = applied.object;
-    let (Some(address), insecure) = (address(object), insecure(object)) else { return };
-    let Some(url) = address.text().filter(|text| !text.contains('$')) else { return };
+    let (Some(address), insecure) = (address(object), insecure(object)) else { return None };
+    let url = address.text().filter(|text| !text.contains('$'))?;
     let shown = without_user(url);
     let (place, message) = match insecure {
         Some(insecure) => (insecure, format!("{} fetches `{shown}` without TLS", object.reference())),
         None if is_plain(url) => (address, format!("{} fetches `{shown}` over plain HTTP", object.reference())),
-        None => return,
+        None => return None,
     };
     let remedy = match object.kind() {
         _ if insecure.is_some() => "remove `insecure`",
@@ -78,11 +106,12 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         _ => "use TLS",
     };
     let help = format!("{remedy}: otherwise an attacker on the network can change the fetched content");
-    let finding = Finding::error(RULE.id, place.span().clone(), message).help(help).about(object.reference());
-    let finding = finding.fixed_by(match (object.node.get("spec"), insecure) {
+    let finding = Finding::error(RULE.id, applied.by.place(place.span()), message).help(help).about(object.reference());
+    let fix = match (object.node.get("spec"), insecure) {
         (Some(spec), Some(_)) => fix::remove(spec, "insecure", Safety::Unsafe),
         _ => fix::replace_part(address.span(), url, url.get(..7).unwrap_or_default(), "https://", Safety::Unsafe),
-    });
+    };
+    let finding = finding.fixed_at(fix, |span| applied.by.place(span));
     let server = host(url);
     let summary = match insecure {
         Some(_) => format!(" sources fetch from `{server}` without TLS"),
@@ -92,7 +121,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     if is_local(server) {
         finding.severity = Severity::Warning;
     }
-    found.push(finding);
+    Some(finding)
 }
 
 /// The field with the address of a source or an ImageRepository.

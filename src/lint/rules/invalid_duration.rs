@@ -1,9 +1,9 @@
 use crate::base::finding::{Finding, Safety};
 use crate::flux::Applied;
 use crate::kube::groups;
-use crate::lint::context::Context;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
 use crate::yaml::fix;
 use crate::yaml::{Style, Value};
 
@@ -17,8 +17,8 @@ declare! {
     /// Kustomization that contains the object fails, and Flux does not apply the Kustomization. A timeout of a source,
     /// an ImageRepository or a Provider does not accept the unit `h`.
     ///
-    /// A CRD of Flux 0.34 or older does not have this pattern. The controller then cannot list any object of the
-    /// kind.
+    /// A CRD of Flux 0.34 or older does not have this pattern. The API server then accepts the object, and the controller
+    /// cannot list any object of the kind on the cluster.
     ///
     /// The rule ignores values with variables.
     ///
@@ -64,7 +64,7 @@ declare! {
     ///
     /// [kustomize-controller: Kustomization API](https://github.com/fluxcd/kustomize-controller/blob/main/api/v1/kustomization_types.go),
     /// [source-controller: GitRepository API](https://github.com/fluxcd/source-controller/blob/main/api/v1/gitrepository_types.go)
-    "invalid-duration", Error, "the API server rejects the interval or timeout of a Flux object", Check::Object(check),
+    "invalid-duration", Error, "the API server rejects the interval or timeout of a Flux object", Check::Cluster(check),
     fixes: [Safe, Unsafe],
 }
 
@@ -86,7 +86,18 @@ const RELEASE: &[Field] = &[
 ];
 const OTHER: &[Field] = &[&["interval"], &["timeout"]];
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
+/// The groups of the checked kinds.
+const GROUPS: [&str; 5] = [groups::KUSTOMIZE, groups::HELM, groups::SOURCE, groups::NOTIFICATION, groups::IMAGE];
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    // An older CRD has no pattern.
+    let has_pattern = view.has_flux((0, 35)) != Some(false);
+    for applied in view.objects().filter(|applied| GROUPS.contains(&applied.object.group())) {
+        check_object(&applied, has_pattern, found);
+    }
+}
+
+fn check_object(applied: &Applied<'_>, has_pattern: bool, found: &mut Findings) {
     let object = applied.object;
     let fields = match (object.group(), object.kind()) {
         (groups::KUSTOMIZE, "Kustomization") => KUSTOMIZATION,
@@ -132,11 +143,22 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
             ),
         };
         let path = field.join(".");
-        let message = format!("`spec.{path}` is `{text}`, {why}: the API server rejects {}", object.reference());
-        let help = format!("{help}; Flux applies nothing of the Kustomization that contains the object");
-        let finding = Finding::error(RULE.id, node.span().clone(), message).help(help).about(object.reference());
+        let effect = if has_pattern { "the API server rejects" } else { "its controller cannot read" };
+        let message = format!("`spec.{path}` is `{text}`, {why}: {effect} {}", object.reference());
+        let help = if has_pattern {
+            format!("{help}; Flux applies nothing of the Kustomization that contains the object")
+        } else {
+            let kind = object.kind();
+            format!(
+                "{help}; the CRD of this version of Flux has no pattern for durations, so the controller can no longer \
+                 list any {kind} of the cluster, and reconciles none"
+            )
+        };
+        let at = applied.by.place(node.span());
+        let finding = Finding::error(RULE.id, at, message).help(help).about(object.reference());
         let summary = format!(" objects have a `spec.{path}` of `{text}`, {why}");
-        found.push(finding.fixed_by(fix).caused_by(format!("{path} {text}"), "", summary));
+        let finding = finding.fixed_at(fix, |span| applied.by.place(span));
+        found.push(finding.caused_by(format!("{path} {text}"), "", summary));
     }
 }
 

@@ -10,6 +10,7 @@ pub(super) mod remote;
 mod generated_roots;
 mod invalid_documents;
 mod missing_changes;
+mod newer_kustomize;
 pub(super) mod repository;
 pub(super) mod fix;
 pub(super) mod since;

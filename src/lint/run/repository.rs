@@ -12,6 +12,7 @@ use super::baseline::{Baseline, BaselineOutcome, BaselineUse};
 use super::generated_roots::remove_generated;
 use super::invalid_documents::remove_in_invalid;
 use super::missing_changes::MissingChanges;
+use super::newer_kustomize::lower_newer_failures;
 use super::objects::{check_objects, check_unreached};
 use super::options::{ABOUT_EXCEPTIONS, Options, PLAINTEXT_SECRET};
 use super::remote::RemoteAppliers;
@@ -181,6 +182,7 @@ fn find<T: Send>(
     missing_changes.remove(&mut found);
     let mut of_builds = Findings::default();
     of_builds.extend(problems(repo, &receivers, options));
+    lower_newer_failures(&mut of_builds.findings, &views);
     missing_changes.remove_from_builds(&mut of_builds);
     found.merge(of_builds);
     let Findings { mut findings, unchecked } = found;

@@ -5,6 +5,7 @@ use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::catalog::{Definition, Origin, Product};
+use crate::api::release::api;
 use crate::api::validate::{Fault, Mismatch};
 use crate::base::finding::{Finding, Safety, Severity};
 use crate::flux::{Applied, ApplyMode};
@@ -329,11 +330,31 @@ fn not_served(applied: &Applied<'_>, definition: &Definition) -> Finding {
         [] => "serve a version in the definition".to_owned(),
         served => format!("set {}", served.join(" or ")),
     };
+    // Flux may serve the version in a later release.
+    let older = definition.versions.iter().filter_map(|own| api(&definition.group, &own.name, object.kind()));
+    let older = older.filter(|api| api.product() == Product::Flux);
+    let mut later = older.filter(|api| api.replacement.as_deref() == Some(object.api_version()));
+    let help = match later.find_map(|api| api.replacement_since.as_ref()) {
+        Some(since) => {
+            format!(
+                "{help}, or upgrade Flux to {}.{}, which serves `{}`",
+                since.major,
+                since.minor,
+                object.api_version()
+            )
+        }
+        None => help,
+    };
     let help = format!("{help}; the API server rejects the object, and Flux applies nothing of its Kustomization");
     let at = object.node.get("apiVersion").unwrap_or(&object.node).span();
     let severity = if applied.by.is_suspended() { Severity::Warning } else { Severity::Error };
     let finding = Finding::error(RULE.id, applied.by.place(at), message).help(help).about(object.reference());
-    Finding { severity, ..finding }.related(definition.at.clone(), "the definition is here")
+    let (kind, version) = (object.kind(), object.api_version());
+    let summary = format!(" objects of kind {kind} have `apiVersion: {version}`: the definition {lack} this version");
+    let at = &definition.at;
+    let key = format!("{version} {kind} of {}:{}", at.file().path(), at.range().start);
+    let finding = finding.caused_by(key, "", summary);
+    Finding { severity, ..finding }.related(at.clone(), "the definition is here")
 }
 
 /// The finding for an object whose kind depends on a value that only the cluster knows.
