@@ -1,5 +1,7 @@
 //! The chart of a HelmRelease, if the repository or a local copy contains the chart.
 
+use std::collections::BTreeSet;
+
 use super::chart::{Chart, root_of_chart};
 use crate::flux::cluster::applied_set::Applied;
 use crate::flux::cluster::desired_state::Cluster;
@@ -13,6 +15,50 @@ use crate::yaml::{Node, Style, Value};
 
 /// The file that defines a chart.
 const DEFINITION: &str = "Chart.yaml";
+
+/// The kinds of objects that create no further objects.
+const PASSIVE: [&str; 20] = [
+    "CiliumNetworkPolicy",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "ConfigMap",
+    "CustomResourceDefinition",
+    "GitRepository",
+    "HelmRepository",
+    "Ingress",
+    "LimitRange",
+    "Namespace",
+    "NetworkPolicy",
+    "OCIRepository",
+    "PersistentVolumeClaim",
+    "PodDisruptionBudget",
+    "ResourceQuota",
+    "Role",
+    "RoleBinding",
+    "Secret",
+    "Service",
+    "ServiceAccount",
+];
+/// The kinds of objects whose pods may create further objects if they have the rights.
+const WORKLOADS: [&str; 4] = ["DaemonSet", "Deployment", "HorizontalPodAutoscaler", "StatefulSet"];
+
+/// Reads the kinds of the objects in a template; `None` if they are unknown.
+fn read_kinds(template: &str, kinds: &mut BTreeSet<String>) -> Option<()> {
+    for line in template.lines() {
+        let prints = |word: &str| line.starts_with("{{") && line.contains(word);
+        if prints("toYaml") || prints("tpl ") || prints(".Files") {
+            return None;
+        }
+        if let Some(kind) = line.trim_start().trim_start_matches("- ").strip_prefix("kind:") {
+            let kind = kind.split('#').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+            if kind.contains("{{") {
+                return None;
+            }
+            kinds.insert(kind.to_owned());
+        }
+    }
+    Some(())
+}
 
 /// The files of a chart.
 #[derive(Debug, Clone)]
@@ -52,6 +98,33 @@ impl ChartFiles {
     /// Returns whether the chart is an archive.
     pub fn is_packed(&self) -> bool {
         self.folder.rsplit_once('.').is_some_and(|(_, extension)| extension == "tgz")
+    }
+
+    /// The kinds of the objects that the chart may create; `None` if they are unknown.
+    ///
+    /// They are unknown if a template prints a whole value, if the chart contains other charts, or if an object of the chart
+    /// may create objects itself.
+    pub fn kinds(&self) -> Option<BTreeSet<String>> {
+        let tree = self.files.tree();
+        let definition = tree.file(&join(&self.folder, DEFINITION)?).ok().filter(|_| !self.is_packed())?;
+        let has_others = definition.text().lines().any(|line| line.starts_with("dependencies:"));
+        let mut kinds = BTreeSet::new();
+        for path in tree.under(&self.folder) {
+            let own = path.strip_prefix(self.folder.as_str()).unwrap_or(path).trim_start_matches('/');
+            match own.split_once('/') {
+                Some(("charts", _)) => return None,
+                Some(("crds", _)) => drop(kinds.insert("CustomResourceDefinition".to_owned())),
+                Some(("templates", _)) => read_kinds(tree.file(path).ok()?.text(), &mut kinds)?,
+                _ if own == "requirements.yaml" || has_others => return None,
+                _ => {}
+            }
+        }
+        if kinds.contains("StatefulSet") {
+            kinds.insert("PersistentVolumeClaim".to_owned());
+        }
+        let has_rights = kinds.iter().any(|kind| kind.ends_with("RoleBinding"));
+        let is_passive = |kind: &String| PASSIVE.contains(&&**kind) || (WORKLOADS.contains(&&**kind) && !has_rights);
+        kinds.iter().all(is_passive).then_some(kinds)
     }
 
     /// The directories of all charts of the source.

@@ -29,6 +29,8 @@ pub struct UnknownProducer {
     contents: Contents,
     /// The namespace of the producer's namespaced objects; `None` for any.
     namespace: Option<Name>,
+    /// The kinds of the objects of a chart; `None` for any.
+    kinds: Option<BTreeSet<String>>,
     /// The names from which a chart derives the names of its objects.
     names: Vec<Name>,
     /// The values of the release.
@@ -77,6 +79,12 @@ impl UnknownProducer {
         }
     }
 
+    /// The producer with the kinds of its objects, if they are known.
+    #[must_use]
+    pub fn with_kinds(self, kinds: Option<BTreeSet<String>>) -> Self {
+        Self { kinds, ..self }
+    }
+
     /// An applier that is not built, with the source of its artifact.
     pub fn of_applier(applier: Option<&Object>, source: Option<&Object>, fleet: &FleetIdentity) -> Self {
         let target = applier.and_then(|object| object.text_at(&["spec", "targetNamespace"]));
@@ -111,6 +119,7 @@ impl UnknownProducer {
         Self {
             contents,
             namespace: None,
+            kinds: None,
             names: Vec::new(),
             values: None,
             has_more_values: false,
@@ -149,6 +158,9 @@ impl UnknownProducer {
 
     /// Returns whether the producer creates an object; a cluster-scoped object has the empty namespace.
     pub fn creates(&self, id: ObjectId<'_>) -> Creates {
+        if self.kinds.as_ref().is_some_and(|kinds| !kinds.contains(id.kind)) {
+            return Creates::Never;
+        }
         let is_elsewhere = |own: &Name| !id.namespace.is_empty() && **own != *id.namespace;
         if self.namespace.as_ref().is_some_and(is_elsewhere) {
             return Creates::Never;

@@ -95,7 +95,7 @@ pub(crate) struct UnknownSources<'a> {
 impl<'a> UnknownSources<'a> {
     /// The unknown sources among the releases and appliers of a cluster.
     ///
-    /// `source_of` returns the source of a release or an applier.
+    /// `source_of` returns the source of a release or an applier, and `kinds_of` the kinds of the objects of a release.
     /// `lacks` returns whether the cluster does not have a source. An applier with a missing source does not apply
     /// objects.
     pub(crate) fn collect(
@@ -103,6 +103,7 @@ impl<'a> UnknownSources<'a> {
         releases: impl Iterator<Item = Applied<'a>>,
         appliers: impl Iterator<Item = &'a Arc<Applier>>,
         source_of: impl Fn(&Object) -> Option<&'a Object>,
+        kinds_of: impl Fn(&Applied<'a>) -> Option<BTreeSet<String>>,
         fleet: &FleetIdentity,
         lacks: impl Fn(&ObjectRef) -> bool,
     ) -> Self {
@@ -122,7 +123,7 @@ impl<'a> UnknownSources<'a> {
                 sources.add_bases(set, fleet);
             }
         }
-        releases.for_each(|release| sources.add_release(&release, &source_of, fleet));
+        releases.for_each(|release| sources.add_release(&release, &source_of, kinds_of(&release), fleet));
         for applier in sourceless {
             let Some(source) = applier.source.as_ref() else { continue };
             let namespace = source.namespace.as_deref().unwrap_or_default();
@@ -145,6 +146,7 @@ impl<'a> UnknownSources<'a> {
         &mut self,
         applied: &Applied<'a>,
         source_of: impl Fn(&Object) -> Option<&'a Object>,
+        kinds: Option<BTreeSet<String>>,
         fleet: &FleetIdentity,
     ) {
         let release = applied.object;
@@ -157,7 +159,7 @@ impl<'a> UnknownSources<'a> {
         if creates && Some(namespace) != applied.namespace() {
             self.created.insert(namespace);
         }
-        let contents = UnknownProducer::of_release(release, namespace, source_of(release), fleet);
+        let contents = UnknownProducer::of_release(release, namespace, source_of(release), fleet).with_kinds(kinds);
         self.charts.entry(namespace.into()).or_default().push(self.producers.len());
         for name in names_of(release) {
             self.named.entry(name).or_default().push(self.producers.len());

@@ -7,7 +7,7 @@ use super::distinct::{DistinctObjects, written_position};
 use super::reached::{ReachedFiles, has_charts};
 use crate::base::finding::ObjectRef;
 use crate::base::set_aside::is_set_aside_beside;
-use crate::flux::source::SourceRef;
+use crate::flux::source::{SourceRef, Sources};
 use crate::flux::{Repo, Settings};
 use crate::kube::{Object, ObjectId, groups};
 use crate::kustomize::{FILE_NAMES, file_in};
@@ -44,6 +44,11 @@ impl<'a> WrittenObjects<'a> {
             received: OnceLock::new(),
             definitions: Definitions::of_repository(repo, settings),
         }
+    }
+
+    /// The sources of the repository's clusters.
+    pub(crate) fn sources(&self) -> Option<&'a Sources> {
+        self.repo.sources.as_deref()
     }
 
     /// The object with an id, if a single directory defines it and no cluster reaches it.

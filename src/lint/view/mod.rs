@@ -350,11 +350,18 @@ impl<'a> View<'a> {
                 self.find(group, kind, namespace, name).map(|found| found.object)
             };
             let releases = self.of_kind(groups::HELM, "HelmRelease");
+            let find = |kind: &str, namespace: &str, name: &str| {
+                self.find(groups::SOURCE, kind, namespace, name).map(|applied| applied.object.clone())
+            };
+            let kinds_of = |release: &Applied<'a>| {
+                self.receiver.cluster.chart(release, self.written.sources()?, &find).ok()?.kinds()
+            };
             UnknownSources::collect(
                 self.applied_sets(),
                 releases,
                 self.appliers(),
                 source_of,
+                kinds_of,
                 &self.fleet_identity(),
                 lacks,
             )
