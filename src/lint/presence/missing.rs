@@ -7,7 +7,7 @@ use super::failed_appliers::{FailedAppliers, follows_from};
 use super::on_cluster::Presence;
 use super::own_inputs::unknown_producer;
 use super::program_folders::ProgramFolders;
-use crate::base::finding::{Finding, Fix, ObjectRef, Safety};
+use crate::base::finding::{Finding, Fix, ObjectRef, Safety, Severity};
 use crate::base::similar_names::{MIN_WORD, did_you_mean, is_almost};
 use crate::flux::{Applied, COPY_FROM, State};
 use crate::kube::{Object, ObjectId, groups};
@@ -59,6 +59,8 @@ pub(crate) struct Missing<'a> {
     received: Option<ReceivedObject<'a>>,
     /// The applier that would apply the object, but fails.
     failed: Option<&'a ObjectRef>,
+    /// Whether the other objects of the cluster are unknown, since it is remote.
+    is_remote: bool,
 }
 
 /// An object of the repository that the cluster does not receive.
@@ -127,9 +129,11 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
 
     fn search(&mut self, wanted: ObjectId<'a>, found: &mut Findings) -> Answer<'a> {
         let view = self.view;
-        // The other objects of a remote cluster are not known.
-        if view.receiver.target.is_some() || !view.is_whole() || !wanted.is_known() {
+        if !view.is_whole() || !wanted.is_known() {
             return Answer::Unknown;
+        }
+        if view.receiver.target.is_some() {
+            return self.search_on_remote(wanted, found);
         }
         let presence = view.presence(wanted.group, wanted.kind, wanted.namespace, wanted.name);
         let is_open = matches!(presence, Presence::Missing | Presence::Unknown(_));
@@ -154,6 +158,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
                 elsewhere: None,
                 received: None,
                 failed: Some(failed),
+                is_remote: false,
             });
         }
         match presence {
@@ -177,6 +182,30 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
                 if is_mistake { Answer::Missing(missing) } else { Answer::Possible(missing) }
             }
         }
+    }
+
+    /// Searches an object on a remote cluster. Its other objects are not known, so only a typing error is certain.
+    fn search_on_remote(&mut self, wanted: ObjectId<'a>, found: &mut Findings) -> Answer<'a> {
+        let ObjectId { group, kind, namespace, name } = wanted;
+        let presence = self.view.presence(group, kind, namespace, name);
+        if !matches!(presence, Presence::Missing | Presence::Unknown(_)) {
+            return Answer::Exists;
+        }
+        let is_typed =
+            |(mistake, near): &(Mistake, Applied<'a>)| *mistake == Mistake::Name && is_typing_error(wanted, near);
+        if let Some(suggestion) = self.suggestion(wanted).filter(is_typed) {
+            return Answer::Missing(Missing {
+                wanted,
+                suggestion: Some(suggestion),
+                is_ambiguous: false,
+                elsewhere: None,
+                received: None,
+                failed: None,
+                is_remote: true,
+            });
+        }
+        found.unchecked(format!("{wanted}, which another program may create on the remote cluster"));
+        Answer::Unknown
     }
 
     /// Returns the program that applies the directory of an object, or a Kustomization for this directory, if no cluster
@@ -215,7 +244,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         };
         let is_unexplained = suggestion.is_none() && elsewhere.is_none();
         let received = if is_unexplained { self.view.written.received(wanted) } else { None };
-        Missing { wanted, suggestion, is_ambiguous, elsewhere, received, failed: None }
+        Missing { wanted, suggestion, is_ambiguous, elsewhere, received, failed: None, is_remote: false }
     }
 
     /// Returns the object in a directory that the cluster does not apply.
@@ -344,7 +373,10 @@ impl Missing<'_> {
     pub(crate) fn explain(&self, finding: Finding, otherwise: &str) -> Finding {
         let wanted = self.wanted;
         let summary = format!(" places reference {wanted}, which the cluster does not receive");
-        let finding = finding.caused_by(wanted.to_string(), "", summary);
+        let mut finding = finding.caused_by(wanted.to_string(), "", summary);
+        if self.is_remote {
+            finding.severity = Severity::Warning;
+        }
         if let Some(applier) = self.failed {
             return finding.following(follows_from(applier));
         }

@@ -29,6 +29,9 @@ declare! {
     /// a chart of another owner or domain creates a Flux object only if the values of its HelmRelease contain the manifest
     /// of the object.
     ///
+    /// On a remote cluster (`spec.kubeConfig`), the rule reports only a name with a typing error, as a warning: other
+    /// programs may create other objects there.
+    ///
     /// ## How to fix it
     ///
     /// Correct the name, the kind or the namespace, or add the source.

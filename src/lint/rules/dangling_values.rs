@@ -40,6 +40,9 @@ declare! {
     /// - A role allows an account to write the object by name.
     /// - Another program of the repository creates the object, such as a script, a Taskfile, Ansible or Terraform.
     ///
+    /// On a remote cluster (`spec.kubeConfig`), the rule reports only a name with a typing error, as a warning: other
+    /// programs may create other objects there.
+    ///
     /// ## How to fix it
     ///
     /// Add the object in that namespace, correct the name, or set `optional: true`. If another tool creates the object,
@@ -98,6 +101,7 @@ declare! {
     ///
     /// [Flux: values references](https://fluxcd.io/flux/components/helm/helmreleases/#values-references)
     "dangling-values", Error, "`valuesFrom` or `substituteFrom` references an object or a key that the cluster does not receive", Check::Fleet(check),
+    fixes: [Unsafe],
 }
 
 /// A reference to an object that a cluster does not receive.
