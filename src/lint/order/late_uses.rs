@@ -71,6 +71,10 @@ impl<'a> LateUses<'a> {
         let mut search = Search { view, order: OnceCell::new(), namespaces: OnceCell::new(), pairs: BTreeMap::new() };
         for input in view.inputs().iter().filter(|input| !view.is_input_before_flux(input)) {
             let Input { user, by, is_itself, node, thing, .. } = input;
+            // An applier that applies its own source started after a user had applied the source.
+            if thing.by.source.as_ref() == Some(&thing.object.reference()) {
+                continue;
+            }
             search.add(by, *thing, node, || *is_itself || waits_for(by, user));
         }
         search.add_custom_resources();
