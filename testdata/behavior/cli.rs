@@ -76,6 +76,35 @@ fn a_comparison_with_a_revision_reports_only_new_findings() {
 }
 
 #[test]
+fn the_remote_of_a_checkout_shows_that_a_root_has_a_wrong_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let sync = folder.path().join("flux/clusters/prod/flux-system/gotk-sync.yaml");
+    std::fs::create_dir_all(sync.parent().unwrap()).unwrap();
+    let manifest = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n\
+                    metadata: {name: flux-system, namespace: flux-system}\n\
+                    spec: {interval: 1m, url: \"ssh://git@example.com/acme/fleet\", ref: {branch: main}}\n---\n\
+                    apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n\
+                    metadata: {name: flux-system, namespace: flux-system}\n\
+                    spec: {interval: 1h, path: ./clusters/prod, prune: true, \
+                    sourceRef: {kind: GitRepository, name: flux-system}}\n";
+    std::fs::write(sync, manifest).unwrap();
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").current_dir(folder.path()).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    };
+    let lint = || fleetwright(folder.path(), &["lint", "--only", "missing-path"]);
+    git(&["init", "-q"]);
+    let output = lint();
+    assert!(text(&output.stderr).contains("assumed: the repository `example.com/acme/fleet`"), "{output:?}");
+    assert_eq!(output.status.code(), Some(0));
+    git(&["remote", "add", "upstream", "https://example.com/acme/fleet.git"]);
+    let output = lint();
+    let shown = text(&output.stdout);
+    assert!(shown.contains("set `path: ./flux/clusters/prod`") && !text(&output.stderr).contains("assumed"), "{shown}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
 fn a_tenant_of_the_earlier_revision_remains_a_tenant() {
     let case = crate::support::testdata("lint/tenant-cluster-admin/plain.md");
     let folder = tempfile::tempdir().unwrap();

@@ -87,7 +87,14 @@ impl<'a> Folders<'a> {
 }
 
 /// Adds the cause to findings of missing paths. Returns the directories that missing paths probably mean, by path.
-pub(super) fn explain(findings: &mut [Finding], tree: &Tree, clusters: &[Cluster]) -> BTreeMap<String, String> {
+///
+/// `nested` are the directories of the repository that are the roots of sources.
+pub(super) fn explain(
+    findings: &mut [Finding],
+    tree: &Tree,
+    clusters: &[Cluster],
+    nested: &BTreeSet<&str>,
+) -> BTreeMap<String, String> {
     let mut meant = BTreeMap::new();
     let is_missing = |finding: &Finding| finding.rule == MISSING_PATH && finding.severity == Severity::Error;
     if !findings.iter().any(is_missing) {
@@ -115,8 +122,18 @@ pub(super) fn explain(findings: &mut [Finding], tree: &Tree, clusters: &[Cluster
     }
     for (missing, others) in searched.into_iter().take(MAX_SEARCHES) {
         let is_candidate = |folder: &str| !applied.contains(folder) && (!is_aside(folder) || is_aside(&missing));
-        if let Some(folder) = folders.meant(&missing, &others, is_candidate) {
-            meant.insert(missing, folder.to_owned());
+        let found = folders.meant(&missing, &others, is_candidate).map(str::to_owned);
+        let found = found.or_else(|| {
+            let mut in_roots = nested.iter().filter_map(|root| {
+                let others = others.iter().map(|other| below(root, other)).collect::<Vec<String>>();
+                let others = others.iter().map(String::as_str).collect();
+                let folder = folders.meant(&below(root, &missing), &others, is_candidate)?;
+                Some(folder.strip_prefix(root)?.strip_prefix('/')?.to_owned())
+            });
+            in_roots.next()
+        });
+        if let Some(folder) = found {
+            meant.insert(missing, folder);
         }
     }
     let mut dead = dead_clusters(findings, clusters);

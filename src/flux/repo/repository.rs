@@ -256,7 +256,8 @@ impl Repo {
         excuse_written(&mut repo.problems, &repo.other_programs);
         excuse_rendered(&mut repo.problems, &repo.other_programs);
         excuse_submodules(&mut repo.problems, tree);
-        repo.moved = explain(&mut repo.problems, files.tree(), &repo.clusters);
+        let nested: BTreeSet<&str> = repo.nested_roots.iter().map(|root| &*root.folder).collect();
+        repo.moved = explain(&mut repo.problems, files.tree(), &repo.clusters, &nested);
         explain_variables(&mut repo.problems, &repo.clusters);
         sort(&mut repo.problems);
         repo.shareable = exchange.into_kept().map(|of_clusters| Arc::new(Shareable { builder, of_clusters }));
