@@ -42,6 +42,9 @@ pub(super) fn named_paths(files: impl Iterator<Item = File>, wanted: &BTreeSet<&
                 continue;
             }
             let path = known_part(word.text);
+            if word.is_applied && path == "." {
+                Some(folder_of(file.path())).filter(|folder| wanted.contains(folder)).into_iter().for_each(&mut add);
+            }
             if word.is_of_any && is_yaml(path) {
                 by_end.get(path).into_iter().flatten().for_each(|file| add(file));
             }

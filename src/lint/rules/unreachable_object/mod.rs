@@ -23,6 +23,8 @@ use kinds::{OF_TOOLS, is_fluxs};
 use possible::{PossiblyReached, folders_of_open_instances};
 use switched_off::SwitchedOff;
 
+/// The annotation that sets how Flux applies an object.
+const SSA: &str = "kustomize.toolkit.fluxcd.io/ssa";
 /// The number of further objects of a directory that a finding shows.
 const MAX_SHOWN: usize = 10;
 
@@ -154,6 +156,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     };
     let built = fleet.repo.objects.iter().map(|built| &built.object).filter(|object| is_fluxs(object));
     let listed = listed_objects(fleet);
+    let variants = variants(fleet, &listed);
     let aside = fleet.repo.aside.iter().filter(|object| {
         let (root, path, _) = written_position(object);
         is_fluxs(object) || (!OF_TOOLS.contains(&object.group()) && reached.reaches_folder(root, folder_of(path)))
@@ -207,9 +210,10 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         let objects: Vec<&Object> = objects.values().copied().collect();
         let shared_top = Some(*top).filter(|top| below.get(top).is_some_and(|count| *count > 1));
         let is_beside = shared_top.is_none() || top == folder;
-        let (patches, objects): (Vec<&Object>, Vec<&Object>) = objects
-            .into_iter()
-            .partition(|object| is_beside && is_patch(object) && !listed.contains(&written_position(object)));
+        let (patches, objects): (Vec<&Object>, Vec<&Object>) = objects.into_iter().partition(|object| {
+            let is_listed = listed.contains(&written_position(object)) || variants.contains(&variant_of(object));
+            is_beside && is_patch(object) && !is_listed
+        });
         found.extend(unused_patches(&patches));
         let Some(finding) = finding(folder, &objects, common.or(shared_top)) else { continue };
         if is_of_library {
@@ -399,6 +403,24 @@ fn listed_objects<'a>(fleet: &Fleet<'a>) -> Index<WrittenPosition<'a>, ()> {
     listed.map(|built| (written_position(&built.object), ())).collect()
 }
 
+/// The directory, kind and name of an object.
+type Variant<'a> = (&'a str, &'a str, &'a str);
+
+fn variant_of(object: &Object) -> Variant<'_> {
+    (folder_of(written_position(object).1), object.kind(), object.name())
+}
+
+/// The objects that several files of one directory define, such as a file for each cluster, if kustomizations list these
+/// files below `resources`.
+fn variants<'a>(fleet: &Fleet<'a>, listed: &Index<WrittenPosition<'a>, ()>) -> BTreeSet<Variant<'a>> {
+    let mut files: BTreeMap<Variant<'a>, BTreeSet<&str>> = BTreeMap::new();
+    let objects = fleet.repo.objects.iter().map(|built| &built.object);
+    for object in objects.filter(|object| listed.contains(&written_position(object))) {
+        files.entry(variant_of(object)).or_default().insert(written_position(object).1);
+    }
+    files.into_iter().filter(|(_, files)| files.len() > 1).map(|(variant, _)| variant).collect()
+}
+
 /// Returns whether an object is a patch.
 ///
 /// A patch lacks a field that the API server requires, or its file has the word `patch` in its name.
@@ -412,7 +434,9 @@ fn is_patch(object: &Object) -> bool {
     let path = object.node.origin.written().file().path();
     let name = path.rsplit('/').next().unwrap_or(path);
     let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    is_incomplete || words.any(|word| word.eq_ignore_ascii_case("patch"))
+    // Flux merges such an object into an object that another program created.
+    let is_part = object.is_marked(SSA, "Merge");
+    is_incomplete || (!is_part && words.any(|word| word.eq_ignore_ascii_case("patch")))
 }
 
 /// The maximum number of kustomization.yaml files with separate findings. An author who leaves out files in more
