@@ -1,9 +1,9 @@
 //! The checks of single objects. An object that clusters share is checked once for each context.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arcstr::ArcStr;
-use rayon::iter::{ParallelDrainRange as _, ParallelExtend as _, ParallelIterator};
+use rayon::iter::{IntoParallelRefIterator as _, ParallelDrainRange as _, ParallelExtend as _, ParallelIterator};
 
 use super::options::Options;
 use crate::base::finding::{Finding, Severity};
@@ -119,10 +119,17 @@ pub(super) fn check_unreached(fleet: &Fleet<'_>, rules: &[&Rule], options: &Opti
         let (root, path, _) = written_position(object);
         root.is_none() && !is_for_readers(path) && !reached.receives(object)
     });
-    for applied in unreached.iter().flat_map(AppliedSet::applied) {
-        let found = check(&applied, view.context, &rules).findings.into_iter();
-        all.extend(found.filter(|finding| finding.severity == Severity::Error && !options.hides(finding)));
-    }
+    let check_set = |set: &AppliedSet| -> Vec<Finding> {
+        let found = set.applied().flat_map(|applied| check(&applied, view.context, &rules).findings);
+        found.filter(|finding| finding.severity == Severity::Error && !options.hides(finding)).collect()
+    };
+    let found: Vec<Vec<Finding>> = unreached.par_iter().map(check_set).collect();
+    // Several directories may build an object of one file.
+    let mut seen: BTreeSet<(&str, String, u32)> = BTreeSet::new();
+    all.extend(found.into_iter().flatten().filter(|finding| {
+        let (path, start, _) = finding.at.span.order();
+        seen.insert((finding.rule, path.to_owned(), start))
+    }));
     all
 }
 
