@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::address::short_reference;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Marker};
 use crate::kube::{Object, groups};
@@ -123,8 +124,13 @@ fn is_missing(fleet: &Fleet<'_>, view: &View<'_>, automation: &Applied<'_>, upda
     let source = of_source("name").and_then(|name| view.find(groups::SOURCE, "GitRepository", namespace, name));
     let checked_out = automation.object.node.at_keys(&["spec", "git", "checkout", "ref"]);
     let is_of_branch = checked_out.is_none_or(|checked_out| {
-        let branch = checked_out.get("branch").and_then(Node::text);
-        branch.is_some() && branch == source.and_then(|source| source.object.text_at(&["spec", "ref", "branch"]))
+        let (branch, Some(source)) = (checked_out.get("branch").and_then(Node::text), source) else { return false };
+        let pushed = automation.object.text_at(&["spec", "git", "push", "branch"]);
+        // If the repository does not contain the source, the automation knows its branch, and pushes to it.
+        let is_known = source.object.text_at(&["spec", "url"]).is_some();
+        let of_ref = |key: &str| source.object.text_at(&["spec", "ref", key]);
+        let own = of_ref("name").map(short_reference).or(of_ref("branch"));
+        branch.is_some() && if is_known { branch == own } else { pushed.is_none_or(|pushed| Some(pushed) == branch) }
     });
     let exists = || tree.entries().any(|(path, _)| updates.contains(path));
     is_of_branch && !tree.has_file(".gitmodules") && !exists()
