@@ -269,5 +269,12 @@ pub(crate) fn check_kind(node: &Node) -> Option<Finding> {
     } else {
         format!("set `apiVersion` to `{version}`")
     };
-    Some(Finding::error(FAILED_BUILD, written.span().clone(), message).help(help))
+    let finding = Finding::error(FAILED_BUILD, written.span().clone(), message).help(help);
+    // An author who writes this version once often writes it everywhere.
+    let key = format!("{kind} {}", written.text().unwrap_or_default());
+    Some(finding.caused_by(
+        key,
+        "",
+        format!(" files of kind `{kind}` have an `apiVersion` that kustomize does not support"),
+    ))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Safety};
 use crate::base::similar_names::did_you_mean;
+use crate::kustomize::file::files::is_yaml;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::fix;
@@ -189,10 +190,13 @@ fn mistyped(node: &Node, expected: FieldType, name: &str, reader: Reader) -> Fin
         FieldType::List(_) => "a list",
     };
     let message = format!("`{name}` is {actual}, but kustomize expects {expected_name}");
-    let help = if matches!(expected, FieldType::Text) && node.text().is_some() {
-        "quote the value"
-    } else {
-        "correct the value"
+    let help = match (expected, node.text()) {
+        (FieldType::Text, Some(_)) => "quote the value".to_owned(),
+        // `patches` has mappings, but the field that it replaced had paths.
+        (FieldType::Fields(known), Some(text)) if is_yaml(text) && known.iter().any(|(name, _)| *name == "path") => {
+            format!("set `path: {text}`")
+        }
+        _ => "correct the value".to_owned(),
     };
     Finding::error(FAILED_BUILD, node.span().clone(), message).help(format!("{help}; kustomize rejects the file"))
 }
