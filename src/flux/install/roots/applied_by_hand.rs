@@ -12,6 +12,7 @@ use super::root::is_of;
 use super::self_applied::{path_of, waits_for_others};
 use super::synthetic_sync;
 use crate::base::set_aside::is_set_aside;
+use crate::flux::classify::objects;
 use crate::flux::install::includers::Includers;
 use crate::flux::object::kinds::{is_kustomization, is_source};
 use crate::kube::Object;
@@ -85,14 +86,17 @@ fn candidate(builder: &Builder, includers: &Includers, unit: &str) -> Option<Roo
     let tree = builder.files().tree();
     let build = includers.is_buildable(unit).then(|| builder.build(unit));
     // The kustomization of a directory may omit the file that the user applies.
-    let (all, findings) = match build.filter(|build| build.objects.iter().any(is_kustomization)) {
+    let (mut all, findings) = match build.filter(|build| build.objects.iter().any(is_kustomization)) {
         Some(build) => (build.objects, build.findings),
         None => (objects_in(builder, unit), Vec::new()),
     };
+    let is_own = |object: &Object| path_of(object).is_some_and(|path| tree.has_folder(&path));
+    if !all.iter().any(is_source) && all.iter().filter(|object| is_kustomization(object)).all(is_own) {
+        all.extend(beside_sources(builder, unit, &all));
+    }
     let of_source = |source: &Object| -> Vec<Object> {
         all.iter().filter(|object| is_kustomization(object) && is_of(object, source)).cloned().collect()
     };
-    let is_own = |object: &Object| path_of(object).is_some_and(|path| tree.has_folder(&path));
     // The source is this repository if all paths exist.
     let mut parts = all.iter().filter(|object| is_source(object)).map(of_source);
     let parts = parts.find(|parts| !parts.is_empty() && parts.iter().all(is_own))?;
@@ -103,4 +107,17 @@ fn candidate(builder: &Builder, includers: &Includers, unit: &str) -> Option<Roo
     objects.push(sync);
     let found = RootCandidate::new(CandidateKind::ByHand, &file, objects, &path);
     Some(RootCandidate { home: unit.to_string(), findings, prefix: Some(String::new()), has_parts, ..found })
+}
+
+/// The objects of the files in sibling directories of a directory that contain the sources of its Kustomizations. A user or a
+/// script applies these files first.
+fn beside_sources(builder: &Builder, unit: &str, all: &[Object]) -> Vec<Object> {
+    let parent = folder_of(unit);
+    let is_sibling = |folder: &str| folder != unit && folder_of(folder) == parent && !folder.is_empty();
+    let paths = builder.files().tree().under(parent).filter(|path| is_sibling(folder_of(path)));
+    let files = paths.filter_map(|path| builder.files().get(path)).map(|parsed| objects(&parsed).collect::<Vec<_>>());
+    let is_used = |source: &Object| {
+        is_source(source) && all.iter().any(|object| is_kustomization(object) && is_of(object, source))
+    };
+    files.filter(|objects| objects.iter().any(is_used)).flatten().collect()
 }
