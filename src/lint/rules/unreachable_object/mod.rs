@@ -1,15 +1,17 @@
 mod kinds;
 mod directories;
 mod variants;
+mod needed_charts;
 mod possible;
 mod switched_off;
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Follows, Label, ObjectRef, Part};
 use crate::base::set_aside::is_set_aside;
 use crate::base::similar_names::is_almost;
-use crate::flux::{Applier, Cluster, MISSING_PATH, State, is_kustomization};
+use crate::flux::{Applier, Cluster, MISSING_PATH, State, groups_of_chart, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::{WrittenPosition, written_position};
 use crate::lint::facts::paths::{prefixes, segment_runs};
@@ -20,6 +22,7 @@ use crate::lint::rule::{Check, declare};
 use crate::text::{Index, Span, folder_of, is_inside, normalize};
 use directories::missed_directories;
 use kinds::{OF_TOOLS, is_fluxs};
+use needed_charts::{Undefined, Uses, charts_of};
 use possible::{PossiblyReached, folders_of_open_instances};
 use switched_off::SwitchedOff;
 
@@ -206,6 +209,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let common = is_habit.then(|| common_folder(&tops));
     let missing = missing_folders(fleet);
     let is_of_library = has_only_examples(fleet);
+    let undefined = LazyCell::new(|| Undefined::on(fleet));
     for ((folder, objects), top) in folders.iter().zip(&tops) {
         let objects: Vec<&Object> = objects.values().copied().collect();
         let shared_top = Some(*top).filter(|top| below.get(top).is_some_and(|count| *count > 1));
@@ -215,7 +219,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             is_beside && is_patch(object) && !is_listed
         });
         found.extend(unused_patches(&patches));
-        let Some(finding) = finding(folder, &objects, common.or(shared_top)) else { continue };
+        let has_definitions = charts_of(&objects).any(|chart| !groups_of_chart(chart).is_empty());
+        let needed = has_definitions.then(|| undefined.of_charts(&objects)).flatten();
+        let Some(finding) = finding(folder, &objects, common.or(shared_top), needed) else { continue };
         if is_of_library {
             found.push(of_library(finding));
             continue;
@@ -466,7 +472,9 @@ fn unused_patches(patches: &[&Object]) -> Option<Finding> {
     Some(shown.fold(finding, |finding, object| finding.related(place(object), object.reference().to_string())))
 }
 
-fn finding(folder: &str, objects: &[&Object], top: Option<&str>) -> Option<Finding> {
+/// Returns the finding for a directory. `needed` is the chart of a release in the directory, and the custom resources whose
+/// CRDs it installs.
+fn finding(folder: &str, objects: &[&Object], top: Option<&str>, needed: Option<(&str, &Uses<'_>)>) -> Option<Finding> {
     let (first, rest) = objects.split_first()?;
     let place = |object: &Object| object.node.get("kind").unwrap_or(&object.node).origin.written().clone();
     let what = if rest.is_empty() { first.reference().to_string() } else { counted(objects) };
@@ -476,7 +484,17 @@ fn finding(folder: &str, objects: &[&Object], top: Option<&str>) -> Option<Findi
                 or remove the file: Flux does not apply it";
     let finding =
         Finding::warning(RULE.id, Label::new(place(first), "not reached"), message).help(help).about(first.reference());
-    let finding = if let Some(top) = top {
+    let finding = if let Some((chart, uses)) = needed {
+        let user = uses.object;
+        let message = format!(
+            "{}; the chart `{chart}` installs the CRD of {}, which {}",
+            finding.message,
+            user.reference(),
+            uses.receivers()
+        );
+        let label = format!("needs the CRD from the chart `{chart}`");
+        Finding { message, ..finding }.related(place(user), label)
+    } else if let Some(top) = top {
         let summary = if top.is_empty() { " directories".to_owned() } else { format!(" directories in `{top}`") };
         finding.caused_by(format!("below {top}"), "no cluster reaches the objects of ", summary)
     } else {
