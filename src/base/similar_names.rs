@@ -88,6 +88,11 @@ pub const MIN_WORD: usize = 4;
 /// The maximum length of a name that is compared. The time of a comparison is the product of both lengths.
 const MAX_NAME: usize = 260;
 
+/// Returns whether two texts differ in one character.
+pub fn differ_in_one(one: &str, other: &str) -> bool {
+    one != other && one.len().abs_diff(other.len()) <= 1 && distance(one, other) == 1
+}
+
 /// The number of typing errors between two names. The case, hyphens and underscores are not significant.
 fn distance(one: &str, other: &str) -> usize {
     let folded = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");

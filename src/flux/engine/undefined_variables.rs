@@ -63,10 +63,10 @@ impl<'a> Definitions<'a> {
 
     fn undefined(&self, undefined: &UndefinedVariable, cluster: &ClusterBuild, slot: &Slot) -> Finding {
         let Some((name, place)) = undefined.uses.first() else { unreachable!("an undefined variable is used") };
-        let known = slot.variables.values.keys().map(|name| &**name);
+        let known = || slot.variables.values.keys().map(|name| &**name);
         // A name that other Kustomizations define is not misspelled.
         let elsewhere = self.elsewhere(name, place, cluster, slot);
-        let meant = did_you_mean(name, known).filter(|_| elsewhere.is_empty());
+        let meant = did_you_mean(name, known()).filter(|_| elsewhere.is_empty());
         let edits = meant.and_then(|meant| {
             let uses = undefined.uses.iter().map(|(name, at)| {
                 let written = at.text();
@@ -105,6 +105,8 @@ impl<'a> Definitions<'a> {
         // A misspelled name has another remedy than a missing key.
         if meant.is_none()
             && let Some((sources, names)) = self.lacking_with(name)
+            && let names = names.iter().filter(|name| did_you_mean(name, known()).is_none()).collect::<Vec<_>>()
+            && names.len() > 1
         {
             let listed: Vec<String> = names.iter().take(MAX_SHOWN).map(|name| format!("`{name}`")).collect();
             let more = match names.len() - listed.len() {

@@ -178,7 +178,12 @@ impl Files {
         let fix = fix.and_then(|(_, suggestion)| fix::retype(span, text, suggestion, Safety::Unsafe));
         // Copies of a kustomization list the same names.
         let is_beside = ancestor == folder && below.is_empty() && suggestion.is_none();
+        let is_joined = span.text().lines().skip(1).any(|line| line.trim_start().starts_with("- "));
         let help = match suggestion {
+            _ if is_joined => {
+                "indent the next line like this one: YAML reads a line that is indented further as a part of this item"
+                    .to_owned()
+            }
             Some((true, suggestion)) => {
                 format!("did you mean `{suggestion}`? kustomize does not build a directory with a missing path")
             }

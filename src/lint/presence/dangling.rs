@@ -1,6 +1,6 @@
 //! References to missing objects, grouped by the missing object, since all references to one object have one cause.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::missing::{Missing, MissingSearch};
 use crate::base::finding::{Finding, Fix, Part};
@@ -58,7 +58,9 @@ impl Dangling<'_> {
         let Self { target, missing, users } = self;
         let (first, node) = users[0];
         let by = first.object.reference();
-        let others = match users.len() - 1 {
+        // One object may reference the missing object several times.
+        let objects: BTreeSet<ObjectId<'_>> = users.iter().map(|(user, _)| ObjectId::of(user.object)).collect();
+        let others = match objects.len() - 1 {
             0 => String::new(),
             1 => " (and one other object)".to_owned(),
             others => format!(" (and {others} other objects)"),
@@ -72,7 +74,7 @@ impl Dangling<'_> {
             object: Some(user.object.reference()),
             fault: target.to_string(),
         };
-        let finding = missing.explain(finding, otherwise).fixed_by(fix).with_parts(users.iter().map(part));
+        let finding = missing.explain_to(&first, finding, otherwise).fixed_by(fix).with_parts(users.iter().map(part));
         users.iter().skip(1).take(MAX_LISTED).fold(finding, |finding, (user, node)| {
             finding.related(user.by.place(node.span()), format!("also referenced by {}", user.object.reference()))
         })

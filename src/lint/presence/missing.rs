@@ -15,10 +15,11 @@ use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::facts::written_objects::ReceivedObject;
 use crate::lint::findings::Findings;
+use crate::lint::namespace_change::NamespaceChange;
 use crate::lint::refs::dependency::dependencies;
 use crate::lint::refs::values_reference::values_of;
 use crate::lint::view::View;
-use crate::text::{folder_of, is_inside};
+use crate::text::{Span, folder_of, is_inside};
 use crate::yaml::fix;
 use crate::yaml::{Node, Origin};
 
@@ -367,6 +368,33 @@ impl Missing<'_> {
             Mistake::Namespace | Mistake::Kind | Mistake::Hash => return None,
         };
         fix::replace(name, near.object.name(), safety)
+    }
+
+    /// Adds the cause and the fix to a finding about a reference of `user`.
+    ///
+    /// If a kustomization moves the user or the intended object out of the namespace of its file, the finding names the
+    /// line.
+    pub(crate) fn explain_to(&self, user: &Applied<'_>, finding: Finding, otherwise: &str) -> Finding {
+        let mut finding = self.explain(finding, otherwise);
+        let Some((Mistake::Namespace, near)) = &self.suggestion else { return finding };
+        let (wanted, here) = (self.wanted.namespace, near.object.namespace().unwrap_or_default());
+        let is_moved = |(applied, from): (&Applied<'_>, &str)| -> Option<(String, Span)> {
+            let change = NamespaceChange::of(applied, "namespace")?;
+            let NamespaceChange { field, of, place, written } = &change;
+            (written.text().trim_matches(['"', '\'']) == from).then(|| {
+                let kind = applied.object.kind();
+                let moved =
+                    format!("`{field}` of {of} moves the {kind} out of namespace `{from}`, which its file sets");
+                (moved, applied.by.place(place))
+            })
+        };
+        let is_own = user.object.namespace() == Some(wanted);
+        let moved = is_own.then(|| is_moved((user, here))).flatten().or_else(|| is_moved((near, wanted)));
+        if let Some((moved, place)) = moved {
+            finding.help = finding.help.map(|help| format!("{moved}; {help}"));
+            finding = finding.related(place, "moved by this namespace");
+        }
+        finding
     }
 
     /// Adds the cause and the fix to a finding. `otherwise` is the help if no similar object exists.

@@ -1,10 +1,15 @@
+use crate::api::catalog::Product;
 use crate::base::finding::Finding;
+use crate::base::similar_names::did_you_mean;
+use crate::flux::Applied;
+use crate::kube::ObjectId;
 use crate::lint::facts::own_position::narrowed_path;
 use crate::lint::findings::Findings;
 use crate::lint::presence::missing::{MissingSearch, comes_from_manifests};
 use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
+use crate::yaml::Node;
 
 declare! {
     /// `dependsOn` references an object that does not exist.
@@ -95,6 +100,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for (group, kind) in DEPENDENTS {
         for applied in view.of_kind(group, kind) {
             for Dependency { node, target: wanted, .. } in dependencies(applied.object) {
+                if let Some(finding) = of_unknown_definition(view, &applied, node, wanted) {
+                    found.push(finding);
+                    continue;
+                }
                 let exists = view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name).is_some();
                 if exists || !comes_from_manifests(wanted) {
                     continue;
@@ -112,4 +121,26 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
         }
     }
+}
+
+/// The finding for a dependency on a CustomResourceDefinition in a group of Flux that no release of Flux has.
+fn of_unknown_definition(view: &View<'_>, applied: &Applied<'_>, node: &Node, wanted: ObjectId<'_>) -> Option<Finding> {
+    let (plural, group) = wanted.name.split_once('.').filter(|_| wanted.kind == "CustomResourceDefinition")?;
+    let product = Product::of_group(group).filter(|product| *product != Product::Kubernetes)?;
+    let plurals = || product.pack().kinds.iter().filter(|kind| &*kind.group == group).map(|kind| &*kind.plural);
+    let is_known = plurals().next().is_none()
+        || plurals().any(|known| known == plural)
+        || view.get(wanted).is_some()
+        || plural.contains("${");
+    if is_known {
+        return None;
+    }
+    let by = applied.object.reference();
+    let message = format!("{by} depends on {wanted}, which no release of {} has", product.name());
+    let why = format!("{} waits for the missing object indefinitely", applied.object.kind());
+    let help = match did_you_mean(plural, plurals()) {
+        Some(meant) => format!("did you mean `{meant}.{group}`? The {why}"),
+        None => format!("correct the name, or remove the entry: the {why}"),
+    };
+    Some(Finding::error(RULE.id, applied.by.place(node.span()), message).help(help).about(by))
 }

@@ -113,7 +113,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 }
                 found.push(match narrowed_path(&applied) {
                     Some(help) => finding.fixed_by(None).help(help),
-                    None => missing.explain(finding, help),
+                    None => missing.explain_to(&applied, finding, help),
                 });
             }
         }

@@ -41,7 +41,17 @@ impl<'a> View<'a> {
             }
             FluxVersion::parse(text(&["spec", "ref", "semver"]).or_else(|| text(&["spec", "ref", "tag"]))?)
         });
-        known.or_else(|| of_artifact.into_iter().next())
+        // A prefix may rename the controllers, but kustomize renames neither definitions nor namespaces.
+        let definitions = self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
+        let mut labelled = definitions.chain(self.of_kind("", "Namespace")).map(|applied| applied.object);
+        let of_components = || {
+            labelled.find_map(|object| {
+                let path = object.node.origin.written().file().path();
+                let label = object.node.at_keys(&["metadata", "labels", "app.kubernetes.io/version"])?;
+                path.ends_with("gotk-components.yaml").then(|| FluxVersion::parse(label.text()?))?
+            })
+        };
+        known.or_else(|| of_artifact.into_iter().next()).or_else(of_components)
     }
 
     /// The schemas of the kinds of the cluster. Clusters with the same definitions and releases share them.

@@ -8,6 +8,7 @@ use crate::api::catalog::{Definition, Origin, Product};
 use crate::api::release::api;
 use crate::api::validate::{Fault, Mismatch};
 use crate::base::finding::{Finding, Safety, Severity};
+use crate::base::similar_names::differ_in_one;
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::groups;
 use crate::lint::apis::normalization;
@@ -115,12 +116,27 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     if !has_all {
         all = Mismatches::of(fleet.views, |_| true);
     }
+    // The number of objects of each kind.
+    let kinds: LazyCell<BTreeMap<(&str, &str), usize>, _> = LazyCell::new(|| {
+        let mut kinds: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for object in fleet.repo.objects.iter().map(|built| &built.object) {
+            *kinds.entry((object.group(), object.kind())).or_default() += 1;
+        }
+        kinds
+    });
     let mut findings: Vec<Finding> = Vec::new();
     let mut reported: BTreeMap<(usize, usize, bool), usize> = BTreeMap::new();
     for (number, view) in fleet.views.iter().enumerate() {
         let number = if has_all { first(number) } else { number };
         let sets = || fleet.views.get(number).into_iter().flat_map(View::applied_sets);
         let unchecked: BTreeSet<_> = sets().flat_map(|set| all.unchecked(number, set)).collect();
+        if view.is_whole() {
+            let unknown = unchecked.iter().map(|((version, kind), _)| (group_of(version), *kind));
+            let misspelled = unknown.filter_map(|(group, kind)| Some((group, kind, meant_kind(&kinds, group, kind)?)));
+            findings.extend(misspelled.flat_map(|(group, kind, meant)| {
+                view.of_kind(group, kind).map(move |applied| of_misspelled_kind(view, &applied, meant))
+            }));
+        }
         for ((version, kind), reason) in unchecked {
             found.unchecked(format!("objects of {version} {kind}, since {reason}"));
         }
@@ -195,6 +211,31 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         }
     }
     found.extend(findings);
+}
+
+fn group_of(version: &str) -> &str {
+    version.split_once('/').map_or("", |(group, _)| group)
+}
+
+/// The kind that the author of an unknown kind probably meant: more objects of its group have a kind that differs in one
+/// character.
+fn meant_kind<'k>(kinds: &BTreeMap<(&'k str, &'k str), usize>, group: &str, kind: &str) -> Option<&'k str> {
+    let own = kinds.get(&(group, kind)).copied().unwrap_or_default();
+    let of_group = kinds.iter().filter(|((known, _), count)| *known == group && **count > own);
+    of_group.map(|((_, known), _)| *known).find(|known| differ_in_one(kind, known))
+}
+
+/// The finding for an object with a kind that is probably misspelled.
+fn of_misspelled_kind(view: &View<'_>, applied: &Applied<'_>, meant: &str) -> Finding {
+    let object = applied.object;
+    let at = object.node.get("kind").unwrap_or(&object.node).span();
+    let group = object.group();
+    let message =
+        format!("{} has an unknown kind, and other objects of `{group}` have kind {meant}", object.reference());
+    let help = format!("did you mean `{meant}`? The API server rejects an object of a kind that no definition has");
+    let mut finding = Finding::warning(RULE.id, applied.by.place(at), message).help(help).about(object.reference());
+    finding.clusters.push(view.receiver.to_string().into());
+    finding
 }
 
 /// Returns whether two mismatches are unknown fields of one mapping.
@@ -442,6 +483,14 @@ fn finding(
         let (version, name) = (applied.object.api_version(), applied.object.kind());
         let summary = format!(" objects of kind {name} have {word}: {rest}");
         finding = finding.caused_by(format!("{version}{summary}"), "", summary);
+    }
+    // A prefix changes the names of many objects.
+    if mismatch.fault == Fault::Metadata && mismatch.path == "metadata.name" {
+        let span = &finding.at.span;
+        let key = format!("name by {}:{}", span.file().path(), span.range().start);
+        let summary =
+            " objects get a name that is not valid, because of this text: use lower-case letters, digits and `-`";
+        finding = finding.caused_by(key, "", summary);
     }
     if beside.len() > 1 {
         let place = |other: &Mismatch| applied.by.place(&other.at);

@@ -431,6 +431,10 @@ fn variants<'a>(fleet: &Fleet<'a>, listed: &Index<WrittenPosition<'a>, ()>) -> B
 ///
 /// A patch lacks a field that the API server requires, or its file has the word `patch` in its name.
 fn is_patch(object: &Object) -> bool {
+    // Flux merges such an object into one that exists on the cluster, so kustomizations list it below `resources`.
+    if object.annotation("kustomize.toolkit.fluxcd.io/ssa").is_some_and(|mode| mode.eq_ignore_ascii_case("merge")) {
+        return false;
+    }
     let lacks = |fields: &[&str]| fields.iter().any(|field| object.node.at_keys(&["spec", field]).is_none());
     let is_incomplete = match (object.group(), object.kind()) {
         (groups::KUSTOMIZE, "Kustomization") => lacks(&["interval", "prune", "sourceRef"]),
