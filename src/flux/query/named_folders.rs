@@ -14,8 +14,8 @@ const OF_INFRASTRUCTURE: [&str; 3] = ["bicep", "hcl", "tf"];
 const OF_CODE: [&str; 4] = ["go", "json", "py", "ts"];
 /// The commands that create Kustomizations.
 const COMMANDS: [&str; 3] = ["flux bootstrap", "flux create", "k8s-configuration flux"];
-/// The field of a Talos machine configuration with the addresses of manifests that Talos applies.
-const TALOS_MANIFESTS: &str = "extraManifests";
+/// The fields of a Talos machine configuration with the addresses of manifests that Talos applies.
+const TALOS_MANIFESTS: [&str; 2] = ["externalCloudProvider", "extraManifests"];
 /// The texts of code that creates Kustomizations.
 const NAMES_OF_FLUX: [&str; 2] = ["fluxConfigurations", "fluxcd"];
 
@@ -95,7 +95,7 @@ fn words(file: &File) -> Vec<Word<'_>> {
     let is_infrastructure = OF_INFRASTRUCTURE.contains(&extension);
     let creates = COMMANDS.iter().any(|command| text.contains(command))
         || (OF_CODE.contains(&extension) && NAMES_OF_FLUX.iter().any(|name| text.contains(name)));
-    let is_machine = text.contains(TALOS_MANIFESTS);
+    let is_machine = TALOS_MANIFESTS.iter().any(|field| text.contains(field));
     if !(is_infrastructure || creates || is_apply(text) || is_machine) {
         return Vec::new();
     }

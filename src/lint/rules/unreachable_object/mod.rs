@@ -63,8 +63,8 @@ declare! {
     /// - directories that a Kustomization applies with another value of a variable that has a default value, or with
     ///   another value of a segment that `replacements` write
     /// - directories and manifests that a script, or a command in Markdown, applies with `kubectl apply`
-    /// - manifests with a comment that contains the command to apply them, and manifests whose address is in
-    ///   `extraManifests` of Talos
+    /// - manifests with a comment that contains the command to apply them, and manifests whose address is in the
+    ///   configuration of a Talos machine
     /// - directories whose path is a string of Terraform or Bicep, or of a program that creates Kustomizations
     /// - directories without Flux objects if a program mentions their files, if Argo CD has an object there, or if a
     ///   namespace or a name has a placeholder
