@@ -282,8 +282,9 @@ impl<'a> UnknownSources<'a> {
         let all = others.chain(self.similar(name));
         // The order is that of `of`.
         let sorted: BTreeSet<(bool, usize)> = all.map(|at| (self.anywhere.binary_search(at).is_err(), *at)).collect();
-        // Flux cannot apply a release or an applier to a namespace that does not exist.
-        let is_in_it = |one: &Producer<'_>| one.home == name;
+        // Flux cannot apply a release to a namespace that does not exist.
+        let is_in_it =
+            |one: &Producer<'_>| one.is_chart() && one.object.is_some_and(|release| release.namespace() == Some(name));
         let producers = sorted.into_iter().filter_map(|(_, at)| self.producers.get(at));
         let mut producers = producers.filter(|one| one.contents.creates(id) != Creates::Never && !is_in_it(one));
         producers.find(|one| !is_denied(one)).map(|one| one.source.clone())

@@ -113,7 +113,10 @@ impl<'a> View<'a> {
         }
         let source = self.program("", "Namespace", name);
         let id = ObjectId { group: "", kind: "Namespace", namespace: "", name };
-        let is_denied = |producer: &Producer<'_>| self.is_denied(producer, id);
+        // Nor can an applier create its own namespace. A platform may create the namespaces in which it configures Flux.
+        let is_bootstrapped = !self.receiver.cluster.evidence.lacks_bootstrap;
+        let is_denied =
+            |producer: &Producer<'_>| is_bootstrapped && producer.home == name || self.is_denied(producer, id);
         let source = source.or_else(|| self.unknown_sources().of_namespace_object(name, is_denied));
         source.map_or(Presence::Missing, Presence::Unknown)
     }
