@@ -68,3 +68,4 @@ pub use unknown::publisher::{public_owner, repository_owner};
 pub use unknown::unknown_producer::{Creates, UnknownProducer};
 pub use variables::substitute::rule_ids::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE};
 pub use variables::substitute::{reads, substitute};
+pub use variables::unset::without_values;

@@ -1,5 +1,6 @@
 //! The tenants of a cluster, and the lockdown that isolates them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lockdown::Lockdown;
@@ -13,6 +14,7 @@ use crate::flux::install::installation::OPERATOR;
 use crate::flux::install::lockdown::Installation;
 use crate::flux::object::kinds::{is_flux, is_kustomization, is_source};
 use crate::flux::unknown::known_contents::is_of_project;
+use crate::flux::variables::unset::without_values;
 use crate::kube::Object;
 use crate::kube::groups;
 use crate::yaml::Node;
@@ -212,16 +214,16 @@ impl Tenancy {
 
     /// The namespaces and names of the sources of other repositories than those of Flux's namespaces and of public
     /// projects.
-    fn sources_of_other_repositories<'a>(&self, received: &[Applied<'a>]) -> BTreeSet<(&'a str, &'a str)> {
+    fn sources_of_other_repositories<'a>(&self, received: &[Applied<'a>]) -> BTreeSet<(Cow<'a, str>, &'a str)> {
         let sources = received.iter().filter(|applied| is_source(applied.object)).filter_map(|applied| {
             let url = applied.object.text_at(&["spec", "url"]).filter(|url| !url.contains('$'))?;
-            Some((applied.namespace()?, applied.object.name(), Address::new(url)))
+            Some((namespace_of(applied)?, applied.object.name(), Address::new(url)))
         });
         let (of_flux, others): (Vec<_>, Vec<_>) =
-            sources.partition(|(namespace, ..)| self.flux_namespaces.contains(*namespace));
+            sources.partition(|(namespace, ..)| self.flux_namespaces.contains(&**namespace));
         let known: BTreeSet<&str> = of_flux.iter().map(|(.., url)| url.key()).collect();
         let is_other = |url: &Address| !known.is_empty() && !known.contains(url.key()) && !is_of_project(url.key());
-        others.iter().filter(|(.., url)| is_other(url)).map(|(namespace, name, _)| (*namespace, *name)).collect()
+        others.into_iter().filter(|(.., url)| is_other(url)).map(|(namespace, name, _)| (namespace, name)).collect()
     }
 
     /// Infers the namespaces of tenants: namespaces with Flux objects whose service account has a RoleBinding there,
@@ -245,16 +247,21 @@ impl Tenancy {
         let of_others = self.sources_of_other_repositories(received);
         for applied in received {
             let object = applied.object;
-            let namespace = if object.is("", "Namespace") { Some(object.name()) } else { applied.namespace() };
-            let Some(namespace) = namespace.filter(|name| !name.contains('$')) else { continue };
-            if self.flux_namespaces.contains(namespace) || !(is_flux(object) || object.is("", "Namespace")) {
+            if !(is_flux(object) || object.is("", "Namespace")) {
+                continue;
+            }
+            let own = || Some(Cow::Borrowed(object.name()));
+            let namespace = if object.is("", "Namespace") { own() } else { namespace_of(applied) };
+            let Some(namespace) = namespace.as_deref().filter(|name| !name.contains('$')) else { continue };
+            if self.flux_namespaces.contains(namespace) {
                 continue;
             }
             let candidate = found.entry(namespace.to_string()).or_default();
             candidate.holds_flux |= is_flux(object);
             // A Kustomization that targets another cluster delegates no namespace of this cluster.
             if is_kustomization(object) && !is_remote(object) && !self.is_of_platform(object) {
-                let source = (namespace, object.text_at(&["spec", "sourceRef", "name"]).unwrap_or_default());
+                let name = object.text_at(&["spec", "sourceRef", "name"]).unwrap_or_default();
+                let source = (Cow::Borrowed(namespace), name);
                 candidate.is_handed_over |= !of_projects.contains(&source);
                 candidate.is_of_other_repository |= of_others.contains(&source);
             }
@@ -299,16 +306,24 @@ impl Tenancy {
 }
 
 /// The namespaces and names of the sources with repositories of public projects.
-fn sources_of_projects<'a>(received: &[Applied<'a>]) -> BTreeSet<(&'a str, &'a str)> {
+fn sources_of_projects<'a>(received: &[Applied<'a>]) -> BTreeSet<(Cow<'a, str>, &'a str)> {
     let is_of_project =
         |source: &Object| source.text_at(&["spec", "url"]).is_some_and(|url| is_of_project(Address::new(url).key()));
     let sources = received.iter().filter(|applied| is_source(applied.object) && is_of_project(applied.object));
-    sources.map(|applied| (applied.namespace().unwrap_or_default(), applied.object.name())).collect()
+    sources.map(|applied| (namespace_of(applied).unwrap_or_default(), applied.object.name())).collect()
+}
+
+/// The namespace of an object. A variable that only the cluster knows has its default: otherwise, it would hide the tenant of
+/// the namespace.
+fn namespace_of<'a>(applied: &Applied<'a>) -> Option<Cow<'a, str>> {
+    let default = || without_values(applied.object.node.at_keys(&["metadata", "namespace"])?);
+    let default = || default().filter(|namespace| !namespace.is_empty()).map(Cow::Owned);
+    applied.namespace().map(Cow::Borrowed).or_else(default)
 }
 
 /// Returns whether Flux applies the contents of an object to another cluster.
 fn is_remote(object: &Object) -> bool {
-    object.node.at_keys(&["spec", "kubeConfig"]).is_some()
+    object.node.at_keys(&["spec", "kubeConfig"]).is_some_and(Node::is_map)
 }
 
 /// The namespaces of Flux that a label assigns to a tenant.

@@ -1,5 +1,7 @@
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::{Applied, ApplierKind, OperatorAccount, is_kustomization, is_of_bootstrap, is_resource_set};
+use crate::flux::{
+    Applied, ApplierKind, OperatorAccount, is_kustomization, is_of_bootstrap, is_resource_set, without_values,
+};
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
@@ -16,7 +18,8 @@ declare! {
     /// default account without permissions, and the reconciliation fails.
     ///
     /// The severity is error if tenants share the cluster, and otherwise pedantic. In platform namespaces, it is error
-    /// only under a lockdown. It is warning if a variable of a Secret may be empty or hides the namespace. The rule ignores:
+    /// only under a lockdown. It is warning if the account or `kubeConfig` is empty without the variables of a Secret, or if a
+    /// variable hides the namespace. The rule ignores:
     ///
     /// - a namespace in which the default account of the lockdown has a binding
     /// - an object with an account that a patch sets later
@@ -118,12 +121,16 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     if !is_judged(object) || applied.completion.mentions("serviceAccountName") {
         return None;
     }
-    let account = object.node.at_keys(&["spec", "serviceAccountName"]);
-    let unknown = account.filter(|account| may_be_empty(account));
-    let has_account = account.and_then(Node::text).is_some_and(|name| !name.is_empty()) && unknown.is_none();
-    if has_account || object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
+    let field = |name: &str| object.node.at_keys(&["spec", name]).filter(|node| !node.is_null());
+    let (account, config) = (field("serviceAccountName"), field("kubeConfig"));
+    let (unknown_account, unknown_config) =
+        (account.filter(|node| may_be_empty(node)), config.filter(|node| may_be_empty(node)));
+    let has_account = account.and_then(Node::text).is_some_and(|name| !name.is_empty()) && unknown_account.is_none();
+    if has_account || (config.is_some() && unknown_config.is_none()) {
         return None;
     }
+    let unknown = unknown_config.map(|node| ("kubeConfig", node));
+    let unknown = unknown.or_else(|| unknown_account.map(|node| ("serviceAccountName", node)));
     let tenancy = context.tenancy;
     let namespace = applied.namespace();
     let controller = controller(object);
@@ -151,7 +158,7 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
         (false, Some(_)) => return None,
     };
     let message = match unknown {
-        Some(_) => format!("the variable in `spec.serviceAccountName` of {} may be empty", object.reference()),
+        Some((field, _)) => format!("the variable in `spec.{field}` of {} may be empty", object.reference()),
         None => format!("{} has no `spec.serviceAccountName`", object.reference()),
     };
     let account = match namespace {
@@ -166,7 +173,7 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let owner = tenant.map_or_else(String::new, |tenant| format!(", and the namespace belongs to tenant `{tenant}`"));
     // The `spec` of a ResourceSet contains whole objects, so a label at `spec` would be ambiguous.
     let place = match (object.kind(), unknown) {
-        (_, Some(unknown)) => Label::new(unknown.span().clone(), "the value of the variable is unknown"),
+        (_, Some((_, unknown))) => Label::new(unknown.span().clone(), "the value of the variable is unknown"),
         ("ResourceSet", None) => Label::new(object.span().clone(), "no `spec.serviceAccountName`"),
         (_, None) => missing_in_spec(object, "serviceAccountName"),
     };
@@ -184,16 +191,9 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Returns whether a text consists of variables whose values are unknown, and whose defaults are empty.
+/// Returns whether a value is empty if the variables that only the cluster knows are not set.
 fn may_be_empty(node: &Node) -> bool {
-    let written = node.origin.written().text().trim_matches(['"', '\'']);
-    let mut variables = written.split_inclusive('}');
-    let is_empty = |variable: &str| {
-        let name = variable.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
-        let name = name.map(|name| name.trim_end_matches(['=', '-', ':', '"']));
-        name.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
-    };
-    is_unknown(node) && !written.is_empty() && variables.all(is_empty)
+    without_values(node).is_some_and(|value| value.is_empty())
 }
 
 /// Returns whether only the cluster knows a value.
@@ -214,8 +214,9 @@ fn controller(object: &Object) -> &'static str {
 ///
 /// A parent may complete an object without a source.
 fn is_judged(object: &Object) -> bool {
-    let has = |field: &str| object.node.at_keys(&["spec", field]).is_some();
-    (is_kustomization(object) && has("sourceRef"))
-        || (object.is(groups::HELM, "HelmRelease") && (has("chart") || has("chartRef")))
-        || (object.is(groups::FLUX_OPERATOR, "ResourceSet") && has("resources"))
+    let has = |field: &&str| object.node.at_keys(&["spec", field]).is_some();
+    (is_kustomization(object) && has(&"sourceRef"))
+        || (object.is(groups::HELM, "HelmRelease") && ["chart", "chartRef"].iter().any(has))
+        || (object.is(groups::FLUX_OPERATOR, "ResourceSet")
+            && ["resources", "resourcesTemplate", "steps"].iter().any(has))
 }
