@@ -36,6 +36,9 @@ pub(super) fn sources(files: &Files, builder: &Builder, settings: &Settings, roo
         if let Some(source) = root.source() {
             sources.add_own(source, prefix);
         }
+        for (source, prefix) in &root.former_sources {
+            sources.add_own(source, prefix);
+        }
     }
     sources
 }

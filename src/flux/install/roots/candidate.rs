@@ -44,6 +44,8 @@ pub(super) struct RootCandidate {
     pub(super) name: Option<Name>,
     /// Whether the root keeps its source although a patch of the cluster's directory replaces it.
     pub(super) keeps_source: bool,
+    /// The sources of the bootstraps that a FluxInstance replaces, each with the directory of the tree that is its root.
+    pub(super) former_sources: Vec<(Object, String)>,
     /// Whether the bootstrap has several Kustomizations, so that the synced path does not identify the cluster.
     pub(super) has_parts: bool,
     /// Whether the bootstrap may sync another directory of the cluster.
@@ -63,6 +65,7 @@ impl RootCandidate {
             prefix: None,
             name: None,
             keeps_source: false,
+            former_sources: Vec::new(),
             has_parts: false,
             has_alternatives: false,
         }

@@ -275,6 +275,12 @@ impl WrittenFlux {
     }
 }
 
+/// Returns whether the synced directory of a candidate contains or applies the file of the candidate.
+pub(super) fn contains_itself(tree: &Tree, coverage: &Coverage<'_>, one: &RootCandidate) -> bool {
+    let file = one.file.path();
+    one.synced(tree).is_some_and(|folder| is_inside(file, &folder) || coverage.leads(&folder, file))
+}
+
 /// The source of a Kustomization. Its default namespace is the namespace of Flux.
 pub(super) fn source_of(object: &Object) -> Option<SourceRef> {
     let source = SourceRef::of_kustomization(object)?;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::applied_by_hand::{applied_by_hand, applied_by_hand_in, with_source_of_cli};
 use super::candidate::{CandidateKind, RootCandidate, base_of};
 use super::cluster_folders::cluster_folders;
-use super::coverage::{Coverage, WrittenSync, source_of};
+use super::coverage::{Coverage, WrittenSync, contains_itself, source_of};
 use super::declared::declare;
 use super::evidence::RootEvidence;
 use super::former::mark_former;
@@ -59,7 +59,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     remove_without_source(tree, &includers, &mut coverage, &mut candidates);
     let mut copied = remove_copies(tree, &mut candidates);
     copied.extend(candidates.iter().filter(|one| is_moved(tree, one)).map(|one| one.home.clone()));
-    remove_unused(tree, &mut candidates);
+    remove_unused(tree, &coverage, &mut candidates);
     let of_charts = remove_of_charts(builder, &mut candidates);
     declare(tree, &coverage, declared, &mut candidates);
     let prepared = remove_parked(builder, &includers, &mut coverage, &mut candidates);
@@ -68,7 +68,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     by_hand.retain(|one| one.synced(tree).is_none_or(|folder| !coverage.overlaps(&folder)));
     remove_of_others(tree, &coverage, &candidates, &mut by_hand);
     candidates.extend(by_hand);
-    remove_unused(tree, &mut candidates);
+    remove_unused(tree, &coverage, &mut candidates);
     let mut overlaps = remove_overlaps(tree, &includers, &mut candidates);
     overlaps.extend(of_charts);
     coverage.add(tree, candidates.iter());
@@ -88,7 +88,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     join_parts(tree, &coverage, &mut candidates);
     let own = own_repositories(tree, &coverage, &candidates);
     let mut roots = settle(tree, &coverage, candidates, &own);
-    mark_former(&mut roots, tree, &coverage);
+    mark_former(&mut roots, tree, &coverage, declared);
     Roots { found: roots, overlaps, prepared }
 }
 
@@ -173,12 +173,6 @@ fn remove_of_others(
     candidates.retain(|one| own.is_empty() || is_own(one));
 }
 
-/// Returns whether the synced directory of a candidate contains or applies the file of the candidate.
-fn contains_itself(tree: &Tree, coverage: &Coverage<'_>, one: &RootCandidate) -> bool {
-    let file = one.file.path();
-    one.synced(tree).is_some_and(|folder| is_inside(file, &folder) || coverage.leads(&folder, file))
-}
-
 /// Returns whether a candidate is in a directory that clusters do not apply, such as a directory of examples.
 fn is_aside(one: &RootCandidate) -> bool {
     is_set_aside(folder_of(one.file.path()), |_| false)
@@ -259,7 +253,9 @@ fn settle(tree: &Tree, coverage: &Coverage<'_>, mut candidates: Vec<RootCandidat
     // the repository.
     candidates.sort_by_cached_key(|one| {
         let is_outside = !contains_itself(tree, coverage, one);
-        let is_of_other = is_outside && repository(&one.objects).is_some_and(|name| !own.contains(&name));
+        // A FluxInstance of an artifact has no repository that shows whether it is of this tree.
+        let is_of_own = repository(&one.objects).map_or(!one.is_of_operator(), |name| own.contains(&name));
+        let is_of_other = is_outside && !is_of_own;
         let is_former = is_former(&one.home) && one.kind != CandidateKind::Declared;
         (is_former, is_of_other, one.kind, is_outside, one.file.path().to_owned())
     });
@@ -298,6 +294,7 @@ fn settle(tree: &Tree, coverage: &Coverage<'_>, mut candidates: Vec<RootCandidat
                 is_to_come: candidate.kind == CandidateKind::ToCome,
             },
             keeps_source: candidate.keeps_source,
+            former_sources: candidate.former_sources,
             is_own: path_exists || candidate.kind == CandidateKind::Declared,
             syncs_other: false,
             name: candidate.name.unwrap_or_else(|| name.into()),

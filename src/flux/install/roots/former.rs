@@ -5,19 +5,21 @@ use super::coverage::{Coverage, WrittenSync, source_of};
 use super::repository::{address, repository};
 use super::root::{Root, synced_source};
 use crate::address::Address;
+use crate::config::DeclaredRoot;
 use crate::flux::install::kustomizations::is_kustomization_name;
 use crate::flux::source::reference::SourceRef;
 use crate::text::{Tree, folder_of, is_inside};
 
 /// Marks the roots that sync a repository other than the tree. The tree is probably the former repository, so it is
-/// not certain that a cluster applies its files.
-pub(super) fn mark_former(roots: &mut [Root], tree: &Tree, coverage: &Coverage<'_>) {
+/// not certain that a cluster applies its files. A root that the configuration declares or names is certain.
+pub(super) fn mark_former(roots: &mut [Root], tree: &Tree, coverage: &Coverage<'_>, declared: &[DeclaredRoot]) {
     let synced: Vec<Option<String>> = roots.iter().map(|root| address(&root.objects)).collect();
     if synced.iter().all(Option::is_none) {
         return;
     }
     let (own, empty) = (module_repositories(tree), empty_syncs(tree, coverage));
-    for (root, synced) in roots.iter_mut().zip(synced).filter(|(root, _)| !root.is_declared) {
+    let is_declared = |root: &Root| declared.iter().any(|one| *one.cluster == *root.name);
+    for (root, synced) in roots.iter_mut().zip(synced).filter(|(root, _)| !is_declared(root)) {
         let Some(synced) = synced else { continue };
         let is_elsewhere = own.iter().any(|own| is_sibling(own, &synced)) && !own.contains(&synced);
         root.evidence.is_assumed |= is_elsewhere || references_content(root, &empty);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{CandidateKind, RootCandidate, base_of};
+use super::coverage::{Coverage, contains_itself};
 use super::names::{CLUSTERS, is_generic, is_placeholder};
 use super::repository::repository;
 use crate::base::finding::{Finding, Severity};
@@ -10,6 +11,7 @@ use crate::base::set_aside::{is_former, is_set_aside, is_template};
 use crate::flux::install::includers::Includers;
 use crate::flux::object::kinds::is_source;
 use crate::flux::object::kustomization_path::clamp;
+use crate::kube::Object;
 use crate::text::{Span, Tree, folder_of, is_inside};
 
 /// The id of the rule for overlapping roots.
@@ -27,7 +29,11 @@ pub(crate) struct Overlap {
 
 /// Removes the candidates that no cluster uses: templates, examples beside real clusters, and files of `flux bootstrap`
 /// beside a FluxInstance.
-pub(super) fn remove_unused(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
+///
+/// A FluxInstance without the address of a repository syncs an artifact, and Flux Operator applies it only if the cluster
+/// receives it. If it is outside of the directory that it syncs, it replaces no file of `flux bootstrap` inside. If it is
+/// inside, the source of `flux bootstrap` still contains the tree.
+pub(super) fn remove_unused(tree: &Tree, coverage: &Coverage<'_>, candidates: &mut Vec<RootCandidate>) {
     candidates.retain(|one| one.kind == CandidateKind::Declared || !(is_unfilled(tree, one) || is_moved(tree, one)));
     if candidates.iter().any(|one| one.synced(tree).is_some()) {
         candidates.retain(|one| !is_renamed(tree, one));
@@ -45,17 +51,49 @@ pub(super) fn remove_unused(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
     if candidates.iter().any(|one| !is_aside(one)) {
         candidates.retain(|one| !is_aside(one));
     }
-    let operated: Vec<(String, Option<String>)> =
-        candidates.iter().filter(|one| one.is_of_operator()).map(|one| (one.home.clone(), one.synced(tree))).collect();
-    candidates.retain(|one| {
+    let operated: Vec<Operated> = candidates
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.is_of_operator())
+        .map(|(at, one)| Operated {
+            at,
+            home: one.home.clone(),
+            synced: one.synced(tree),
+            is_loose: repository(&one.objects).is_none() && !contains_itself(tree, coverage, one),
+        })
+        .collect();
+    let mut formers: Vec<(usize, Object, String)> = Vec::new();
+    let keep = candidates.iter().map(|one| {
         let synced = one.synced(tree);
-        let is_left_over = |(home, of): &(String, Option<String>)| {
-            let folder = of.as_deref().filter(|folder| !folder.is_empty() && !is_beside(home, folder));
+        let has_own = one.kind == CandidateKind::Sync && contains_itself(tree, coverage, one);
+        let is_left_over = |by: &&Operated| {
+            let folder = by.synced.as_deref().filter(|folder| !folder.is_empty() && !is_beside(&by.home, folder));
             let is_in = |path: &str| folder.is_some_and(|folder| is_inside(path, folder));
-            *home == one.home || (is_in(&one.home) && synced.as_deref().is_none_or(is_in))
+            let is_replaced = by.home == one.home || (is_in(&one.home) && synced.as_deref().is_none_or(is_in));
+            is_replaced && !(by.is_loose && has_own)
         };
-        !(one.is_bootstrap() && operated.iter().any(is_left_over))
+        let by = operated.iter().find(is_left_over).filter(|_| one.is_bootstrap());
+        if let (Some(by), Some(source), true) = (by, one.objects.iter().find(|object| is_source(object)), has_own) {
+            formers.push((by.at, source.clone(), one.prefix(tree).unwrap_or_default()));
+        }
+        by.is_none()
     });
+    let keep: Vec<bool> = keep.collect();
+    for (at, source, prefix) in formers {
+        candidates[at].former_sources.push((source, prefix));
+    }
+    let mut keep = keep.into_iter();
+    candidates.retain(|_| keep.next() == Some(true));
+}
+
+/// A candidate that Flux Operator creates.
+struct Operated {
+    /// The index of the candidate.
+    at: usize,
+    home: String,
+    synced: Option<String>,
+    /// Whether it syncs an artifact, and is outside of the directory that it syncs.
+    is_loose: bool,
 }
 
 /// Returns whether a candidate is in a tree that was moved into a directory of former files.
