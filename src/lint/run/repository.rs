@@ -35,6 +35,17 @@ use crate::lint::rules::RULES;
 use crate::lint::view::{Positions, Received, View};
 use crate::text::{Index, Tree};
 
+/// The rules of the rights of tenants and of the lockdown that confines them.
+const OF_RIGHTS: &[&str] = &[
+    "lockdown-missing",
+    "missing-service-account",
+    "rbac-escalation",
+    "tenant-baseline",
+    "tenant-cluster-admin",
+    "tenant-escape",
+    "tenant-forbidden-object",
+];
+
 /// The result of a run of the linter.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
@@ -352,7 +363,8 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
 /// Lowers errors to warnings if it is not certain that a cluster uses the file: the clusters of the finding may not
 /// exist or sync another repository, or the repository has no cluster and the directory has the name of former files, examples or templates.
 ///
-/// A secret in plain text does not need a cluster. A missing path is not certain if the clusters sync a repository that
+/// Files that nothing applies may weaken the evidence for a cluster, so an error about the rights of a tenant remains if
+/// the repository has a cluster. A secret in plain text does not need a cluster. A missing path is not certain if the clusters sync a repository that
 /// may have more directories. Returns the number of clusters that may not exist and have such a finding.
 fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) -> usize {
     let assumed = receivers.iter().filter(|receiver| receiver.cluster.evidence.is_assumed);
@@ -365,7 +377,10 @@ fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) -> usize {
         let are_all_in = |set: &BTreeSet<String>| {
             !finding.clusters.is_empty() && finding.clusters.iter().all(|name| set.contains(&**name))
         };
-        let is_of_assumed = || are_all_in(&assumed) || (finding.rule == MISSING_PATH && are_all_in(&with_more));
+        let is_of_assumed = || {
+            (are_all_in(&assumed) && !OF_RIGHTS.contains(&finding.rule))
+                || (finding.rule == MISSING_PATH && are_all_in(&with_more))
+        };
         let is_unused = || is_rootless && is_aside(finding.at.span.file().path());
         finding.severity == Severity::Error && finding.rule != PLAINTEXT_SECRET && (is_of_assumed() || is_unused())
     };
