@@ -35,6 +35,7 @@ pub use install::lockdown::{
     CROSS_NAMESPACE, DEFAULT_ACCOUNT, Installation, Locks, REMOTE_BASES, locks_of_instance, reverting_places,
 };
 pub use install::manifests::components;
+pub use install::rights_patches::rights_patches;
 pub use install::roots::evidence::RootEvidence;
 pub use install::version::{FluxVersion, Strictness};
 pub use model::applier_fields::ApplierFields;

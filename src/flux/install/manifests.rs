@@ -7,7 +7,7 @@ use super::deployments::{controller, labels};
 use super::installation::{CONTROLLERS, DEFAULT_CONTROLLERS};
 use super::sync::{namespace, patches, synced};
 use crate::flux::object::synthetic_node::{entry, list, map, text};
-use crate::kube::Object;
+use crate::kube::{Object, groups};
 use crate::kustomize::{Builder, PatchTarget};
 use crate::text::Span;
 use crate::yaml::Node;
@@ -87,6 +87,20 @@ pub(crate) fn matched_targets(instance: &Object) -> Vec<PatchTarget> {
     targets.map(PatchTarget::matched).collect()
 }
 
+/// The roles and bindings that Flux Operator creates for a FluxInstance, before the patches.
+pub(super) fn roles(instance: &Object) -> Vec<Object> {
+    let is_of_rights = |object: &Object| object.group() == groups::RBAC;
+    roles_and_quotas(namespace(instance).text().unwrap_or(groups::FLUX_NAMESPACE), instance.span())
+        .filter(is_of_rights)
+        .collect()
+}
+
+/// The objects that Flux Operator creates for a FluxInstance, before the patches. If the components are unknown, only the roles
+/// and bindings are known.
+pub(super) fn all_objects(instance: &Object) -> Vec<Object> {
+    outline(instance).unwrap_or_else(|| roles(instance))
+}
+
 /// The names of the components of a FluxInstance, as written; the default components if the FluxInstance lists none.
 pub fn components(instance: &Object) -> Vec<&str> {
     let listed = instance.node.at_keys(&["spec", "components"]).map_or(&[][..], Node::items);
@@ -109,11 +123,7 @@ fn outline(instance: &Object) -> Option<Vec<Object>> {
     if text_at(&["spec", "cluster", "networkPolicy"]) != "false" {
         objects.extend(POLICIES.iter().map(|name| plain("networking.k8s.io/v1", "NetworkPolicy", name)));
     }
-    for (version, kind, name) in ROLES {
-        // A target selects an object by its name with or without the suffix.
-        objects.push(plain(version, kind, name));
-        objects.push(plain(version, kind, &format!("{name}-{home}")));
-    }
+    objects.extend(roles_and_quotas(home, place));
     let suffixes: Vec<String> = items_at(&["spec", "sharding", "shards"])
         .iter()
         .map(|shard| shard.text().map(|name| format!("-{name}")))
@@ -138,6 +148,13 @@ fn outline(instance: &Object) -> Option<Vec<Object>> {
     }
     objects.extend(synced(instance));
     Some(objects)
+}
+
+/// The objects of [`ROLES`]. A target selects an object by its name with or without the suffix.
+fn roles_and_quotas(home: &str, place: &Span) -> impl Iterator<Item = Object> {
+    ROLES.iter().flat_map(move |(version, kind, name)| {
+        [(*name).to_owned(), format!("{name}-{home}")].map(|name| object(version, kind, &name, None, place))
+    })
 }
 
 fn object(version: &str, kind: &str, name: &str, component: Option<&str>, place: &Span) -> Object {

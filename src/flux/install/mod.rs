@@ -8,5 +8,6 @@ pub(super) mod sync;
 pub(super) mod deployments;
 pub(super) mod lockdown;
 pub(super) mod manifests;
+pub(super) mod rights_patches;
 pub(super) mod version;
 pub(super) mod roots;

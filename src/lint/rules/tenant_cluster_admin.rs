@@ -1,5 +1,5 @@
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::Applied;
+use crate::flux::{Applied, rights_patches};
 use crate::kube::groups;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
@@ -167,9 +167,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
     found.extend(view.rbac().possibly_aggregated().filter_map(|(role, label)| unlabeled(role, label)));
     for applied in view.of_kind(groups::FLUX_OPERATOR, "FluxInstance") {
-        let patches = applied.object.node.at_keys(&["spec", "kustomize", "patches"]);
-        let patches = patches.map_or(&[][..], Node::items).iter().filter(|patch| changes_rights(patch));
-        found.extend(patches.map(|patch| patched(&applied, patch)));
+        found.extend(rights_patches(applied.object).map(|patch| patched(&applied, patch)));
     }
     for binding in view.rbac().bindings().filter(|binding| binding.is_opaque) {
         let is_everything = || view.rbac().rules(binding).any(|(rule, _)| rule.is_everything());
@@ -177,16 +175,6 @@ fn check(view: &View<'_>, found: &mut Findings) {
             found.extend(open(binding));
         }
     }
-}
-
-/// Returns whether a patch of a FluxInstance may add a rule to a role of Flux, or a subject to a binding of Flux.
-fn changes_rights(patch: &Node) -> bool {
-    let kind = patch.at_keys(&["target", "kind"]).and_then(Node::text).unwrap_or_default();
-    let change = patch.get("patch").and_then(Node::text).unwrap_or_default();
-    let is_of_rbac = |text: &str| text.contains("Role");
-    let selects = is_of_rbac(kind) || (kind.is_empty() && is_of_rbac(change)) || kind.contains(['*', '.', '|']);
-    // A patch with the rules or subjects of another kind is invalid.
-    selects && ["rules", "subjects", "labels", "aggregationRule"].iter().any(|field| change.contains(field))
 }
 
 /// The finding of a patch that changes the rights of Flux's own installation.
