@@ -7,6 +7,7 @@ pub(super) mod operator;
 mod template_paths;
 mod shell;
 mod program_evidence;
+mod program_index;
 mod named_folders;
 pub(super) mod other_programs;
 pub(super) mod provenance;

@@ -11,6 +11,7 @@ use arcstr::ArcStr;
 
 use super::named_folders::{applies_itself, may_name_folders, named_paths};
 use super::program_evidence::{Evidence, created_kind, is_helmfile, renders_charts};
+use super::program_index::{FirstPrograms, ProgramIndex};
 use crate::flux::classify::{claims_to_be_manifest, is_chart_template};
 use crate::flux::install::kustomizations::is_kustomization_name;
 use crate::kustomize::{FILE_NAMES, is_yaml};
@@ -50,6 +51,8 @@ struct AllEvidence {
     found: Vec<Arc<Evidence>>,
     /// The positions of the evidence about each manifest, by the end of the manifest's path.
     of_manifests: Index<String, Vec<usize>>,
+    /// The positions of the evidence by what the programs create or name.
+    index: ProgramIndex,
 }
 
 /// The programs of one cluster, without the programs in the directories of other clusters.
@@ -183,7 +186,8 @@ impl OtherPrograms {
     }
 
     fn all_evidence(&self) -> &AllEvidence {
-        let read = || AllEvidence::of(self.files(), self.other.as_ref().and_then(|other| other.get()));
+        let other = || self.other.as_ref().and_then(|other| other.get());
+        let read = || AllEvidence::of(self.files(), &self.clusters, other());
         self.evidence.get_or_init(read)
     }
 
@@ -227,8 +231,13 @@ fn paths_in<'a>(text: &'a str, wanted: &BTreeSet<&str>) -> impl Iterator<Item = 
 
 impl AllEvidence {
     /// The evidence in files. `other` is the evidence in another state of the repository.
-    fn of(files: impl Iterator<Item = File>, other: Option<&Self>) -> Self {
-        let mut all = Self { of_files: Index::default(), found: Vec::new(), of_manifests: Index::default() };
+    fn of(files: impl Iterator<Item = File>, clusters: &BTreeSet<ArcStr>, other: Option<&Self>) -> Self {
+        let mut all = Self {
+            of_files: Index::default(),
+            found: Vec::new(),
+            of_manifests: Index::default(),
+            index: ProgramIndex::default(),
+        };
         for file in files {
             let known = other.and_then(|other| other.of_files.get(file.path())).filter(|known| known.file == file);
             let evidence = known.cloned().unwrap_or_else(|| Arc::new(Evidence::of(file)));
@@ -240,6 +249,7 @@ impl AllEvidence {
                 all.of_manifests.entry_or(path.clone(), Vec::new).push(at);
             }
         }
+        all.index = ProgramIndex::new(all.found.iter().map(AsRef::as_ref), clusters);
         all
     }
 }
@@ -247,33 +257,32 @@ impl AllEvidence {
 impl<'a> ClusterPrograms<'a> {
     /// Returns whether a program may install a release, or another release of the same chart.
     pub fn installs(self, chart: &str, release: &str) -> bool {
-        self.evidence().any(|one| one.charts.contains(chart) || one.charts.contains(release))
+        let index = self.index();
+        [chart, release].iter().any(|name| self.first(index.charts.get(*name)).is_some())
     }
 
     /// Returns whether a program may install the CRDs of an API group.
     pub fn defines(self, group: &str) -> bool {
-        self.evidence().any(|one| one.groups.contains(group))
+        self.first(self.index().groups.get(group)).is_some()
     }
 
     /// The file of a program that may create an object with a name, if programs create objects of its kind.
     pub fn creator(self, group: &str, kind: &str, name: &str) -> Option<&'a str> {
         let (_, kind) = created_kind(kind).filter(|(known, _)| *known == group)?;
-        let object = (kind, name.to_owned());
-        self.evidence().find(|one| one.objects.contains(&object)).map(|one| one.file.path())
+        self.first(self.index().creators(kind, name)).map(|one| one.file.path())
     }
 
     /// Returns whether a program, such as a script that creates namespaces in a loop, may create a namespace.
     pub fn creates_namespace(self, name: &str) -> bool {
-        self.evidence().any(|one| one.creates_namespaces) || self.creator("", "Namespace", name).is_some()
+        self.first(Some(&self.index().namespaces)).is_some() || self.creator("", "Namespace", name).is_some()
     }
 
     /// Returns whether a program with kubectl mentions the file of an object.
     pub fn names_file(self, path: &str, object: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         let with_folder = path.rmatch_indices('/').nth(1).and_then(|(at, _)| path.get(at + 1..)).unwrap_or(path);
-        self.evidence().any(|one| {
-            one.named_files.contains(with_folder) || (name.starts_with(object) && one.named_files.contains(name))
-        })
+        let is_named = |name: &str| self.first(self.index().named_files.get(name)).is_some();
+        is_named(with_folder) || (name.starts_with(object) && is_named(name))
     }
 
     /// The file of a program that may apply a directory, or of a program that tells the user to apply it.
@@ -301,6 +310,16 @@ impl<'a> ClusterPrograms<'a> {
     /// The files of the programs.
     pub fn files(self) -> impl Iterator<Item = &'a str> {
         self.evidence().map(|one| one.file.path())
+    }
+
+    fn index(self) -> &'a ProgramIndex {
+        &self.all.all_evidence().index
+    }
+
+    /// The evidence of the first of some programs that may run for the cluster.
+    fn first(self, programs: Option<&FirstPrograms>) -> Option<&'a Evidence> {
+        let at = programs?.of(self.cluster)?;
+        self.all.evidence().get(at).map(AsRef::as_ref)
     }
 
     fn evidence(self) -> impl Iterator<Item = &'a Evidence> {
