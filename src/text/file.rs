@@ -147,6 +147,12 @@ impl File {
         Position { line: narrow(line), column: narrow(column) }
     }
 
+    /// The line (from 1) of a byte offset. A line may be as long as the file, so the search does not visit its characters.
+    pub fn line_at(&self, offset: usize) -> u32 {
+        let line = self.line_starts().partition_point(|start| *start as usize <= offset).max(1);
+        u32::try_from(line).unwrap_or(u32::MAX)
+    }
+
     /// The byte range of a line (from 1) without its line break; `None` past the end.
     pub fn line(&self, line: u32) -> Option<Range<usize>> {
         let index = (line as usize).checked_sub(1)?;

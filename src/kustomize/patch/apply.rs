@@ -30,7 +30,12 @@ pub(crate) struct Patch {
     pub(crate) span: Span,
     /// The number of visited values.
     pub(crate) steps: Cell<usize>,
+    /// The memory of the changed values, in bytes.
+    pub(crate) memory: Cell<usize>,
 }
+
+/// The memory of an item of a list or of an entry of a mapping that a change copies, in bytes.
+pub(crate) const MEMORY_OF_ITEM: usize = 160;
 
 /// The parts of the id that a strategic merge patch may change.
 #[derive(Clone, Copy)]
@@ -59,6 +64,15 @@ impl Patch {
     /// The number of values that the patch has visited since the last call.
     pub(crate) fn take_steps(&self) -> usize {
         self.steps.take().saturating_add(self.target.as_ref().map_or(0, Selector::take_steps))
+    }
+
+    /// The memory of the values that the patch has changed since the last call.
+    pub(crate) fn take_memory(&self) -> usize {
+        self.memory.take()
+    }
+
+    fn count_memory(&self, before: &Node, after: &Node) {
+        self.memory.set(self.memory.get().saturating_add(after.unshared(before) * MEMORY_OF_ITEM));
     }
 
     /// Applies the patch to the objects that it selects, and returns the number of objects that its target selected.
@@ -166,6 +180,7 @@ impl Patch {
             }
             match json_patch::apply(&resource.with_history_annotation(), &operations, &self.steps) {
                 Ok(node) => {
+                    self.count_memory(&resource.node, &node);
                     // A JSON patch that deletes all annotations keeps the history.
                     resource.set_patched(&node);
                     positions.add(position, resource);
@@ -255,6 +270,7 @@ impl Patch {
         match merge(&resource.with_history_annotation(), patch, schema_type) {
             Ok(Some(merged)) => {
                 let node = self.keep_identity(&resource.node, merged);
+                self.count_memory(&resource.node, &node);
                 if !resource.set_patched(&node) {
                     resource.history = History::default();
                 }

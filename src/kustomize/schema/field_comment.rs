@@ -16,9 +16,10 @@ pub(crate) fn hides_schema(entry: &Entry) -> bool {
     if let Some(comment) = beside(entry, &key) {
         return is_schema(comment);
     }
-    let before = key.file().text().get(..key.range().start).unwrap_or_default();
-    let mut above = before.rsplit('\n').skip(1).map(str::trim);
-    above.next().is_some_and(is_schema) && !above.next().is_some_and(|line| line.starts_with('#'))
+    let file = key.file();
+    let line = file.line_at(key.range().start);
+    let above = |count: u32| file.text().get(file.line(line.checked_sub(count)?)?).map(str::trim);
+    above(1).is_some_and(is_schema) && !above(2).is_some_and(|line| line.starts_with('#'))
 }
 
 /// The comment on the line where a collection or its key ends.
@@ -27,9 +28,9 @@ fn beside<'a>(entry: &Entry, key: &'a Span) -> Option<&'a str> {
     let value = entry.node.span();
     let is_flow = value.text().starts_with(['{', '[']) && value.file() == key.file();
     let end = if is_flow { value.range().end } else { key.range().end };
-    let rest = text.get(end..)?.lines().next()?;
-    let rest = rest.strip_prefix(':').unwrap_or(rest).trim();
-    rest.starts_with('#').then_some(rest)
+    let rest = text.get(end..)?;
+    let rest = rest.strip_prefix(':').unwrap_or(rest).trim_start_matches([' ', '\t', '\r']);
+    if rest.starts_with('#') { rest.lines().next().map(str::trim) } else { None }
 }
 
 fn is_schema(comment: &str) -> bool {

@@ -143,6 +143,12 @@ impl Accumulator {
         self.take_shared_bytes(bytes, at)
     }
 
+    /// Counts the memory of changed values, and returns whether all builds of the run are still within their limits.
+    pub(crate) fn take_memory(&mut self, bytes: usize, at: &Span) -> bool {
+        self.totals.add_bytes(bytes);
+        self.is_within_totals(at)
+    }
+
     /// Counts bytes that other builds share, and returns whether the build is still within its limit.
     fn take_shared_bytes(&mut self, bytes: usize, at: &Span) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);

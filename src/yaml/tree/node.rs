@@ -59,6 +59,9 @@ pub struct Entry {
     pub node: Node,
 }
 
+/// The maximum number of entries of a mapping in which each key is searched.
+const FEW_ENTRIES: usize = 32;
+
 impl Node {
     /// Creates a node that a file sets at `span`.
     pub fn at(value: Value, span: Span) -> Self {
@@ -196,6 +199,36 @@ impl Node {
         let Value::Map(entries) = &self.value else { return self.clone() };
         let kept: Vec<Entry> = entries.iter().filter(|entry| &*entry.key != key).cloned().collect();
         Self { value: Value::Map(kept.into()), origin: self.origin.clone() }
+    }
+
+    /// The number of items and entries of this tree that are not in memory for an earlier state of the tree.
+    ///
+    /// A change copies the lists and mappings around the changed values. All other ones are shared.
+    pub fn unshared(&self, earlier: &Self) -> usize {
+        match (&self.value, &earlier.value) {
+            (Value::Scalar(..), _) => 0,
+            (Value::Seq(own), Value::Seq(old)) if own.is_same(old) => 0,
+            (Value::Map(own), Value::Map(old)) if own.is_same(old) => 0,
+            (Value::Seq(own), Value::Seq(old)) => {
+                // A change may add items at the start or at the end.
+                let added = own.len().saturating_sub(old.len());
+                let candidates = |at: usize| [Some(at), at.checked_sub(added)].into_iter().flatten();
+                let of_item = |(at, item): (usize, &Self)| {
+                    let known = candidates(at).filter_map(|at| old.get(at));
+                    known.map(|old| item.unshared(old)).min().unwrap_or_else(|| item.size())
+                };
+                own.len() + own.iter().enumerate().map(of_item).sum::<usize>()
+            }
+            (Value::Map(own), Value::Map(old)) => {
+                let of_entry = |(at, entry): (usize, &Entry)| {
+                    let known = old.get(at).filter(|old| old.key == entry.key).map(|old| &old.node);
+                    let known = known.or_else(|| earlier.get(&entry.key).filter(|_| own.len() <= FEW_ENTRIES));
+                    known.map_or_else(|| entry.node.size(), |old| entry.node.unshared(old))
+                };
+                own.len() + own.iter().enumerate().map(of_entry).sum::<usize>()
+            }
+            _ => self.size(),
+        }
     }
 
     /// The number of nodes in this tree, including this node. A shared node counts once for each path to it.
