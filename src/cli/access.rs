@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let source = source.filter(|source| source.loaded.fleet.is_some());
     let options = linter::options(repository.settings.clone(), source.as_ref(), &repository.tree, streams)?;
     let repo = Repo::load(&repository.tree, &options.settings);
-    streams.hide(&SecretValues::of(&repository.tree, Some(&repo)));
+    streams.hide(&SecretValues::of(&repository.tree, Some(&repo)))?;
     let receivers = args.options.receivers(&repo.clusters)?;
     let receivers: Vec<&Receiver<'_>> = receivers.iter().collect();
     let tenancies = crate::lint::tenancies(&repo, &receivers, &options);

@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     };
     let secrets = if args.show_secrets { Secrets::Shown } else { Secrets::Masked };
     if secrets == Secrets::Masked {
-        streams.hide(&SecretValues::of(&repository.tree, Some(&repo)));
+        streams.hide(&SecretValues::of(&repository.tree, Some(&repo)))?;
     }
     let lines = if format == BuildFormat::Json { Lines::Json } else { Lines::Data };
     streams.write_as(lines, |out| write(&deliveries, format, secrets, out))?;

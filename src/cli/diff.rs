@@ -218,7 +218,7 @@ fn changes(
     let later = after.load_beside(&earlier);
     let mut secrets = SecretValues::of(&before.tree, Some(&earlier));
     secrets.extend(SecretValues::of(&after.tree, Some(&later)));
-    streams.hide(&secrets);
+    streams.hide(&secrets)?;
     let (former, receivers) = (options.receivers(&earlier.clusters)?, options.receivers(&later.clusters)?);
     let settings =
         |repository: &Repository| lint::Options { settings: repository.settings.clone(), ..Default::default() };

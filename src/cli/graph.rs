@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let Subject { dir, object } = subject(args)?;
     let repository = args.options.open(dir, streams)?;
     let repo = repository.load();
-    streams.hide(&SecretValues::of(&repository.tree, Some(&repo)));
+    streams.hide(&SecretValues::of(&repository.tree, Some(&repo)))?;
     let receivers = args.options.receivers(&repo.clusters)?;
     let graphs: Vec<Graph> = match object {
         Some((typed, selector)) => surroundings(&selector, &receivers).map_err(|miss| match miss {

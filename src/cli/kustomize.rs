@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         builder.files().parsed_on_demand().into_iter().for_each(|file| tree.insert(file));
         let mut secrets = SecretValues::of(&tree, None);
         secrets.extend(SecretValues::of_objects(build.objects.iter().map(|object| &object.node)));
-        streams.hide(&secrets);
+        streams.hide(&secrets)?;
         linter::print_findings(findings, "", streams)?;
         return Ok(Exit::Found);
     }

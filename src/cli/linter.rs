@@ -47,7 +47,7 @@ pub(super) fn print_findings(findings: Vec<Finding>, folder: &str, streams: &mut
         // The command has not read the repository yet.
         let places = findings.iter().flat_map(|finding| std::iter::once(&finding.at).chain(&finding.related));
         let files: Tree = places.map(|label| label.span.file().clone()).collect();
-        streams.hide(&SecretValues::of(&files, None));
+        streams.hide(&SecretValues::of(&files, None))?;
     }
     let report = Report::new(findings, Coverage::default(), folder);
     streams.message(format_findings(&report)?);

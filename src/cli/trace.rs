@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let selector = selector(&args.object)?;
     let repository = args.options.open(&args.dir, streams)?;
     let repo = repository.load();
-    streams.hide(&SecretValues::of(&repository.tree, Some(&repo)));
+    streams.hide(&SecretValues::of(&repository.tree, Some(&repo)))?;
     let receivers = args.options.receivers(&repo.clusters)?;
     let found = received(&selector, &receivers).map_err(|miss| unknown_object(&args.object, miss, &receivers))?;
     let catalog = |cluster: &Cluster| catalog_of(cluster, &repo, &repository.settings);

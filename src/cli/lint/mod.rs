@@ -140,7 +140,7 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
     if args.fixes.is_requested() {
-        streams.hide(&SecretValues::of(&tree, None));
+        streams.hide(&SecretValues::of(&tree, None))?;
     }
     match args.fixes.apply(&tree, &options, (or_current(&folder), &prefix), streams)? {
         Applied::Unrequested => {}
@@ -166,7 +166,7 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         None => lint::judge(&repo, &options),
     };
     if !outcome.findings.is_empty() || !outcome.not_built.is_empty() || args.verbose {
-        streams.hide(&SecretValues::of(&tree, Some(&repo)));
+        streams.hide(&SecretValues::of(&tree, Some(&repo)))?;
     }
     let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::all).map(|one| one.to_string()).collect();
     // The process ends soon, so freeing a million nodes would only cost time.

@@ -26,7 +26,7 @@ pub(super) fn run(path: &Path, streams: &mut Streams) -> Result<Exit, Error> {
     let (mut passed, mut failed, mut is_invalid) = (0, 0, false);
     let mut steps = Budget::of_run();
     let mut secrets = SecretValues::of(&tree, None);
-    streams.hide(&secrets);
+    streams.hide(&secrets)?;
     for path in paths {
         let Ok(file) = tree.file(&path) else { continue };
         let Some(read) = TestFile::read(&file, &tree) else { continue };
@@ -42,7 +42,7 @@ pub(super) fn run(path: &Path, streams: &mut Streams) -> Result<Exit, Error> {
         };
         if outcomes.iter().any(|outcome| outcome.failure.is_some()) {
             secrets.extend(of_tests);
-            streams.hide(&secrets);
+            streams.hide(&secrets)?;
         }
         for outcome in outcomes {
             let name = printable(&outcome.name).into_owned();

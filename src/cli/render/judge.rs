@@ -83,7 +83,7 @@ impl Outlook {
         let repo = Repo::load(&self.tree, &options.settings);
         let mut outcome = lint::judge(&repo, options);
         if !outcome.findings.is_empty() {
-            streams.hide(&SecretValues::of(&self.tree, Some(&repo)));
+            streams.hide(&SecretValues::of(&self.tree, Some(&repo)))?;
         }
         let is_about_exception = |finding: &mut Finding| ABOUT_EXCEPTIONS.contains(&finding.rule);
         linter::print_findings(outcome.findings.extract_if(.., is_about_exception).collect(), folder, streams)?;

@@ -74,7 +74,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let source = source::load(&args.file)?;
     if args.explain_values {
-        streams.hide(&SecretValues::of(&source.inputs, None));
+        streams.hide(&SecretValues::of(&source.inputs, None))?;
         explain::write(&source, streams)?;
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.folder));
@@ -148,7 +148,7 @@ fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Opti
         // A finding of a template may contain a value of fleet.yaml.
         let places = findings.iter().flat_map(|finding| std::iter::once(&finding.at).chain(&finding.related));
         let files = source.inputs.files().chain(places.map(|label| label.span.file()));
-        streams.hide(&SecretValues::of(&files.cloned().collect(), None));
+        streams.hide(&SecretValues::of(&files.cloned().collect(), None))?;
     }
     linter::print_findings(findings, &source.folder, streams)?;
     Ok(rendered.filter(|_| !failed))
@@ -236,7 +236,7 @@ fn refuse_unreadable(existing: &Tree, force: bool) -> Result<(), Error> {
 fn check(plan: &Plan, target: &Target, is_summary: bool, streams: &mut Streams) -> Result<Exit, Error> {
     let changes: BTreeMap<&str, &Change> = plan.changes().map(|change| (change.path.as_str(), change)).collect();
     let is_lock_stale = !plan.is_lock_current();
-    hide_secrets(changes.values().copied(), streams);
+    hide_secrets(changes.values().copied(), streams)?;
     let mut omitted = 0;
     streams.write(|out| {
         if is_summary {
@@ -294,7 +294,7 @@ fn print_omitted(files: usize, streams: &mut Streams) {
 }
 
 /// Masks the secret values of both versions of changed files.
-fn hide_secrets<'a>(changes: impl Iterator<Item = &'a Change>, streams: &mut Streams) {
+fn hide_secrets<'a>(changes: impl Iterator<Item = &'a Change>, streams: &mut Streams) -> Result<(), Error> {
     let versions = changes.flat_map(|change| [change.old.clone(), change.new.clone()]).flatten();
     let (mut old, mut new) = (Tree::default(), Tree::default());
     for file in versions {
@@ -302,13 +302,13 @@ fn hide_secrets<'a>(changes: impl Iterator<Item = &'a Change>, streams: &mut Str
     }
     let mut values = SecretValues::of(&old, None);
     values.extend(SecretValues::of(&new, None));
-    streams.hide(&values);
+    streams.hide(&values)
 }
 
 /// Prints the files that need a decision by the user.
 fn print_conflicts(plan: &Plan, streams: &mut Streams) -> Result<Exit, Error> {
     let changes = plan.edited.iter().chain(&plan.in_the_way);
-    hide_secrets(changes.clone(), streams);
+    hide_secrets(changes.clone(), streams)?;
     let mut omitted = 0;
     streams.write(|out| {
         omitted = write_diffs(changes, MAX_DIFFS, out)?;

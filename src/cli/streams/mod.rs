@@ -11,6 +11,7 @@ use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
 
+use crate::cli::error::Error;
 use crate::disk::{self, DiskError};
 use crate::report::mask::SecretValues;
 use guard::Guard;
@@ -76,11 +77,16 @@ impl Streams {
         &mut self.results
     }
 
-    /// Masks secret values in all further output.
-    pub(super) fn hide(&mut self, values: &SecretValues) {
+    /// Masks secret values in all further output. Values that are too long to be masked are an error.
+    pub(super) fn hide(&mut self, values: &SecretValues) -> Result<(), Error> {
+        if values.exceeds_limit() {
+            let help = "remove the Secrets with large values, or encrypt them: their values could be printed unmasked";
+            return Err(Error::with_help("the repository contains more than 2 MiB of secret values", help));
+        }
         let redactor = values.redactor();
         self.results.redactor.clone_from(&redactor);
         self.err.redactor = redactor;
+        Ok(())
     }
 
     /// Returns whether the output masks no secret values yet.

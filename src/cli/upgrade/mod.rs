@@ -98,7 +98,7 @@ fn compare(args: &Args, streams: &mut Streams) -> Result<(Tree, String, Upgrade)
         let receivers: Vec<Receiver<'_>> = args.options.receivers(&repo.clusters)?;
         then.clusters = receivers.iter().map(ToString::to_string).collect();
     }
-    streams.hide(&SecretValues::of(&repository.tree, None));
+    streams.hide(&SecretValues::of(&repository.tree, None))?;
     let mut now = then.clone();
     (now.settings.flux_version, now.settings.kubernetes_version) = (None, None);
     let upgrade = lint::upgrade(&repository.tree, &now, &then);

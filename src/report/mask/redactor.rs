@@ -1,6 +1,7 @@
 //! The search for secret values in output.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -12,6 +13,10 @@ use crate::text::Index;
 
 /// The number of bytes at the start of a notation that decide whether a text may contain the notation.
 const START: usize = 6;
+
+/// The maximum number of notations for which a text gets its own automaton. An automaton of all notations takes longer to
+/// build, and serves all texts.
+const MAX_CANDIDATES: usize = 64;
 
 /// The mark of a line that a format cuts.
 const CUT: &str = "...";
@@ -33,42 +38,60 @@ pub struct Redactor {
 #[derive(Debug)]
 struct Search {
     notations: Vec<String>,
-    /// The starts of the notations; `None` if a notation is shorter than a start.
-    starts: Option<Index<[u8; START], ()>>,
+    /// The positions of the notations with each start.
+    starts: Index<[u8; START], Vec<usize>>,
+    /// The positions of the notations that are shorter than a start.
+    short: Vec<usize>,
     /// The ends of the notations.
     ends: Index<[u8; START], ()>,
-    /// The automaton, which is built for the first text that may contain a notation. Most output contains none.
+    /// The automaton of all notations, which is built for the first text that may contain many of them.
     automaton: OnceLock<Option<AhoCorasick>>,
 }
 
 impl Search {
     fn new(notations: Vec<String>) -> Self {
-        let starts = notations.iter().map(|notation| Some((*notation.as_bytes().first_chunk()?, ()))).collect();
+        let mut starts: Index<[u8; START], Vec<usize>> = Index::default();
+        let mut short = Vec::new();
+        for (at, notation) in notations.iter().enumerate() {
+            match notation.as_bytes().first_chunk() {
+                Some(start) => starts.entry(*start).push(at),
+                None => short.push(at),
+            }
+        }
         let ends = notations.iter().filter_map(|notation| Some((*notation.as_bytes().last_chunk()?, ()))).collect();
-        Self { notations, starts, ends, automaton: OnceLock::new() }
+        Self { notations, starts, short, ends, automaton: OnceLock::new() }
     }
 
-    /// The automaton; `None` if the text contains no notation.
-    fn automaton(&self, text: &str) -> Option<&AhoCorasick> {
-        let is_start = |part: &[u8]| part.first_chunk().is_some_and(|start| self.contains_start(*start));
-        if self.notations.is_empty() || (!text.as_bytes().windows(START).any(is_start) && self.starts.is_some()) {
-            return None;
+    /// The notations that a text may contain, according to their starts; `None` for too many. Most output contains none.
+    fn candidates(&self, text: &str) -> Option<BTreeSet<usize>> {
+        let starts = text.as_bytes().windows(START).filter_map(<[u8]>::first_chunk);
+        let found = starts.filter_map(|start: &[u8; START]| self.starts.get(start)).flatten();
+        let mut candidates = BTreeSet::new();
+        for at in self.short.iter().chain(found) {
+            candidates.insert(*at);
+            if candidates.len() > MAX_CANDIDATES {
+                return None;
+            }
         }
-        let build = || {
-            // The output is short, so the automaton that is built fastest is the best one.
-            let kind = Some(AhoCorasickKind::NoncontiguousNFA);
-            AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(&self.notations).ok()
-        };
-        self.automaton.get_or_init(build).as_ref()
+        Some(candidates)
     }
 
     fn contains_start(&self, start: [u8; START]) -> bool {
-        self.starts.as_ref().is_some_and(|starts| starts.contains(&start))
+        self.starts.contains(&start)
     }
 
     /// The places of the notations in a text.
-    fn places(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
-        self.automaton(text).into_iter().flat_map(move |search| search.find_iter(text)).map(|found| found.range())
+    fn places(&self, text: &str) -> Vec<Range<usize>> {
+        let places = |search: &AhoCorasick| search.find_iter(text).map(|found| found.range()).collect();
+        let Some(candidates) = self.candidates(text) else {
+            let all = self.automaton.get_or_init(|| automaton(self.notations.iter()));
+            return all.as_ref().map_or_else(Vec::new, places);
+        };
+        if candidates.is_empty() {
+            return Vec::new();
+        }
+        let few = automaton(candidates.iter().filter_map(|at| self.notations.get(*at)));
+        few.as_ref().map_or_else(Vec::new, places)
     }
 
     /// The places of the rests of notations before and after the cuts of lines.
@@ -95,6 +118,13 @@ impl Search {
     }
 }
 
+/// The automaton that searches for notations.
+fn automaton<'a>(notations: impl Iterator<Item = &'a String>) -> Option<AhoCorasick> {
+    // The output is short, so the automaton that is built fastest is the best one.
+    let kind = Some(AhoCorasickKind::NoncontiguousNFA);
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(notations).ok()
+}
+
 impl Redactor {
     /// Creates a redactor; `None` without values.
     pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
@@ -112,8 +142,8 @@ impl Redactor {
 
     /// Returns the text with each character of a secret value replaced by `*`. Keeps columns.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let words = self.words.places(text).filter(|place| is_whole_word(text, place));
-        let mut places: Vec<Range<usize>> = self.anywhere.places(text).chain(words).collect();
+        let words = self.words.places(text).into_iter().filter(|place| is_whole_word(text, place));
+        let mut places: Vec<Range<usize>> = self.anywhere.places(text).into_iter().chain(words).collect();
         places.extend(self.anywhere.rests(text));
         if places.is_empty() {
             return Cow::Borrowed(text);

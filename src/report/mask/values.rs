@@ -32,8 +32,8 @@ const MAX_SETTING: usize = 3;
 /// The length in bytes of a part of a long value. Each part is masked.
 const PART: usize = 256;
 
-/// The maximum total length of all values in bytes.
-const MAX_TOTAL: usize = 512 * 1024;
+/// The maximum total length of all values in bytes. The search for longer values needs too much memory.
+const MAX_TOTAL: usize = 2 << 20;
 
 /// The part of a file that a generator reads, in bytes, in which values are searched.
 const MAX_SOURCE: usize = 256 * 1024;
@@ -103,14 +103,14 @@ impl SecretValues {
         for built in repo.into_iter().flat_map(|repo| &repo.objects) {
             collect_object(&built.object.node, &mut found);
         }
-        Self::limited(found).without_names(tree)
+        Self::without_own_words(found).without_names(tree)
     }
 
     /// Collects the values of the Secrets in objects.
     pub fn of_objects<'a>(objects: impl Iterator<Item = &'a Node>) -> Self {
         let mut found = BTreeSet::new();
         objects.for_each(|object| collect_object(object, &mut found));
-        Self::limited(found)
+        Self::without_own_words(found)
     }
 
     /// Adds the values of another tree.
@@ -123,22 +123,22 @@ impl SecretValues {
         Redactor::new(self.0.iter().map(|value| &**value)).map(Arc::new)
     }
 
-    fn limited(mut found: BTreeSet<ArcStr>) -> Self {
+    fn without_own_words(mut found: BTreeSet<ArcStr>) -> Self {
         let names: Vec<ArcStr> = found.iter().filter(|value| is_name(value)).cloned().collect();
         let own = own_words(names.iter().map(AsRef::as_ref));
         found.retain(|value| !(is_name(value) && words(value).all(|word| own.contains(word))));
-        let mut total = 0;
-        let fits = |value: &ArcStr| {
-            total += value.len();
-            total <= MAX_TOTAL
-        };
-        Self(found.into_iter().take_while(fits).collect())
+        Self(found)
+    }
+
+    /// Returns whether the values are too long to be masked.
+    pub fn exceeds_limit(&self) -> bool {
+        self.0.iter().map(|value| value.len()).sum::<usize>() > MAX_TOTAL
     }
 
     /// Removes values that are also names, keys or parts of paths. For example, the name of a user of a database is often
     /// the name of the database.
     fn without_names(mut self, tree: &Tree) -> Self {
-        if self.0.is_empty() {
+        if self.0.is_empty() || self.exceeds_limit() {
             return self;
         }
         let parts = tree.entries().flat_map(|(path, _)| path.split(['/', '.']));
@@ -189,12 +189,40 @@ fn is_public(text: &str, start: usize, end: usize) -> bool {
     (is_named && is_end) || is_key
 }
 
+/// The text of a part of a double-quoted scalar. The part may end inside of an escape sequence.
+fn unescaped(written: &str) -> String {
+    let mut text = String::with_capacity(written.len());
+    let mut rest = written.chars();
+    while let Some(character) = rest.next() {
+        text.push(match character {
+            '\\' => match rest.next() {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some(escaped) => escaped,
+                None => break,
+            },
+            _ => character,
+        });
+    }
+    text
+}
+
 /// The values of a file: the texts that are masked by position, and those of the files that its generators read.
 fn of_file(parsed: &Parsed, tree: &Tree) -> SecretValues {
     let mut found = SecretValues::default();
     let file = &parsed.file;
     for range in merged(nodes::in_parsed(parsed, 0)) {
-        found.add_text(file.text().get(range).unwrap_or_default());
+        let written = file.text().get(range).unwrap_or_default();
+        found.add_text(written);
+        if written.contains('\\') {
+            let text = unescaped(written);
+            // A text in quotes is masked as a whole, but its values may also be elsewhere.
+            let inner = File::new("", text.trim_matches('"'));
+            for range in merged(nodes::secrets(&inner, 1)) {
+                found.add_text(inner.text().get(range).unwrap_or_default());
+            }
+            found.add_text(&text);
+        }
     }
     // A message may show a part of the URL.
     for range in credentials(file.text()) {
@@ -341,6 +369,24 @@ mod tests {
         assert_eq!(masked(&[secret], r#"{"a": "hunter \"2\" end"}"#), r#"{"a": "****************"}"#);
         assert_eq!(masked(&[secret], "aHVudGVyICIyIiBlbmQ="), "********************");
         assert_eq!(masked(&[secret], "hunter"), "hunter");
+    }
+
+    #[test]
+    fn a_value_in_a_quoted_text_is_masked_without_its_escapes() {
+        let values = ("a.yaml", "kind: ConfigMap\ndata:\n  values.yaml: \"password: CANARYq7Zr9xYkLm\\n\"\n");
+        let json = ("a.yaml", r#"{kind: ConfigMap, data: {v: "{\"password\": \"CANARYq7Zr9xYkLm\"}"}}"#);
+        for file in [values, json] {
+            assert_eq!(masked(&[file], "is `CANARYq7Zr9xYkLm`"), "is `****************`");
+        }
+    }
+
+    #[test]
+    fn many_values_exceed_the_limit() {
+        let long = "x".repeat(200);
+        let values: String = (0..12_000).map(|at| format!("  a{at}: {at}{long}\n")).collect();
+        let values_of = |text: &str| SecretValues::of(&[File::new("a.yaml", text)].into_iter().collect(), None);
+        assert!(values_of(&format!("kind: Secret\nstringData:\n{values}")).exceeds_limit());
+        assert!(!values_of("kind: Secret\nstringData: {a: hunter2}\n").exceeds_limit());
     }
 
     #[test]
