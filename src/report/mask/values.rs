@@ -132,7 +132,7 @@ impl SecretValues {
 
     /// Returns whether the values are too long to be masked.
     pub fn exceeds_limit(&self) -> bool {
-        self.0.iter().map(|value| value.len()).sum::<usize>() > MAX_TOTAL
+        self.0.iter().map(ArcStr::len).sum::<usize>() > MAX_TOTAL
     }
 
     /// Removes values that are also names, keys or parts of paths. For example, the name of a user of a database is often
@@ -383,7 +383,8 @@ mod tests {
     #[test]
     fn many_values_exceed_the_limit() {
         let long = "x".repeat(200);
-        let values: String = (0..12_000).map(|at| format!("  a{at}: {at}{long}\n")).collect();
+        let values: Vec<String> = (0..12_000).map(|at| format!("  a{at}: {at}{long}\n")).collect();
+        let values = values.concat();
         let values_of = |text: &str| SecretValues::of(&[File::new("a.yaml", text)].into_iter().collect(), None);
         assert!(values_of(&format!("kind: Secret\nstringData:\n{values}")).exceeds_limit());
         assert!(!values_of("kind: Secret\nstringData: {a: hunter2}\n").exceeds_limit());
