@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::base::finding::Finding;
 use crate::flux::Cluster;
+use crate::text::Index;
+
+/// The number of findings from which equal findings are removed when the list is full.
+const MANY: usize = 256;
 
 /// The findings of a check, and the number of facts that the check could not decide.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +21,26 @@ pub struct Findings {
 impl Findings {
     /// Adds a finding.
     pub fn push(&mut self, finding: Finding) {
+        let is_full = self.findings.len() == self.findings.capacity();
+        if is_full && self.findings.len() >= MANY {
+            self.remove_repeated();
+        }
         self.findings.push(finding);
+    }
+
+    /// Removes findings that are equal to an earlier finding.
+    ///
+    /// `n` Kustomizations of one directory may apply `n` objects each from the same positions.
+    fn remove_repeated(&mut self) {
+        let mut first: Index<_, usize> = Index::default();
+        let mut are_new: Vec<bool> = Vec::with_capacity(self.findings.len());
+        for (at, finding) in self.findings.iter().enumerate() {
+            let key = (finding.at.span.order(), finding.rule, &finding.message, &finding.clusters);
+            let earlier = *first.entry_or(key, || at);
+            are_new.push(earlier == at || self.findings[earlier] != *finding);
+        }
+        let mut are_new = are_new.into_iter();
+        self.findings.retain(|_| are_new.next() == Some(true));
     }
 
     /// Counts a fact that the check cannot decide, with the reason, such as the rights of a role that a chart contains.
@@ -37,7 +60,7 @@ impl Findings {
     }
 
     pub(super) fn merge(&mut self, other: Self) {
-        self.findings.extend(other.findings);
+        self.extend(other.findings);
         for (reason, count) in other.unchecked {
             *self.unchecked.entry(reason).or_default() += count;
         }
@@ -46,6 +69,6 @@ impl Findings {
 
 impl Extend<Finding> for Findings {
     fn extend<I: IntoIterator<Item = Finding>>(&mut self, findings: I) {
-        self.findings.extend(findings);
+        findings.into_iter().for_each(|finding| self.push(finding));
     }
 }

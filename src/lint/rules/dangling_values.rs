@@ -177,6 +177,7 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
     let mut search = MissingSearch::on(view);
     let secrets = OnceCell::new();
     let mut dangling = Vec::new();
+    let mut known = BTreeSet::new();
     let releases = view.of_kind(groups::HELM, "HelmRelease");
     for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization").chain(releases) {
         for reference in values_of(applied.object).filter(|reference| !reference.optional) {
@@ -191,6 +192,17 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
             }
             let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
             let by = applied.object.reference();
+            let place = applied.by.place(reference.node.span());
+            // Several Kustomizations may apply the same directory.
+            if !known.insert((
+                place.file().root().cloned(),
+                place.file().path().to_owned(),
+                place.range().start,
+                by.clone(),
+                wanted,
+            )) {
+                continue;
+            }
             let message = format!("{by} reads values from {wanted}, which the cluster does not receive");
             let help = format!(
                 "add the {} to namespace `{}`, or set `optional: true`: without it, Flux does not reconcile the \
@@ -198,7 +210,7 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
                  `.fleetwright.yaml`",
                 wanted.kind, wanted.namespace, wanted.kind
             );
-            let finding = Finding::error(RULE.id, applied.by.place(reference.node.span()), message).about(by);
+            let finding = Finding::error(RULE.id, place, message).about(by);
             let finding = finding.fixed_at(missing.fix(reference.node), |span| applied.by.place(span));
             let finding = on_cluster(view, missing.explain(finding, &help));
             // Programs that create clusters often create the objects with variables, even if an object with the same

@@ -170,18 +170,18 @@ fn check(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Findin
 
 /// Adds a finding for its clusters. Clusters with the same positions share one finding.
 fn add(finding: &Finding, clusters: &[(ArcStr, &AppliedSet)], all: &mut Findings) {
-    let mut shared: Option<usize> = None;
+    let mut shared: Option<Finding> = None;
     for (cluster, brought) in clusters {
         let is_shared = brought.by.shares_with.is_empty() && !cluster.is_empty();
-        if let Some(at) = shared.filter(|_| is_shared) {
-            all.findings[at].clusters.push(cluster.clone());
-            continue;
+        if let Some(finding) = shared.as_mut().filter(|_| is_shared) {
+            finding.clusters.push(cluster.clone());
+        } else if is_shared {
+            shared = Some(on_cluster(finding, cluster, brought));
+        } else {
+            all.push(on_cluster(finding, cluster, brought));
         }
-        if is_shared {
-            shared = Some(all.findings.len());
-        }
-        all.push(on_cluster(finding, cluster, brought));
     }
+    all.extend(shared);
 }
 
 /// The finding on one cluster. An applier that shares its build with other appliers has its own positions.
