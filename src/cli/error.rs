@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use super::exit::Exit;
 use super::streams::Streams;
 use crate::disk::DiskError;
+use crate::report::mask::TooManySecrets;
 
 const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
 const HELP: Style = AnsiColor::BrightCyan.on_default().bold();
@@ -31,6 +32,13 @@ pub(super) enum Error {
     /// A summary of findings that were already printed.
     #[error("{0}")]
     Printed(String),
+}
+
+impl From<TooManySecrets> for Error {
+    fn from(_: TooManySecrets) -> Self {
+        let help = "remove the Secrets with large values, or encrypt them: their values could be printed unmasked";
+        Self::with_help("the repository contains more than 2 MiB of secret values", help)
+    }
 }
 
 impl Error {

@@ -14,4 +14,6 @@ pub struct Context<'a> {
     pub lint: &'a Lint,
     /// Whether the cluster is a production cluster.
     pub is_production: bool,
+    /// Whether no cluster receives the object.
+    pub is_unreached: bool,
 }

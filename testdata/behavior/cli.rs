@@ -160,7 +160,8 @@ fn the_summary_counts_clusters_whose_errors_another_bootstrap_lowers() {
          flux-system}\nspec: {interval: 10m, path: ./other, prune: true, sourceRef: {kind: GitRepository, name: \
          flux-system}}\n",
     );
-    assert!(lint().contains("warning[tenant-cluster-admin]"), "{}", lint());
+    assert!(lint().contains("warning[missing-path]"), "{}", lint());
+    assert!(lint().contains("error[tenant-cluster-admin]"), "the rights of tenants are never lowered: {}", lint());
     assert!(lint().contains("errors of 1 cluster lowered"), "{}", lint());
 }
 

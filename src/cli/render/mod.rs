@@ -302,7 +302,7 @@ fn hide_secrets<'a>(changes: impl Iterator<Item = &'a Change>, streams: &mut Str
     }
     let mut values = SecretValues::of(&old, None);
     values.extend(SecretValues::of(&new, None));
-    streams.hide(&values)
+    Ok(streams.hide(&values)?)
 }
 
 /// Prints the files that need a decision by the user.

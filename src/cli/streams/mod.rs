@@ -11,9 +11,8 @@ use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
 
-use crate::cli::error::Error;
 use crate::disk::{self, DiskError};
-use crate::report::mask::SecretValues;
+use crate::report::mask::{SecretValues, TooManySecrets};
 use guard::Guard;
 use progress::{ErasingWriter, Progress};
 use transcript::{RecordedWriter, Transcript};
@@ -78,10 +77,9 @@ impl Streams {
     }
 
     /// Masks secret values in all further output. Values that are too long to be masked are an error.
-    pub(super) fn hide(&mut self, values: &SecretValues) -> Result<(), Error> {
+    pub(super) fn hide(&mut self, values: &SecretValues) -> Result<(), TooManySecrets> {
         if values.exceeds_limit() {
-            let help = "remove the Secrets with large values, or encrypt them: their values could be printed unmasked";
-            return Err(Error::with_help("the repository contains more than 2 MiB of secret values", help));
+            return Err(TooManySecrets);
         }
         let redactor = values.redactor();
         self.results.redactor.clone_from(&redactor);

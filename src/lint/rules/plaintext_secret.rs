@@ -1,3 +1,5 @@
+use data_encoding::BASE64;
+
 use crate::base::finding::{Finding, Severity};
 use crate::base::set_aside;
 use crate::flux::{Applied, ApplierKind};
@@ -9,7 +11,7 @@ use crate::lint::facts::private_values::comment::calls_invented;
 use crate::lint::facts::private_values::private::{Evidence, Private};
 use crate::lint::facts::private_values::search::private_values;
 use crate::lint::facts::private_values::secret::in_secret;
-use crate::lint::facts::private_values::shape::{ADDRESS_WITH_KEY, LOCAL_ADDRESS, PASSWORD_HASH};
+use crate::lint::facts::private_values::shape::{ADDRESS_WITH_KEY, LOCAL_ADDRESS, PASSWORD_HASH, looks_random};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::text::{Span, folder_of};
@@ -37,7 +39,8 @@ declare! {
     /// Such a value does not disclose a secret, but without a replacement, it is the password.
     ///
     /// The rule also checks the objects that no cluster receives, since their values are in Git too. It reports only errors
-    /// there, and nothing in directories of examples, tests, templates, charts or documentation.
+    /// there, in objects with a random value or a value with the shape of a credential, and nothing in directories of
+    /// examples, tests, templates, charts or documentation.
     ///
     /// These values are not private: public keys, certificates, addresses, user names, identifiers, empty values,
     /// variables, templates, references to a vault, SOPS-encrypted values, and placeholders such as `<token>` and
@@ -84,8 +87,12 @@ declare! {
     "plaintext-secret", Error, "the repository contains a private value in plain text", Check::Written(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
+fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
     let object = applied.object;
+    // A value with the name of a secret may be a placeholder, which only a received object would use.
+    if context.is_unreached && !has_credential(applied) {
+        return;
+    }
     let at = |keys: &[&str]| object.node.at_keys(keys).map(private_values).unwrap_or_default();
     match (object.group(), object.kind()) {
         ("", "Secret") => check_secret(applied, found),
@@ -121,6 +128,20 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
             }
         }
     }
+}
+
+/// Returns whether an object contains a value with the shape of a credential, such as a private key, or a random value of
+/// a Secret.
+fn has_credential(applied: &Applied<'_>) -> bool {
+    let object = applied.object;
+    let private = if object.is("", "Secret") { in_secret(object) } else { private_values(&object.node) };
+    let is_random = |one: &Private| {
+        let written = one.span.text().trim_matches(['"', '\'']);
+        let decoded = BASE64.decode(written.as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        looks_random(decoded.as_deref().unwrap_or(written).trim())
+    };
+    let is_credential = |one: &Private| matches!(one.evidence, Evidence::Shape(_)) || is_random(one);
+    private.iter().any(|one| severity(applied, one) == Severity::Error && is_credential(one))
 }
 
 /// Creates one finding for each private value.

@@ -119,8 +119,9 @@ pub(super) fn check_unreached(fleet: &Fleet<'_>, rules: &[&Rule], options: &Opti
         let (root, path, _) = written_position(object);
         root.is_none() && !is_for_readers(path) && !reached.receives(object)
     });
+    let context = Context { is_unreached: true, ..view.context };
     let check_set = |set: &AppliedSet| -> Vec<Finding> {
-        let found = set.applied().flat_map(|applied| check(&applied, view.context, &rules).findings);
+        let found = set.applied().flat_map(|applied| check(&applied, context, &rules).findings);
         found.filter(|finding| finding.severity == Severity::Error && !options.hides(finding)).collect()
     };
     let found: Vec<Vec<Finding>> = unreached.par_iter().map(check_set).collect();

@@ -270,7 +270,7 @@ pub(super) fn views<'a>(
         let class = classes.of(number);
         let tenancy = &tenancies[class];
         let is_production = options.lint.production.has(&receiver.to_string());
-        let context = Context { tenancy, lint: &options.lint, is_production };
+        let context = Context { tenancy, lint: &options.lint, is_production, is_unreached: false };
         let installations = installations.of_receiver(receiver);
         let programs = repo.other_programs.of_cluster(&receiver.cluster.name);
         let written = written.clone();

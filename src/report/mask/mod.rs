@@ -10,7 +10,7 @@ mod values;
 
 pub use object::mask_object;
 pub use redactor::Redactor;
-pub use values::SecretValues;
+pub use values::{SecretValues, TooManySecrets};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -74,6 +74,10 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
+/// The error for secret values that are too long to be masked.
+#[derive(Debug)]
+pub struct TooManySecrets;
+
 /// The secret values of a repository.
 #[derive(Debug, Default)]
 pub struct SecretValues(BTreeSet<ArcStr>);

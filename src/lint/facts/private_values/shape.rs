@@ -216,7 +216,7 @@ fn is_random(text: &str) -> bool {
 }
 
 /// Returns whether a text looks like a key or a token: a word that mixes letters and digits, not a name or a version.
-pub(super) fn looks_random(text: &str) -> bool {
+pub(crate) fn looks_random(text: &str) -> bool {
     let text = text.trim_end_matches('=');
     if text.len() < 8 || text.contains(char::is_whitespace) || text.contains("://") || is_host(text) {
         return false;
