@@ -24,16 +24,21 @@ pub(super) struct ProgramIndex {
     pub(super) named_files: Index<String, FirstPrograms>,
 }
 
-/// The position of the first program for each cluster. `None` is the key of the programs that belong to no cluster.
+/// The positions of the first programs.
 #[derive(Debug, Default)]
-pub(super) struct FirstPrograms(BTreeMap<Option<ArcStr>, usize>);
+pub(super) struct FirstPrograms {
+    /// The first program outside of the directories of clusters, which may run for any cluster.
+    of_all: Option<usize>,
+    /// The first program in the directory of each cluster.
+    by_cluster: BTreeMap<ArcStr, usize>,
+}
 
 impl ProgramIndex {
     /// The index of the evidence of a repository with clusters.
     pub(super) fn new<'a>(evidence: impl Iterator<Item = &'a Evidence>, clusters: &BTreeSet<ArcStr>) -> Self {
         let mut index = Self::default();
         for (at, one) in evidence.enumerate() {
-            let of = clusters_of(one.file.path(), clusters);
+            let of: Vec<&ArcStr> = one.file.path().split('/').filter_map(|segment| clusters.get(segment)).collect();
             let add = |first: &mut FirstPrograms| first.add(&of, at);
             one.charts.iter().for_each(|chart| add(index.charts.entry(chart.clone())));
             one.groups.iter().for_each(|group| add(index.groups.entry(group.clone())));
@@ -55,22 +60,18 @@ impl ProgramIndex {
 }
 
 impl FirstPrograms {
-    fn add(&mut self, clusters: &[Option<ArcStr>], at: usize) {
+    /// Adds a program in the directories of some clusters, or of none.
+    fn add(&mut self, clusters: &[&ArcStr], at: usize) {
+        if clusters.is_empty() {
+            self.of_all.get_or_insert(at);
+        }
         for cluster in clusters {
-            self.0.entry(cluster.clone()).or_insert(at);
+            self.by_cluster.entry((*cluster).clone()).or_insert(at);
         }
     }
 
     /// The position of the first program that may run for a cluster.
     pub(super) fn of(&self, cluster: &str) -> Option<usize> {
-        let own = self.0.get(&Some(cluster.into()));
-        self.0.get(&None).into_iter().chain(own).min().copied()
+        self.of_all.into_iter().chain(self.by_cluster.get(cluster).copied()).min()
     }
-}
-
-/// The clusters whose directories contain a program; `None` for a program outside of these directories.
-fn clusters_of(path: &str, clusters: &BTreeSet<ArcStr>) -> Vec<Option<ArcStr>> {
-    let own: Vec<Option<ArcStr>> =
-        path.split('/').filter_map(|segment| clusters.get(segment)).map(|name| Some(name.clone())).collect();
-    if own.is_empty() { vec![None] } else { own }
 }

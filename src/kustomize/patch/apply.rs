@@ -30,12 +30,9 @@ pub(crate) struct Patch {
     pub(crate) span: Span,
     /// The number of visited values.
     pub(crate) steps: Cell<usize>,
-    /// The memory of the changed values, in bytes.
-    pub(crate) memory: Cell<usize>,
+    /// The number of items and entries that the changes have copied.
+    pub(crate) copies: Cell<usize>,
 }
-
-/// The memory of an item of a list or of an entry of a mapping that a change copies, in bytes.
-pub(crate) const MEMORY_OF_ITEM: usize = 160;
 
 /// The parts of the id that a strategic merge patch may change.
 #[derive(Clone, Copy)]
@@ -66,13 +63,13 @@ impl Patch {
         self.steps.take().saturating_add(self.target.as_ref().map_or(0, Selector::take_steps))
     }
 
-    /// The memory of the values that the patch has changed since the last call.
-    pub(crate) fn take_memory(&self) -> usize {
-        self.memory.take()
+    /// The number of items and entries that the patch has copied since the last call.
+    pub(crate) fn take_copies(&self) -> usize {
+        self.copies.take()
     }
 
-    fn count_memory(&self, before: &Node, after: &Node) {
-        self.memory.set(self.memory.get().saturating_add(after.unshared(before) * MEMORY_OF_ITEM));
+    fn count_copies(&self, before: &Node, after: &Node) {
+        self.copies.set(self.copies.get().saturating_add(after.unshared(before)));
     }
 
     /// Applies the patch to the objects that it selects, and returns the number of objects that its target selected.
@@ -180,7 +177,7 @@ impl Patch {
             }
             match json_patch::apply(&resource.with_history_annotation(), &operations, &self.steps) {
                 Ok(node) => {
-                    self.count_memory(&resource.node, &node);
+                    self.count_copies(&resource.node, &node);
                     // A JSON patch that deletes all annotations keeps the history.
                     resource.set_patched(&node);
                     positions.add(position, resource);
@@ -270,7 +267,7 @@ impl Patch {
         match merge(&resource.with_history_annotation(), patch, schema_type) {
             Ok(Some(merged)) => {
                 let node = self.keep_identity(&resource.node, merged);
-                self.count_memory(&resource.node, &node);
+                self.count_copies(&resource.node, &node);
                 if !resource.set_patched(&node) {
                     resource.history = History::default();
                 }

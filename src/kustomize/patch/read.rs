@@ -177,7 +177,7 @@ fn finish(
         keeps_previous_id: format != PatchFormat::Json,
         span,
         steps: Cell::default(),
-        memory: Cell::default(),
+        copies: Cell::default(),
     })
 }
 

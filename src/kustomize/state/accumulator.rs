@@ -23,6 +23,9 @@ use crate::yaml::{Name, Node};
 /// The maximum number of objects in a build.
 const MAX_OBJECTS: usize = 100_000;
 
+/// The memory of an item of a list or of an entry of a mapping that a change copies, in bytes.
+const MEMORY_OF_COPY: usize = 160;
+
 /// The maximum size of all objects of a build and of the files that its generators read, in bytes.
 const MAX_BYTES: usize = 256 << 20;
 
@@ -143,9 +146,9 @@ impl Accumulator {
         self.take_shared_bytes(bytes, at)
     }
 
-    /// Counts the memory of changed values, and returns whether all builds of the run are still within their limits.
-    pub(crate) fn take_memory(&mut self, bytes: usize, at: &Span) -> bool {
-        self.totals.add_bytes(bytes);
+    /// Counts copied items and entries, and returns whether all builds of the run are still within their limits.
+    pub(crate) fn take_copies(&mut self, count: usize, at: &Span) -> bool {
+        self.totals.add_bytes(count.saturating_mul(MEMORY_OF_COPY));
         self.is_within_totals(at)
     }
 

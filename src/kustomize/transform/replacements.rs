@@ -9,7 +9,6 @@ use crate::kustomize::file::kustomization_fields::REPLACEMENT;
 use crate::kustomize::file::typed::Decoder;
 use crate::kustomize::objects::resources::Resource;
 use crate::kustomize::objects::selector::Selector;
-use crate::kustomize::patch::apply::MEMORY_OF_ITEM;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::kustomize::text::field_change::{Change, Shape};
@@ -138,7 +137,7 @@ fn write_to(
         }
         let changed = fields.apply(resource)?;
         let (before, after) = (resource.node.weight(), changed.weight());
-        let memory = changed.unshared(&resource.node) * MEMORY_OF_ITEM;
+        let copies = changed.unshared(&resource.node);
         let id = resource.id.clone();
         resource.replace(changed);
         if resource.id != id {
@@ -147,7 +146,7 @@ fn write_to(
         let steps = before.max(after) / BYTES_OF_STEP * fields.paths.len();
         if !accumulator.take_steps(steps, target.span())
             || !accumulator.take_bytes(after.saturating_sub(before), target.span())
-            || !accumulator.take_memory(memory, target.span())
+            || !accumulator.take_copies(copies, target.span())
         {
             return Ok(());
         }

@@ -128,7 +128,7 @@ pub(crate) fn apply_patches(
         let resources = &mut accumulator.resources;
         let selected = patch.apply(resources, &mut positions, complete, schema.as_deref(), &mut findings);
         let is_small = accumulator.take_steps(patch.take_steps(), &patch.span);
-        if !is_small || !accumulator.take_memory(patch.take_memory(), &patch.span) {
+        if !is_small || !accumulator.take_copies(patch.take_copies(), &patch.span) {
             break;
         }
         let Some(selected) = selected else { continue };
