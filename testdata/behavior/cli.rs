@@ -138,6 +138,136 @@ fn a_tenant_of_the_earlier_revision_remains_a_tenant() {
     assert!(text(&output.stderr).contains("not linted as tenants"), "{}", text(&output.stderr));
 }
 
+/// A repository with one commit, and later changes of its files.
+struct Checkout(tempfile::TempDir);
+
+impl Checkout {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let checkout = Self(tempfile::tempdir().unwrap());
+        for (path, text) in files {
+            checkout.write(path, text);
+        }
+        let author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+        for arguments in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "first"]] {
+            let output =
+                Command::new("git").current_dir(checkout.0.path()).args(author).args(arguments).output().unwrap();
+            assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        }
+        checkout
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let full = self.0.path().join(path);
+        std::fs::create_dir_all(full.parent().unwrap()).unwrap();
+        std::fs::write(full, text).unwrap();
+    }
+
+    /// The findings since the commit.
+    fn since(&self) -> String {
+        let output = fleetwright(self.0.path(), &["lint", "--since", "HEAD", "--format", "concise"]);
+        assert!(output.status.code() < Some(2), "{}", text(&output.stderr));
+        text(&output.stdout)
+    }
+}
+
+/// The bootstrap of a cluster.
+fn bootstrap(cluster: &str) -> (String, String) {
+    let sync = format!(
+        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{name: flux-system, namespace: \
+         flux-system}}\nspec: {{interval: 1m, ref: {{branch: main}}, url: \"ssh://git@example.com/fleet\"}}\n---\n\
+         apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: flux-system, namespace: \
+         flux-system}}\nspec: {{interval: 10m, path: ./clusters/{cluster}, prune: true, sourceRef: {{kind: GitRepository, \
+         name: flux-system}}}}\n"
+    );
+    (format!("clusters/{cluster}/flux-system/gotk-sync.yaml"), sync)
+}
+
+/// A Kustomization of a cluster, with more fields.
+fn kustomization(cluster: &str, name: &str, namespace: &str, path: &str, more: &str) -> (String, String) {
+    let text = format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: {name}, namespace: \
+         {namespace}}}\nspec: {{interval: 1h, path: {path}, prune: true, sourceRef: {{kind: GitRepository, name: \
+         flux-system, namespace: flux-system}}{more}}}\n"
+    );
+    (format!("clusters/{cluster}/{name}.yaml"), text)
+}
+
+fn checkout(files: &[(String, String)]) -> Checkout {
+    Checkout::new(&files.iter().map(|(path, text)| (&**path, &**text)).collect::<Vec<(&str, &str)>>())
+}
+
+#[test]
+fn a_known_error_on_another_cluster_is_new() {
+    let twice = "resources: [missing.yaml]\n";
+    let apps = |cluster, path| kustomization(cluster, "apps", "flux-system", path, "");
+    let checkout = checkout(&[
+        bootstrap("prod"),
+        bootstrap("staging"),
+        apps("prod", "./apps/prod"),
+        apps("staging", "./apps/staging"),
+        ("apps/prod/config.yaml".into(), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: a}\n".into()),
+        ("apps/staging/kustomization.yaml".into(), twice.into()),
+    ]);
+    let (path, text) = apps("staging", "./apps/staging");
+    checkout.write(&path, &format!("# The error moves, and stays known.\n{text}"));
+    assert_eq!(checkout.since().lines().filter(|line| line.contains("error[")).count(), 0, "{}", checkout.since());
+    let (path, text) = apps("prod", "./apps/staging");
+    checkout.write(&path, &text);
+    let shown = checkout.since();
+    assert!(
+        shown.contains("apps/staging/kustomization.yaml:1") && shown.contains("error[missing-resource]"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn another_cluster_that_changes_a_name_spreads_no_error() {
+    let checkout = checkout(&[
+        bootstrap("prod"),
+        kustomization("prod", "apps", "flux-system", "./apps", ""),
+        ("apps/kustomization.yaml".into(), "resources: [missing.yaml]\n".into()),
+    ]);
+    let (path, text) = bootstrap("prod");
+    checkout.write(&format!("other/{path}"), &text.replace("./clusters", "./other/clusters"));
+    let shown = checkout.since();
+    assert!(!shown.contains("missing-resource"), "{shown}");
+}
+
+#[test]
+fn a_known_warning_that_becomes_an_error_is_new() {
+    let (sync, text) = bootstrap("other");
+    // The bootstrap of another directory lowers the errors of a cluster without a bootstrap.
+    let (lone, sync_of_lone) = (kustomization("prod", "apps", "flux-system", "./missing", ""), text);
+    let checkout = checkout(&[lone, (sync.clone(), sync_of_lone)]);
+    assert!(!checkout.since().contains("missing-path"), "{}", checkout.since());
+    std::fs::remove_file(checkout.0.path().join(sync)).unwrap();
+    let shown = checkout.since();
+    assert!(shown.contains("error[missing-path]"), "{shown}");
+}
+
+#[test]
+fn a_tenant_without_its_label_account_and_binding_remains_a_tenant() {
+    let account = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team, labels: {toolkit.fluxcd.io/tenant: team}}\n---\n\
+                   apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: flux, namespace: team}\n---\n\
+                   apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: flux, namespace: team}\n\
+                   roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}\n\
+                   subjects: [{kind: ServiceAccount, name: flux, namespace: team}]\n";
+    let apps = |more| kustomization("prod", "apps", "team", "./apps", more);
+    let checkout = checkout(&[
+        bootstrap("prod"),
+        apps(", serviceAccountName: flux, targetNamespace: team"),
+        ("clusters/prod/account.yaml".into(), account.into()),
+        ("apps/config.yaml".into(), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n".into()),
+    ]);
+    let (path, text) = apps(", targetNamespace: team");
+    checkout.write(&path, &text);
+    checkout.write("clusters/prod/account.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n");
+    let shown = checkout.since();
+    assert!(shown.contains("error[missing-service-account]"), "{shown}");
+    let output = fleetwright(checkout.0.path(), &["lint", "--format", "concise"]);
+    assert!(!self::text(&output.stdout).contains("missing-service-account"), "nothing else shows the tenant");
+}
+
 #[test]
 fn the_summary_counts_clusters_whose_errors_another_bootstrap_lowers() {
     let case = std::fs::read_to_string(crate::support::testdata("lint/tenant-cluster-admin/plain.md")).unwrap();

@@ -46,6 +46,8 @@ pub struct Tenancy {
     pub supposed: BTreeSet<String>,
     /// The namespaces that would belong to tenants without the ClusterRoleBindings of their accounts.
     pub platform: BTreeSet<String>,
+    /// The namespaces with Flux objects that do not belong to tenants, other than those of Flux.
+    pub of_platform: BTreeSet<String>,
     /// Service accounts outside of tenants' namespaces, as `namespace/name`, with their tenant.
     pub accounts: BTreeMap<String, String>,
     /// Namespaces from which a hub reconciles other clusters.
@@ -75,11 +77,11 @@ impl Tenancy {
     /// `home` is the namespace of the root's Kustomization. Without it, the objects show which namespaces are of Flux.
     /// `declared` are the namespaces of a fleet.yaml with their tenants. The tenants of other namespaces, such as the
     /// namespaces that a layout adds, are inferred.
-    pub fn detect(
+    pub fn detect<'d>(
         received: &[Applied<'_>],
         installations: &[&Installation],
         home: Option<&str>,
-        declared: Option<&BTreeMap<String, String>>,
+        declared: impl IntoIterator<Item = (&'d String, &'d String)>,
         governance: Governance,
     ) -> Self {
         let flux_namespaces = flux_namespaces(received, home);
@@ -92,13 +94,10 @@ impl Tenancy {
                 tenancy.hubs.insert(namespace.to_string());
             }
         }
-        (tenancy.tenants, tenancy.supposed, tenancy.platform) = tenancy.infer(received);
+        tenancy.infer(received);
         tenancy.accounts = tenancy.accounts_beside_flux(received);
-        let declared = declared.into_iter().flatten();
         for (namespace, name) in declared {
-            tenancy.supposed.remove(namespace);
-            tenancy.platform.remove(namespace);
-            tenancy.tenants.insert(namespace.clone(), Some(name.clone()));
+            tenancy.declare(namespace, name);
         }
         let governed = governance == Governance::Fleet;
         let has_tenants = !tenancy.tenants.is_empty() || !tenancy.accounts.is_empty();
@@ -114,9 +113,7 @@ impl Tenancy {
     /// Applies the configuration: the tenants of namespaces, and whether tenants share the cluster.
     pub fn apply(&mut self, configured: &config::Tenancy) {
         for (namespace, tenant) in configured.namespaces() {
-            self.supposed.remove(namespace);
-            self.platform.remove(namespace);
-            self.tenants.insert(namespace.to_string(), Some(tenant.to_string()));
+            self.declare(namespace, tenant);
         }
         self.accounts.extend(configured.accounts().map(|(account, tenant)| (account.to_string(), tenant.to_string())));
         self.multi_tenant = match configured.mode {
@@ -124,6 +121,14 @@ impl Tenancy {
             None => self.multi_tenant || !self.tenants.is_empty(),
         };
         self.unlocked = configured.lockdown.as_ref().map(|lockdown| lockdown.reason.clone());
+    }
+
+    /// Makes a namespace one of a tenant.
+    fn declare(&mut self, namespace: &str, tenant: &str) {
+        for others in [&mut self.supposed, &mut self.platform, &mut self.of_platform] {
+            others.remove(namespace);
+        }
+        self.tenants.insert(namespace.to_owned(), Some(tenant.to_owned()));
     }
 
     /// The service account that a controller impersonates by default.
@@ -236,12 +241,8 @@ impl Tenancy {
     /// namespace, or a Kustomization that delegates the namespace to another repository. The repository of a public
     /// project does not belong to a tenant. An operator binds its service account to a role of its own.
     ///
-    /// The second result has the namespaces without a label or a delegation, and the third one the namespaces that belong to
-    /// the platform only because of a ClusterRoleBinding.
-    fn infer(
-        &self,
-        received: &[Applied<'_>],
-    ) -> (BTreeMap<String, Option<String>>, BTreeSet<String>, BTreeSet<String>) {
+    /// The namespaces without a label or a delegation are only supposed to belong to tenants.
+    fn infer(&mut self, received: &[Applied<'_>]) {
         let mut found: BTreeMap<String, TenantCandidate> = BTreeMap::new();
         let of_projects = sources_of_projects(received);
         let of_others = self.sources_of_other_repositories(received);
@@ -292,16 +293,18 @@ impl Tenancy {
                 let is_labelled = is_labelled(namespace, candidate) && !platform;
                 is_bound(namespace, candidate) || (candidate.holds_flux && is_labelled)
             });
-        let platform = others.into_iter().filter(|(namespace, candidate)| {
+        let platform = others.iter().filter(|(namespace, candidate)| {
             let is_confined = || candidate.accounts.iter().any(|account| self.is_bound(namespace, account));
             let is_candidate = candidate.holds_flux && is_bound_everywhere(namespace, candidate);
             is_candidate && (is_confined() || is_labelled(namespace, candidate))
         });
-        let platform = platform.map(|(namespace, _)| namespace).collect();
+        let platform = platform.map(|(namespace, _)| namespace.clone()).collect();
         let supposed = tenants.iter().filter(|(_, candidate)| is_supposed(candidate));
         let supposed = supposed.map(|(namespace, _)| namespace.clone()).collect();
         let tenants = tenants.into_iter().map(|(namespace, candidate)| (namespace, candidate.label)).collect();
-        (tenants, supposed, platform)
+        let of_platform = others.into_iter().filter(|(_, candidate)| candidate.holds_flux);
+        let of_platform = of_platform.map(|(namespace, _)| namespace).collect();
+        (self.tenants, self.supposed, self.platform, self.of_platform) = (tenants, supposed, platform, of_platform);
     }
 }
 
@@ -368,7 +371,7 @@ mod tests {
         let text = format!("apiVersion: fleetwright.dev/v1alpha1\nkind: Config\nlint: {{tenancy: {yaml}}}\n");
         let (settings, findings) = config::read(&File::new(config::PATH, text));
         assert_eq!(findings, []);
-        let mut tenancy = Tenancy::detect(&[], &[], None, None, Governance::None);
+        let mut tenancy = Tenancy::detect(&[], &[], None, [], Governance::None);
         tenancy.apply(&settings.lint.tenancy);
         tenancy
     }

@@ -26,6 +26,7 @@ struct Key<'a> {
     programs: Vec<&'a str>,
     declared: Vec<bool>,
     installations: Vec<(&'a str, bool, &'a BTreeMap<String, Locks>)>,
+    former_tenants: Option<&'a BTreeMap<String, String>>,
     /// The versions of Flux and Kubernetes in fleet.yaml.
     versions: Option<(Option<&'a str>, Option<&'a str>)>,
     /// The name, if the configuration has settings of the cluster itself, or a program mentions paths.
@@ -92,6 +93,7 @@ impl<'a> Key<'a> {
             programs: programs.files().collect(),
             declared: settings.external.iter().map(|declared| declared.is_on(&cluster.name)).collect(),
             installations: installations.of_receiver(receiver).into_iter().map(installed).collect(),
+            former_tenants: options.former_tenants.get(&full_name),
             versions: versions.map(|versions| (versions.flux.as_deref(), versions.kubernetes.as_deref())),
             name: is_special.then_some(&*cluster.name),
         }

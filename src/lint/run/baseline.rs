@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use arcstr::ArcStr;
 use serde::{Deserialize, Serialize};
 
 use crate::base::finding::{Finding, ObjectRef, Severity};
@@ -21,7 +22,8 @@ pub struct Baseline {
 }
 
 /// A recorded finding. The fingerprint identifies it. The other fields are for readers, and must be those of the finding:
-/// otherwise, an entry could hide another finding than the one that it shows.
+/// otherwise, an entry could hide another finding than the one that it shows. An entry does not hide a finding with a
+/// higher severity: for example, a warning may become an error since the protection that lowered it was removed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
@@ -36,6 +38,10 @@ pub struct Entry {
     pub object: Option<String>,
     /// The fingerprint, which stays the same if lines move.
     pub fingerprint: String,
+    /// The clusters with the finding, if the entry is not from a file. A file does not record them: otherwise, each new
+    /// cluster would need a new baseline.
+    #[serde(skip)]
+    clusters: Option<Vec<ArcStr>>,
 }
 
 /// The use of a baseline in a run.
@@ -82,9 +88,31 @@ impl Baseline {
         self.findings.len()
     }
 
+    /// Renames the recorded clusters. A cluster without a new name is no longer recorded.
+    pub(super) fn rename_clusters(&mut self, names: &BTreeMap<ArcStr, ArcStr>) {
+        for clusters in self.findings.iter_mut().filter_map(|entry| entry.clusters.as_mut()) {
+            *clusters = clusters.iter().filter_map(|name| names.get(name).cloned()).collect();
+        }
+    }
+
     /// Returns whether no finding is recorded.
     pub fn is_empty(&self) -> bool {
         self.findings.is_empty()
+    }
+}
+
+impl Entry {
+    /// Returns whether the entry has the file, rule and object of a finding.
+    fn is_of(&self, finding: &Self, renames: &Renames) -> bool {
+        let path = renames.get(&finding.path).unwrap_or(&finding.path);
+        (&self.path, &self.rule, &self.object) == (path, &finding.rule, &finding.object)
+    }
+
+    /// Returns whether a finding is no worse than the entry: it has no higher severity, and is no error of another cluster.
+    fn hides(&self, finding: &Self) -> bool {
+        let had = |cluster| self.clusters.as_ref().is_none_or(|clusters| clusters.contains(cluster));
+        let is_spread = finding.severity == Severity::Error && !finding.clusters.iter().flatten().all(had);
+        finding.severity <= self.severity && !is_spread
     }
 }
 
@@ -100,15 +128,13 @@ impl BaselineUse {
                 let mut prints = prints.iter();
                 let known = findings.extract_if(.., |finding| {
                     let mut of_parts = prints.next().into_iter().flatten();
-                    let (rule, severity) = (finding.rule, finding.severity);
+                    let kind = Kind::of(finding);
                     let mut is_known = |span: &Span, object: Option<&ObjectRef>| {
                         let Some(print) = of_parts.next() else { return false };
-                        let shown = entry((rule, severity), span, object, print.clone());
-                        let is_it = |entry: &&Entry| {
-                            let path = renames.get(&shown.path).unwrap_or(&shown.path);
-                            (&entry.path, &entry.rule, &entry.object) == (path, &shown.rule, &shown.object)
-                        };
-                        open.get(print.as_str()).is_some_and(is_it) && open.remove(print.as_str()).is_some()
+                        let shown = entry(&kind, span, object, print.clone());
+                        let is_it = |entry: &&Entry| entry.is_of(&shown, renames);
+                        let recorded = open.get(print.as_str()).copied().filter(is_it);
+                        recorded.is_some_and(|entry| open.remove(print.as_str()).is_some() && entry.hides(&shown))
                     };
                     finding.accept_parts("known:", &mut is_known)
                 });
@@ -131,21 +157,35 @@ impl BaselineUse {
     }
 }
 
+/// What the parts of a finding have in common.
+struct Kind {
+    rule: &'static str,
+    severity: Severity,
+    clusters: Vec<ArcStr>,
+}
+
+impl Kind {
+    fn of(finding: &Finding) -> Self {
+        Self { rule: finding.rule, severity: finding.severity, clusters: finding.clusters.clone() }
+    }
+}
+
 /// The entries of a finding: one for each part.
 fn entries((finding, fingerprints): (&Finding, Vec<String>)) -> Vec<Entry> {
     let whole = (&finding.at.span, finding.object.as_ref());
     let parts = finding.parts().iter().map(|part| (&part.span, part.object.as_ref()));
     let parts = parts.chain(finding.parts().is_empty().then_some(whole));
-    let kind = (finding.rule, finding.severity);
-    parts.zip(fingerprints).map(|((span, object), fingerprint)| entry(kind, span, object, fingerprint)).collect()
+    let kind = Kind::of(finding);
+    parts.zip(fingerprints).map(|((span, object), fingerprint)| entry(&kind, span, object, fingerprint)).collect()
 }
 
-fn entry((rule, severity): (&str, Severity), span: &Span, object: Option<&ObjectRef>, fingerprint: String) -> Entry {
+fn entry(kind: &Kind, span: &Span, object: Option<&ObjectRef>, fingerprint: String) -> Entry {
     let file = span.file();
     let path = match file.root() {
         Some(root) => format!("{}/{}", root.trim_end_matches('/'), file.path()),
         None => file.path().to_owned(),
     };
     let object = object.map(|object| object.to_string().replace('`', ""));
-    Entry { path, rule: rule.to_owned(), severity, object, fingerprint }
+    let clusters = Some(kind.clusters.clone());
+    Entry { path, rule: kind.rule.to_owned(), severity: kind.severity, object, fingerprint, clusters }
 }

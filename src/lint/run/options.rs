@@ -32,6 +32,8 @@ pub struct Options {
     pub governance: Governance,
     /// The tenant of each tenant namespace, if the tenants are declared.
     pub tenants: Option<BTreeMap<String, String>>,
+    /// The tenants of an earlier state: for each receiver, the tenant of each namespace.
+    pub former_tenants: BTreeMap<String, BTreeMap<String, String>>,
     /// The admission policies of the configuration.
     pub policies: Vec<Source>,
     /// Whether to show pedantic findings.

@@ -399,7 +399,9 @@ fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: 
     let is_bootstrapped = receiver.target.is_none() && !receiver.cluster.name.is_empty();
     let root = receiver.cluster.appliers.first().filter(|_| is_bootstrapped);
     let home = root.and_then(|root| root.reference.namespace.as_deref());
-    let mut tenancy = Tenancy::detect(&telling, &installation, home, options.tenants.as_ref(), options.governance);
+    let former = options.former_tenants.get(&receiver.to_string()).into_iter().flatten();
+    let declared = options.tenants.iter().flatten().chain(former);
+    let mut tenancy = Tenancy::detect(&telling, &installation, home, declared, options.governance);
     tenancy.detect_operator(&telling, |release| receiver.cluster.values(release));
     tenancy.apply(&options.lint.tenancy);
     tenancy

@@ -1,13 +1,16 @@
 //! The findings that a change introduces.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::ManuallyDrop;
+
+use arcstr::ArcStr;
 
 use super::baseline::{Baseline, BaselineUse};
 use super::options::Options;
 use super::repository::{Outcome, judge_with, record, tenancy_classes};
 use crate::base::finding::Finding;
 use crate::base::fingerprint::Renames;
-use crate::flux::{Receiver, Repo};
+use crate::flux::{Receiver, Repo, Tenancy};
 use crate::text::{File, Tree};
 
 /// The rules whose findings may follow from findings of another rule, each with that rule.
@@ -20,84 +23,138 @@ const FOLLOWING: [(&str, &str); 3] = [
 /// Checks a repository with the files of `present`, and reports only the findings that an earlier state does not have.
 ///
 /// Both states are checked with the same options. `read_earlier` reads the earlier state. It is read only if the later one
-/// has findings, and is checked only by the rules that have them. A tenant of the earlier state remains a tenant: otherwise,
-/// a change that gives its account all rights could also make its namespace one of the platform.
+/// has findings, or Flux objects of the platform beside those of tenants; it is checked only by the rules of the findings.
+///
+/// A tenant of the earlier state remains a tenant: otherwise, a change that gives its account all rights could also make its
+/// namespace one of the platform.
 pub fn judge_since<E>(
     repo: &Repo,
     options: &Options,
     present: &Tree,
     read_earlier: impl FnOnce() -> Result<Tree, E>,
 ) -> Result<Outcome, E> {
-    let (mut read_earlier, mut read) = (Some(read_earlier), None);
-    let mut earlier = || -> Result<Tree, E> {
-        if let Some(reader) = read_earlier.take() {
-            read = Some(reader()?);
-        }
-        Ok(read.clone().unwrap_or_default())
-    };
-    let outcome = compare(repo, options, present, &mut earlier)?;
-    if outcome.platform.is_empty() {
-        return Ok(outcome);
-    }
-    let mut tenants = former_tenants(repo, options, &earlier()?);
-    tenants.retain(|namespace, _| outcome.platform.contains(namespace));
-    if tenants.is_empty() {
-        return Ok(outcome);
-    }
+    let mut former = Former { read: Some(read_earlier), state: None, repo, present, options };
     let mut options = options.clone();
-    options.tenants.get_or_insert_default().extend(tenants);
-    compare(repo, &options, present, &mut earlier)
-}
-
-/// The namespaces of tenants in an earlier state. A tenant without a name has the name of its namespace.
-fn former_tenants(repo: &Repo, options: &Options, earlier: &Tree) -> BTreeMap<String, String> {
-    let former = Repo::load_beside(earlier, &options.settings, repo);
-    let receivers: Vec<Receiver<'_>> = former.clusters.iter().flat_map(Receiver::all).collect();
-    let receivers: Vec<&Receiver<'_>> = receivers.iter().collect();
-    let (_, tenancies) = tenancy_classes(&former, &receivers, options);
-    let tenants = tenancies.into_iter().flat_map(|(_, tenancy)| tenancy.tenants);
-    tenants.map(|(namespace, name)| (namespace.clone(), name.unwrap_or(namespace))).collect()
-}
-
-fn compare<E>(
-    repo: &Repo,
-    options: &Options,
-    present: &Tree,
-    read_earlier: &mut impl FnMut() -> Result<Tree, E>,
-) -> Result<Outcome, E> {
+    options.former_tenants = former_tenants(repo, &options, &mut former)?;
     let mut failure = None;
-    let outcome = judge_with(repo, options, |findings| {
+    let outcome = judge_with(repo, &options, |findings| {
         if findings.is_empty() {
             return BaselineUse::None;
         }
-        match read_earlier() {
-            Ok(earlier) => {
-                BaselineUse::Compare(record_rules_of(findings, repo, options, &earlier), renames(present, &earlier))
-            }
-            Err(error) => {
+        former.state().map_or_else(
+            |error| {
                 failure = Some(error);
                 BaselineUse::None
-            }
-        }
+            },
+            |state| BaselineUse::Compare(state.record_rules_of(findings, repo, &options), state.renames.clone()),
+        )
     });
     failure.map_or(Ok(outcome), Err)
 }
 
-/// Records the findings of an earlier state by the rules of some findings.
-fn record_rules_of(findings: &[Finding], repo: &Repo, options: &Options, earlier: &Tree) -> Baseline {
-    let own: BTreeSet<&str> = findings.iter().map(|finding| finding.rule).collect();
-    // A finding that follows from another one is not reported in a state with both.
-    let causes = FOLLOWING.iter().filter(|(rule, _)| own.contains(rule)).map(|(_, cause)| *cause);
-    let rules: BTreeSet<&str> = own.iter().copied().chain(causes).collect();
-    let mut options = options.clone();
-    options.forget_comments();
-    options.read_comments(earlier);
-    options.only = rules.into_iter().map(str::to_owned).collect();
-    let former = Repo::load_beside(earlier, &options.settings, repo);
-    let recorded = record(&former, &options);
-    // The process ends soon, so freeing a million nodes would only cost time.
-    std::mem::forget(former);
-    recorded
+/// The earlier state, which is read on demand.
+struct Former<'a, F> {
+    read: Option<F>,
+    state: Option<State>,
+    repo: &'a Repo,
+    present: &'a Tree,
+    options: &'a Options,
+}
+
+/// An earlier state of a repository.
+struct State {
+    tree: Tree,
+    /// The process ends soon, so freeing a million nodes would only cost time.
+    repo: ManuallyDrop<Repo>,
+    renames: Renames,
+}
+
+impl<E, F: FnOnce() -> Result<Tree, E>> Former<'_, F> {
+    fn state(&mut self) -> Result<&State, E> {
+        let tree = match self.read.take() {
+            Some(read) => read()?,
+            None => Tree::default(),
+        };
+        let load = || {
+            let repo = ManuallyDrop::new(Repo::load_beside(&tree, &self.options.settings, self.repo));
+            State { renames: renames(self.present, &tree), repo, tree }
+        };
+        Ok(self.state.get_or_insert_with(load))
+    }
+}
+
+/// The tenants of the earlier state whose namespaces have Flux objects and no tenant now, for each receiver.
+fn former_tenants<E, F: FnOnce() -> Result<Tree, E>>(
+    repo: &Repo,
+    options: &Options,
+    former: &mut Former<'_, F>,
+) -> Result<BTreeMap<String, BTreeMap<String, String>>, E> {
+    let now = tenancy_of_each(repo, options);
+    if now.values().all(|tenancy| tenancy.of_platform.is_empty()) {
+        return Ok(BTreeMap::new());
+    }
+    let state = former.state()?;
+    let names = state.names_now(repo);
+    let lost = |(name, earlier): (String, Tenancy)| {
+        let name = names.get(&*name)?.to_string();
+        let of_platform = &now.get(&name)?.of_platform;
+        let lost = earlier.tenants.into_iter().filter(|(namespace, _)| of_platform.contains(namespace));
+        // A tenant without a name has the name of its namespace.
+        let tenants = lost.map(|(namespace, tenant)| (namespace.clone(), tenant.unwrap_or(namespace)));
+        let tenants: BTreeMap<String, String> = tenants.collect();
+        (!tenants.is_empty()).then_some((name, tenants))
+    };
+    Ok(tenancy_of_each(&state.repo, options).into_iter().filter_map(lost).collect())
+}
+
+/// The tenancy of each receiver, by name.
+fn tenancy_of_each(repo: &Repo, options: &Options) -> BTreeMap<String, Tenancy> {
+    let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::all).collect();
+    let receivers: Vec<&Receiver<'_>> = receivers.iter().collect();
+    let (of_receiver, tenancies) = tenancy_classes(repo, &receivers, options);
+    let tenancy = |class: usize| tenancies.get(class).map(|(_, tenancy)| tenancy.clone()).unwrap_or_default();
+    receivers.iter().zip(of_receiver).map(|(receiver, class)| (receiver.to_string(), tenancy(class))).collect()
+}
+
+impl State {
+    /// Records the findings of the state by the rules of some findings.
+    fn record_rules_of(&self, findings: &[Finding], repo: &Repo, options: &Options) -> Baseline {
+        let own: BTreeSet<&str> = findings.iter().map(|finding| finding.rule).collect();
+        // A finding that follows from another one is not reported in a state with both.
+        let causes = FOLLOWING.iter().filter(|(rule, _)| own.contains(rule)).map(|(_, cause)| *cause);
+        let rules: BTreeSet<&str> = own.iter().copied().chain(causes).collect();
+        let mut options = options.clone();
+        options.forget_comments();
+        options.read_comments(&self.tree);
+        options.only = rules.into_iter().map(str::to_owned).collect();
+        options.former_tenants.clear();
+        let mut recorded = record(&self.repo, &options);
+        recorded.rename_clusters(&self.names_now(repo));
+        recorded
+    }
+
+    /// The names of the receivers of the state now. A root is identified by the directory that it syncs, since another
+    /// cluster may change the name of a cluster; a root that syncs another directory now keeps its name.
+    fn names_now(&self, repo: &Repo) -> BTreeMap<ArcStr, ArcStr> {
+        let renamed = |folder: &str| {
+            let below = |path: &str| path.strip_prefix(folder).filter(|rest| rest.starts_with('/')).map(str::to_owned);
+            let mut moved = self.renames.iter().filter_map(|(now, before)| Some((below(now)?, before)));
+            let before = moved.find_map(|(rest, before)| before.strip_suffix(&rest).map(str::to_owned));
+            before.unwrap_or_else(|| folder.to_owned())
+        };
+        let receivers = |repo: &Repo| -> Vec<((String, Option<ArcStr>), ArcStr)> {
+            let all = repo.clusters.iter().flat_map(Receiver::all);
+            all.map(|one| ((one.cluster.folder.clone(), one.target.clone()), one.to_string().into())).collect()
+        };
+        let now = receivers(repo).into_iter().map(|((folder, target), name)| ((renamed(&folder), target), name));
+        let now: BTreeMap<(String, Option<ArcStr>), ArcStr> = now.collect();
+        let names: BTreeSet<&ArcStr> = now.values().collect();
+        let earlier = receivers(&self.repo).into_iter().filter_map(|(root, name)| {
+            let name_now = now.get(&root).or_else(|| names.get(&name).copied())?;
+            Some((name, name_now.clone()))
+        });
+        earlier.collect()
+    }
 }
 
 /// The files that only the present state has, with the path of a file with the same text that only the earlier state has.

@@ -1,9 +1,10 @@
 //! The findings that a change introduces: those of the later state without those of the earlier one.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use fleetwright::base::finding::Finding;
+use arcstr::ArcStr;
+use fleetwright::base::finding::{Finding, Severity};
 use fleetwright::base::fingerprint::fingerprints_of_parts;
 use fleetwright::flux::Repo;
 use fleetwright::lint::{Options, Outcome, judge, judge_since, run};
@@ -52,11 +53,23 @@ fn introduced(earlier: &Tree, later: &Tree, options: &Options) -> Option<String>
     let read_earlier = || Ok::<Tree, Infallible>(earlier.clone());
     let Ok(Outcome { findings: found, .. }) = judge_since(&repo, &with_comments, later, read_earlier);
     let (before, after) = (run(earlier, options).findings, run(later, options).findings);
-    let known: BTreeSet<String> = fingerprints_of_parts(&before).into_iter().flatten().collect();
+    let of_finding = |(finding, prints): (&Finding, Vec<String>)| -> Vec<(String, (Severity, Vec<ArcStr>))> {
+        prints.into_iter().map(|print| (print, (finding.severity, finding.clusters.clone()))).collect()
+    };
+    let known: BTreeMap<String, (Severity, Vec<ArcStr>)> =
+        before.iter().zip(fingerprints_of_parts(&before)).flat_map(of_finding).collect();
     let prints = fingerprints_of_parts(&after);
     let new = after.into_iter().zip(prints).filter_map(|(mut finding, prints)| {
+        let (severity, clusters) = (finding.severity, finding.clusters.clone());
+        // An error on another cluster is new.
+        let is_worse = |(before, had): &(Severity, Vec<ArcStr>)| {
+            let is_spread = severity == Severity::Error && !clusters.iter().all(|cluster| had.contains(cluster));
+            severity > *before || is_spread
+        };
         let mut prints = prints.into_iter();
-        let is_known = |_: &_, _: Option<&_>| prints.next().is_some_and(|print| known.contains(&print));
+        let is_known = |_: &_, _: Option<&_>| {
+            prints.next().is_some_and(|print| known.get(&print).is_some_and(|entry| !is_worse(entry)))
+        };
         (!finding.accept_parts("known:", is_known)).then_some(finding)
     });
     let new: Vec<Finding> = new.collect();

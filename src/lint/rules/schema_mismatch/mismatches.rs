@@ -263,15 +263,16 @@ fn is_judged(applied: &Applied<'_>) -> bool {
     applied.apply_mode() != ApplyMode::Ignored && is_written(applied.object)
 }
 
-/// Returns whether a file contains the object, and not a controller that generates it.
+/// Returns whether a file contains the object, and not a controller that generates it. A generated mapping has its keys and
+/// values at the same places.
 fn is_written(object: &Object) -> bool {
-    let Some(kind) = object.node.get("kind") else { return false };
-    let written = kind.origin.written().text();
-    if written.starts_with('#') {
+    let Some(kind) = object.node.entry("kind") else { return false };
+    let written = kind.node.origin.written();
+    if written.text().starts_with('#') {
         // The root that `flux bootstrap` will write to a file that contains only comments.
         return false;
     }
-    written.contains(object.kind()) || (is_kind_unknown(object) && written.contains("${"))
+    kind.key_span().range() != written.range() || written.text().contains(object.kind())
 }
 
 /// The faults of a definition, which the API server rejects.
