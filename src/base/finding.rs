@@ -125,6 +125,8 @@ pub struct Finding {
     pub fix: Option<Box<Fix>>,
     /// The number of findings that follow from this finding, and that are not reported.
     pub followers: usize,
+    /// The first minor release of Flux in which the fault exists, such as `(2, 7)`; `None` if all releases have it.
+    pub since_flux: Option<(u64, u64)>,
 }
 
 /// The faults that a rule reports in one finding.
@@ -248,12 +250,20 @@ impl Finding {
             others: None,
             fix: None,
             followers: 0,
+            since_flux: None,
         }
     }
 
     /// Creates a warning.
     pub fn warning(rule: &'static str, at: impl Into<Label>, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(rule, at, message) }
+    }
+
+    /// Sets the first minor release of Flux in which the fault exists.
+    #[must_use]
+    pub fn since_flux(mut self, release: (u64, u64)) -> Self {
+        self.since_flux = Some(release);
+        self
     }
 
     /// Sets the help.

@@ -34,4 +34,3 @@ pub use rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
 pub(crate) use state::accumulator::ALL_BUILDS;
 pub use state::totals::{Limits, Totals};
 pub use text::scope::is_cluster_scoped;
-pub(crate) use transform::images::IMAGES_OF_VOLUMES;

@@ -22,6 +22,12 @@ use crate::kustomize::transform::sequence;
 use crate::text::{File, Reads};
 use crate::yaml::DUPLICATE_KEY;
 
+/// The first release of Flux with kustomize 5.1, which runs generators before components, so that a generator no longer
+/// changes an object of a component.
+///
+/// Source: kustomize #5170; `go.mod` of kustomize-controller 1.1 (`kustomize/api` 0.13.4) and 1.2 (0.16.0).
+const FLUX_WITH_EARLY_GENERATORS: (u64, u64) = (2, 2);
+
 /// The cache of built directories.
 ///
 /// No thread holds the lock during a build. Two threads that need one directory at the same time both build that
@@ -234,9 +240,16 @@ impl<'a> Walk<'a> {
         }
         load_config::run(self.files, definition, accumulator);
         config_maps::run(self.files, definition, accumulator);
+        let unmatched = std::mem::take(&mut accumulator.unmatched_generators);
         self.generate(definition, accumulator);
         for item in definition.items("components") {
             self.component(definition, item, accumulator);
+        }
+        for (at, id) in unmatched {
+            let is_of_component = accumulator.resources.list.iter().any(|resource| resource.id == id);
+            if let Some(finding) = accumulator.findings.get_mut(at).filter(|_| is_of_component) {
+                finding.since_flux = Some(FLUX_WITH_EARLY_GENERATORS);
+            }
         }
         sequence::run(self.files, definition, accumulator);
         accumulator.change(|accumulator| self.transform(definition, accumulator));

@@ -253,6 +253,7 @@ pub(crate) fn add_generated(
         ([], _) => {
             let message = format!("{kind} `{name}` does not exist, so the generator cannot {verb} it");
             let help = "correct the name or namespace, or remove `behavior` to create an object";
+            accumulator.unmatched_generators.push((accumulator.findings.len(), resource.id));
             accumulator.fail(error(message).help(help));
         }
         ([index], Behavior::Create) => {

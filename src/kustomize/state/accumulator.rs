@@ -55,6 +55,8 @@ pub(crate) struct Accumulator {
     pub(crate) charts: Vec<Finding>,
     /// The patches with a `target`, and whether the target selected objects.
     pub(crate) patch_targets: Vec<PatchTarget>,
+    /// The objects that generators cannot change because they do not exist, with the positions of the findings.
+    pub(crate) unmatched_generators: Vec<(usize, ResourceId)>,
     /// The bases that kustomizations load from a URL.
     pub(crate) remote: Vec<RemoteBase>,
     /// The bases whose objects are missing, because the bases have no copy.

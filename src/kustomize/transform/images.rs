@@ -11,10 +11,14 @@ use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::yaml::{ChangedBy, Node, Reader, Scalar, Style, Value};
 
-/// The message about a field `volumes` with another type than that of a Pod. kustomize reads it since 5.7.
+/// The first release of Flux with kustomize 5.7, which reads the images of volumes.
 ///
-/// Source: `imagesFieldSpecs` of kustomize's `builtinpluginconsts`, since `api` 0.20.0.
-pub(crate) const IMAGES_OF_VOLUMES: &str =
+/// Source: `imagesFieldSpecs` of kustomize's `builtinpluginconsts`, since `api` 0.20.0; `go.mod` of kustomize-controller 1.6
+/// (`kustomize/api` 0.19.0) and 1.7 (0.20.1).
+const FLUX_WITH_VOLUMES: (u64, u64) = (2, 7);
+
+/// The message about a field `volumes` with another type than that of a Pod.
+const IMAGES_OF_VOLUMES: &str =
     "`images` sets the images of `volumes`, and kustomize fails because this is not an item of a Pod's volumes";
 
 /// Applies the entries of `images` to all objects.
@@ -53,9 +57,10 @@ pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Acc
                 match spec.apply(&node, CreateKind::Nothing, &mut change) {
                     Ok(changed) => node = changed.unwrap_or(node),
                     Err(error) if spec.path.ends_with("volumes[]/image/reference") => {
-                        failure = Some(FieldError { message: IMAGES_OF_VOLUMES.to_owned(), ..error });
+                        let message = IMAGES_OF_VOLUMES;
+                        failure = Some(Finding::error(FAILED_BUILD, error.span, message).since_flux(FLUX_WITH_VOLUMES));
                     }
-                    Err(error) => failure = Some(error),
+                    Err(error) => failure = Some(Finding::error(FAILED_BUILD, error.span, error.message)),
                 }
             }
             resource.node = node;
@@ -64,8 +69,8 @@ pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Acc
             {
                 return;
             }
-            if let Some(error) = failure {
-                accumulator.fail(Finding::error(FAILED_BUILD, error.span, error.message));
+            if let Some(finding) = failure {
+                accumulator.fail(finding);
             }
         }
         if let Some(name) = entry.get("name") {
