@@ -8,13 +8,14 @@ use super::output::{BuildFacts, Output};
 use super::overlay::overlay;
 use super::shared_specs::SharedSpecs;
 use super::sops;
-use crate::base::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Follows, Label, Severity};
 use crate::base::group_findings::sort;
 use crate::flux::model::applier_kind::State;
 use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::model::objects::Objects;
 use crate::flux::model::variables::Variables;
 use crate::flux::object::common_metadata::set_common_metadata;
+use crate::flux::object::kustomization_path::below;
 use crate::flux::source::artifact::Artifact;
 use crate::flux::variables::shared_substitution::{Substituted, SubstitutionCache};
 use crate::flux::variables::substitute::rule_ids::UNDEFINED_VARIABLE;
@@ -22,12 +23,16 @@ use crate::flux::variables::substitute::substitute_known;
 use crate::flux::variables::substitute::undefined::UndefinedVariable;
 use crate::flux::variables::substitution::Substitution;
 use crate::kube::{Object, ObjectId};
-use crate::kustomize::{ALL_BUILDS, FAILED_BUILD, FILE_NAMES, NOT_AN_OBJECT};
-use crate::text::{Entry, Index, LoadError, Span, folder_of};
-use crate::yaml::Node;
+use crate::kustomize::{ALL_BUILDS, FAILED_BUILD, FILE_NAMES, Files, MISSING_RESOURCE, NOT_AN_OBJECT};
+use crate::text::{Entry, Index, LoadError, Span, folder_of, join};
+use crate::yaml::{INVALID_YAML, Node};
 
 /// The id of the rule for paths that the source does not contain.
 pub const MISSING_PATH: &str = "missing-path";
+
+/// The help for a path that the source excludes.
+const EXCLUDED: &str = "correct the path, or the exclusions in `.sourceignore`, `spec.ignore` or `spec.sparseCheckout` \
+                        of the source: Flux applies nothing until the path exists";
 
 /// Builds the directory of a Kustomization from the artifact of its source.
 pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs) -> Output {
@@ -41,10 +46,7 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
         let mut finding = missing(kustomization, place, &spec.folder, is_file);
         if artifact.leaves_out(&spec.folder) {
             finding.message.push_str(", which excludes it");
-            finding = finding.help(
-                "correct the path, or the exclusions in `.sourceignore`, `spec.ignore` or `spec.sparseCheckout` of the \
-                 source: Flux applies nothing until the path exists",
-            );
+            finding = finding.help(EXCLUDED);
         }
         // A Kustomization with a missing path certainly applies nothing.
         return Output { whole: true, ..Output::new(Vec::new(), vec![finding]) };
@@ -56,14 +58,21 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
     let mut findings = std::mem::take(&mut build.findings);
     findings.extend(overlay.findings);
     findings.extend(chart_findings(std::mem::take(&mut build.charts)));
+    let has_charts = follow_charts(&mut findings, files, spec);
     for finding in &mut findings {
         finding.object.get_or_insert_with(|| spec.reference.clone());
+        if finding.rule == MISSING_RESOURCE {
+            name_exclusion(finding, kustomization, artifact);
+        }
         // The limit of all builds is reported for the applier. Other appliers of the directory would report it again.
         if let Some(exceeded) = finding.message.strip_prefix(ALL_BUILDS).filter(|_| finding.rule == FAILED_BUILD) {
             *finding = too_many(spec, exceeded.trim_start());
         } else if finding.rule == FAILED_BUILD && finding.message.starts_with(NOT_AN_OBJECT) {
             let summary = format!(" documents in the directory of {} are not valid objects", spec.reference);
             *finding = finding.clone().caused_by(format!("{} {NOT_AN_OBJECT}", spec.reference), "", summary);
+            if has_charts {
+                *finding = finding.clone().help(OF_CHART_FILES).help_for_all(OF_CHART_FILES);
+            }
         }
     }
     sort(&mut findings);
@@ -85,6 +94,42 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
     let mut output = Output::with(objects, findings, Arc::new(facts), specs);
     output.built_for = [kustomization.clone()].into();
     output
+}
+
+/// Lets the finding of a path of a kustomization say that the source excludes the path, if it does.
+fn name_exclusion(finding: &mut Finding, kustomization: &Object, artifact: &Artifact) {
+    let span = &finding.at.span;
+    let text = span.text().trim_matches(['"', '\'']);
+    let path = join(folder_of(span.file().path()), text).filter(|path| artifact.leaves_out(path));
+    let Some(path) = path else { return };
+    let source = source_of(kustomization);
+    finding.message = format!("{source} excludes `{text}`");
+    let summary = format!(" kustomizations list `{path}`, which {source} excludes");
+    *finding = finding.clone().fixed_by(None).help(EXCLUDED).caused_by(format!("excluded {path}"), "", summary);
+}
+
+/// The help for a path without a kustomization.yaml that contains Helm charts.
+const OF_CHART_FILES: &str = "the directory has no kustomization.yaml, so Flux reads all of its YAML files as objects, also those of Helm charts: \
+     add a kustomization.yaml, or exclude the charts in `.sourceignore`";
+
+/// Lets the template expressions in the files of Helm charts follow from the documents of the charts that are not objects.
+/// The result is whether the directory contains such documents.
+fn follow_charts(findings: &mut [Finding], files: &Files, spec: &ApplierSpec) -> bool {
+    let is_of_chart = |finding: &Finding| {
+        let folder = folder_of(finding.at.span.file().path());
+        let mut above = std::iter::successors(Some(folder), |folder| (!folder.is_empty()).then(|| folder_of(folder)));
+        above.any(|folder| files.tree().has_file(&below(folder, "Chart.yaml")))
+    };
+    let is_object = |finding: &Finding| !(finding.rule == FAILED_BUILD && finding.message.starts_with(NOT_AN_OBJECT));
+    if findings.iter().all(is_object) || !findings.iter().any(|finding| !is_object(finding) && is_of_chart(finding)) {
+        return false;
+    }
+    for finding in findings.iter_mut().filter(|finding| finding.rule == INVALID_YAML && is_of_chart(finding)) {
+        let follows = Follows { rules: &[FAILED_BUILD], object: spec.reference.clone(), stands_alone: true };
+        let caused = if finding.cause.is_some() { finding.clone() } else { finding.clone().caused_by("", "", "") };
+        *finding = caused.following(follows);
+    }
+    true
 }
 
 /// The start of the message of a kustomization with Helm charts.

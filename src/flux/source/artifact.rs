@@ -6,6 +6,7 @@ use arcstr::ArcStr;
 
 use crate::base::finding::Finding;
 use crate::kustomize::{Builder, Files, Totals};
+use crate::text::PathKind;
 
 /// The files of an artifact, and the builds of its directories. Each directory is built once.
 #[derive(Debug)]
@@ -37,10 +38,10 @@ impl Artifact {
         self.fetched.get_or_init(|| fetched.clone());
     }
 
-    /// Returns whether a directory exists in the source but not in the artifact.
-    pub fn leaves_out(&self, folder: &str) -> bool {
-        self.fetched.get().is_some_and(|files| files.tree().has_folder(folder))
-            && !self.files().tree().has_folder(folder)
+    /// Returns whether a file or directory exists in the source but not in the artifact.
+    pub fn leaves_out(&self, path: &str) -> bool {
+        let has = |files: &Files| files.tree().path_kind(path) != PathKind::Missing;
+        self.fetched.get().is_some_and(has) && !has(self.files())
     }
 
     /// The files of the artifact.
