@@ -8,7 +8,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use super::cluster_build::state::{ClusterBuild, Slot};
 use super::undefined_variables::Definitions;
 use super::unmatched_patches::PatchTally;
-use crate::base::finding::{Finding, ObjectRef};
+use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::flux::build::inventory::Inventory;
 use crate::flux::build::output::Output;
 use crate::flux::cluster::applied_set::AppliedSet;
@@ -84,15 +84,16 @@ impl<'a> Gaps<'a> {
 struct OutputFindings<'a> {
     output: &'a Output,
     clusters: BTreeSet<Name>,
+    is_suspended: bool,
 }
 
 /// Assembles the clusters and their findings.
 pub(crate) fn finish(clusters: Vec<ClusterBuild>) -> Outcome {
     // The distinct outputs, in the order of the clusters.
     let mut distinct: Vec<OutputFindings<'_>> = Vec::new();
-    let mut places: Index<usize, usize> = Index::default();
+    let mut places: Index<(usize, bool), usize> = Index::default();
     let mut gaps = Gaps::default();
-    let mut findings = Vec::new();
+    let (mut findings, mut suspended) = (Vec::new(), Vec::new());
     let mut patches = PatchTally::default();
     let definitions = Definitions::new(&clusters);
     let completions = Completions::default();
@@ -104,8 +105,9 @@ pub(crate) fn finish(clusters: Vec<ClusterBuild>) -> Outcome {
                 gaps.add(reason, &cluster.root.name);
             }
             if let Some(number) = slot.output_number() {
-                let place = *places.entry_or(number, || {
-                    distinct.push(OutputFindings { output, clusters: BTreeSet::new() });
+                let is_suspended = applier.is_suspended();
+                let place = *places.entry_or((number, is_suspended), || {
+                    distinct.push(OutputFindings { output, clusters: BTreeSet::new(), is_suspended });
                     distinct.len() - 1
                 });
                 if output.findings.is_empty() {
@@ -114,7 +116,7 @@ pub(crate) fn finish(clusters: Vec<ClusterBuild>) -> Outcome {
                     distinct[place].clusters.insert(cluster.root.name.clone());
                 } else {
                     let moved = output.findings.iter().map(|finding| moved(finding, applier, &cluster.root.name));
-                    findings.extend(moved);
+                    if is_suspended { &mut suspended } else { &mut findings }.extend(moved);
                 }
             }
             patches.take(&output.facts, applier, &cluster.root.name);
@@ -130,10 +132,12 @@ pub(crate) fn finish(clusters: Vec<ClusterBuild>) -> Outcome {
     }
     findings.extend(clusters.iter().flat_map(bootstrap_findings));
     findings.extend(patches.findings());
-    for OutputFindings { output, clusters } in distinct.into_iter().filter(|shared| !shared.clusters.is_empty()) {
-        let clusters: Vec<Name> = clusters.into_iter().collect();
-        findings.extend(output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() }));
+    for shared in distinct.into_iter().filter(|shared| !shared.clusters.is_empty()) {
+        let clusters: Vec<Name> = shared.clusters.into_iter().collect();
+        let own = shared.output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() });
+        if shared.is_suspended { &mut suspended } else { &mut findings }.extend(own);
     }
+    add_of_suspended(&mut findings, suspended);
     for (done, cluster) in done.iter_mut().zip(clusters) {
         done.lookups = Lookups::new(cluster.index);
     }
@@ -242,6 +246,20 @@ fn moved(finding: &Finding, applier: &Applier, cluster: &Name) -> Finding {
     }
     finding.clusters = vec![cluster.clone()];
     finding
+}
+
+/// Adds the findings of suspended appliers, which fail only when a user resumes them.
+fn add_of_suspended(findings: &mut Vec<Finding>, suspended: Vec<Finding>) {
+    if suspended.is_empty() {
+        return;
+    }
+    let key = |finding: &Finding| {
+        let (path, start, _) = finding.at.span.order();
+        (finding.rule, path.to_owned(), start, finding.message.clone())
+    };
+    let known: BTreeSet<_> = findings.iter().map(key).collect();
+    let new = suspended.into_iter().filter(|finding| !known.contains(&key(finding)));
+    findings.extend(new.map(|finding| Finding { severity: finding.severity.min(Severity::Warning), ..finding }));
 }
 
 /// The findings of the bootstrap, without those that a build of Flux has too.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::{Object, ObjectId, groups};
+use crate::lint::facts::suspension::is_suspended;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::presence::missing::MissingSearch;
@@ -137,7 +138,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             // Users often create Secrets by hand. Programs that create clusters often create the objects that
             // every cluster needs.
             if wanted.kind == "Secret" || certain.get(&wanted) != Some(&true) {
-                finding.severity = Severity::Warning;
+                finding.severity = finding.severity.min(Severity::Warning);
             }
             found.push(finding);
         }
@@ -183,7 +184,7 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
         for reference in values_of(applied.object).filter(|reference| !reference.optional) {
             let wanted = reference.target;
             if let Some(finding) = missing_key(view, &applied, &reference) {
-                found.push(on_cluster(view, finding));
+                found.push(on_cluster(view, of_suspended(&applied, finding)));
                 continue;
             }
             let is_of_source = || secrets.get_or_init(|| secrets_of_sources(view)).contains(&wanted);
@@ -212,7 +213,7 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
             );
             let finding = Finding::error(RULE.id, place, message).about(by);
             let finding = finding.fixed_at(missing.fix(reference.node), |span| applied.by.place(span));
-            let finding = on_cluster(view, missing.explain(finding, &help));
+            let finding = on_cluster(view, of_suspended(&applied, missing.explain(finding, &help)));
             // Programs that create clusters often create the objects with variables, even if an object with the same
             // name exists in another namespace.
             let is_mistake = applied.object.kind() == "HelmRelease" && missing.is_certain_mistake();
@@ -267,6 +268,14 @@ const FILLS: [&str; 2] = ["secret-generator.v1.mittwald.de/autogenerate", "repli
 fn is_filled(object: &Object) -> bool {
     let annotations = object.node.at_keys(&["metadata", "annotations"]);
     annotations.is_some_and(|annotations| FILLS.iter().any(|name| annotations.get(name).is_some()))
+}
+
+/// Lowers the finding of a suspended object, which fails only when a user resumes it.
+fn of_suspended(applied: &Applied<'_>, mut finding: Finding) -> Finding {
+    if is_suspended(applied) {
+        finding.severity = finding.severity.min(Severity::Warning);
+    }
+    finding
 }
 
 fn on_cluster(view: &View<'_>, mut finding: Finding) -> Finding {
