@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::base::set_aside::{is_former, is_template as is_in_templates};
 use crate::kube::Object;
 use crate::kube::groups::SYNC_FILE;
-use crate::kustomize::expand_list;
+use crate::kustomize::{expand_list, is_yaml};
 use crate::text::{Tree, folder_of};
 use crate::yaml::{INVALID_YAML, Parsed};
 
@@ -67,21 +67,30 @@ pub(super) fn is_hidden(path: &str, clusters: &BTreeSet<String>) -> bool {
     hidden_folders(path).any(|folder| !clusters.contains(folder))
 }
 
-/// The hidden directories with the `gotk-sync.yaml` of a cluster; empty if another directory has such a file too.
+/// The hidden directories with the bootstrap of a cluster, a `gotk-sync.yaml` or a FluxInstance; empty if another directory
+/// has a bootstrap too.
 ///
 /// Source: sourceignore of fluxcd/pkg, which excludes only the hidden directories of Git and CI from an artifact.
 pub(super) fn hidden_clusters(tree: &Tree) -> BTreeSet<String> {
     const EXCLUDED: [&str; 3] = [".git", ".github", ".circleci"];
-    let mut found = BTreeSet::new();
-    let paths = tree.entries().map(|(path, _)| path);
-    for path in paths.filter(|path| path.rsplit('/').next() == Some(SYNC_FILE)) {
-        let Some(folder) = hidden_folders(path).next() else { return BTreeSet::new() };
+    let is_sync = |path: &&str| path.rsplit('/').next() == Some(SYNC_FILE);
+    let has_instance = |path: &&str| {
+        is_yaml(path) && tree.file(path).is_ok_and(|file| file.text().lines().any(|line| line == "kind: FluxInstance"))
+    };
+    let paths = || tree.entries().map(|(path, _)| path);
+    let hidden = |path: &str| -> Option<String> {
+        let folder = hidden_folders(path).next()?;
         let is_excluded = folder.rsplit('/').next().is_some_and(|name| EXCLUDED.contains(&name));
-        if !is_excluded && !is_former(folder) {
-            found.insert(folder.to_owned());
-        }
-    }
-    found
+        (!is_excluded && !is_former(folder)).then(|| folder.to_owned())
+    };
+    let of_syncs: BTreeSet<String> = paths().filter(is_sync).filter_map(hidden).collect();
+    let is_hidden = |path: &&str| hidden_folders(path).next().is_some();
+    let found = match of_syncs.is_empty() {
+        true => paths().filter(is_hidden).filter(has_instance).filter_map(hidden).collect(),
+        false => of_syncs,
+    };
+    let has_bootstrap = |path: &&str| !is_hidden(path) && (is_sync(path) || has_instance(path));
+    if found.is_empty() || paths().any(|path| has_bootstrap(&path)) { BTreeSet::new() } else { found }
 }
 
 /// The hidden directories that contain a path, from the outermost one.

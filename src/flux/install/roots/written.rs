@@ -55,7 +55,7 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
             tops.extend(above);
         }
         if is_sync && parsed.documents.iter().all(|document| document.node.is_null()) {
-            candidates.extend(to_come(&parsed.file, path));
+            candidates.extend(to_come(builder, &parsed.file, path));
         }
         candidates.extend(values(parsed.documents.iter().map(|document| &document.node)));
     }
@@ -64,7 +64,7 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
         let found = take(build.objects, build.findings, stands_in_sync);
         candidates.extend(found.into_iter().map(|candidate| RootCandidate { home: folder.clone(), ..candidate }));
     }
-    candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(place.file(), path)));
+    candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(builder, place.file(), path)));
     for candidate in &mut candidates {
         restore_source(builder, candidate);
         add_source_beside(builder, candidate);
@@ -244,13 +244,20 @@ fn values<'a>(documents: impl Iterator<Item = &'a Node>) -> Vec<RootCandidate> {
     found
 }
 
-/// The root that `flux bootstrap` will write to an empty or missing file. The directory of the file has the name of
-/// Flux's namespace and is in the synced directory.
-fn to_come(file: &File, path: &str) -> Option<RootCandidate> {
+/// The root that `flux bootstrap` will write to an empty or missing file, in the synced directory.
+fn to_come(builder: &Builder, file: &File, path: &str) -> Option<RootCandidate> {
     let folder = folder_of(path);
-    let namespace = folder.rsplit('/').next().filter(|name| !name.is_empty())?;
+    let name = folder.rsplit('/').next().filter(|name| !name.is_empty())?;
     let place = file.first_line();
     let synced = folder_of(folder);
+    // `flux bootstrap` gives its directory the name of Flux's namespace. Other programs may choose another name.
+    let has_kustomizations = || {
+        let mut files = builder.files().parsed().filter(|(path, _)| is_inside(path, synced));
+        files.any(|(_, parsed)| {
+            objects(parsed).any(|object| is_kustomization(&object) && object.namespace() == Some(name))
+        })
+    };
+    let namespace = if has_kustomizations() { name } else { groups::FLUX_NAMESPACE };
     let objects = sync_of(&bootstrap_source(namespace), namespace, &text(&format!("./{synced}"), &place), &place);
     Some(RootCandidate::new(CandidateKind::ToCome, file, objects, synced))
 }
