@@ -6,6 +6,7 @@ pub(super) mod lockdown;
 pub(super) mod operator;
 mod template_paths;
 mod shell;
+mod created_objects;
 mod program_evidence;
 mod program_index;
 mod named_folders;

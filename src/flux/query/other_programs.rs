@@ -9,8 +9,9 @@ use std::sync::{Arc, OnceLock};
 
 use arcstr::ArcStr;
 
+use super::created_objects::created_kind;
 use super::named_folders::{applies_itself, may_name_folders, named_paths};
-use super::program_evidence::{Evidence, created_kind, is_helmfile, renders_charts};
+use super::program_evidence::{Evidence, is_document, is_helmfile, renders_charts};
 use super::program_index::{FirstPrograms, ProgramIndex};
 use crate::flux::classify::{claims_to_be_manifest, is_chart_template};
 use crate::flux::install::kustomizations::is_kustomization_name;
@@ -187,7 +188,8 @@ impl OtherPrograms {
 
     fn all_evidence(&self) -> &AllEvidence {
         let other = || self.other.as_ref().and_then(|other| other.get());
-        let read = || AllEvidence::of(self.files(), &self.clusters, other());
+        let files = || self.files_with(|path| may_be_program(path) || is_document(path));
+        let read = || AllEvidence::of(files(), &self.clusters, other());
         self.evidence.get_or_init(read)
     }
 

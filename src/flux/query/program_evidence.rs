@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::created_objects::{Manifest, created_by_flux, resource_of};
 use super::shell::{
     SimpleCommand, is_computed, is_end_of_path, path_of_manifest, path_with_variable, program_lines, simple_commands,
     trimmed, without_inner_quotes,
 };
-use super::template_paths::{entry, template_paths};
+use super::template_paths::template_paths;
 use crate::flux::unknown::known_contents::groups_of_chart;
-use crate::kube::groups;
+use crate::kube::groups::{FLUX_NAMESPACE, SYNC_FILE};
 use crate::kustomize::is_yaml;
 use crate::text::File;
 
@@ -85,9 +86,10 @@ impl Evidence {
     pub(super) fn of(file: File) -> Self {
         let own = file.clone();
         let text = without_watched_files(own.text());
+        let is_program = !is_document(own.path());
         let mut evidence = Self {
-            named_files: if text.contains("kubectl") { named_files(&text) } else { BTreeSet::new() },
-            template_paths: template_paths(&file),
+            named_files: if is_program && text.contains("kubectl") { named_files(&text) } else { BTreeSet::new() },
+            template_paths: if is_program { template_paths(&file) } else { BTreeSet::new() },
             file,
             charts: BTreeSet::new(),
             groups: BTreeSet::new(),
@@ -98,7 +100,11 @@ impl Evidence {
             printed_folders: BTreeSet::new(),
             read_folders: BTreeSet::new(),
         };
-        evidence.read(&text, is_helmfile(own.path()) || contains_releases(&text));
+        if is_program {
+            evidence.read(&text, is_helmfile(own.path()) || contains_releases(&text));
+        } else {
+            evidence.read_document(&text);
+        }
         evidence
     }
 
@@ -194,6 +200,22 @@ impl Evidence {
         }
     }
 
+    /// Reads the commands with which a user creates objects before the bootstrap. Other commands may be examples.
+    fn read_document(&mut self, text: &str) {
+        let mut command = String::new();
+        for line in text.lines().map(str::trim) {
+            command.push_str(line.strip_suffix('\\').unwrap_or(line));
+            command.push(' ');
+            if line.ends_with('\\') {
+                continue;
+            }
+            if command.contains("kubectl") && !command.contains("helm") && !command.starts_with('#') {
+                self.read_command(&command, false, true);
+            }
+            command.clear();
+        }
+    }
+
     /// Reads a line of a helmfile. A helmfile is often a template, and therefore not valid YAML.
     fn read_helmfile(&mut self, line: &str) {
         let line = line.trim_start_matches("- ");
@@ -209,6 +231,9 @@ impl Evidence {
     fn read_command(&mut self, command: &str, in_loop: bool, is_printed: bool) {
         if command.contains("kubectl") && command.contains("apply") {
             simple_commands(command).for_each(|command| self.read_apply(command, is_printed || command.is_printed()));
+        }
+        if command.contains("flux bootstrap") {
+            self.applied_files.extend(bootstrapped(command));
         }
         if !command.contains("create") && !command.contains("helm") {
             return;
@@ -351,41 +376,6 @@ fn contains_end_of(ends: &BTreeSet<String>, folder: &str) -> bool {
     ends.iter().any(is_end)
 }
 
-/// A manifest inside another file, read line by line.
-#[derive(Default)]
-struct Manifest {
-    group: Option<String>,
-    kind: Option<&'static str>,
-    in_metadata: bool,
-}
-
-impl Manifest {
-    /// Reads a line, and returns the object whose name it contains.
-    fn read<'a>(&mut self, line: &'a str) -> Option<(&'static str, &'a str)> {
-        let (key, value) = entry(line)?;
-        match key {
-            "apiVersion" => {
-                let group = trimmed(value).rsplit_once('/').map_or("", |(group, _)| group);
-                *self = Self { group: Some(group.to_owned()), ..Self::default() };
-            }
-            "kind" if !self.in_metadata => {
-                let created = created_kind(trimmed(value));
-                self.kind = created.filter(|created| self.group.as_deref() == Some(created.0)).map(|created| created.1);
-            }
-            "metadata" => {
-                self.in_metadata = true;
-                // `metadata = { name = "shop" }` in one line.
-                let mut inner = value.split(['{', '}', ',']).filter_map(entry);
-                let name = inner.find(|(key, _)| *key == "name");
-                return name.and_then(|(_, name)| Some((std::mem::take(self).kind?, name)));
-            }
-            "name" if self.in_metadata => return Some((std::mem::take(self).kind?, value)),
-            _ => {}
-        }
-        None
-    }
-}
-
 /// The names of files in a text, alone and with their directory.
 fn named_files(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c)));
@@ -397,52 +387,23 @@ fn named_files(text: &str) -> BTreeSet<String> {
     names.filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect()
 }
 
-/// The API group and the kind of an object, if programs create objects of that kind.
-pub(super) fn created_kind(kind: &str) -> Option<(&'static str, &'static str)> {
-    const KINDS: [(&str, &str); 12] = [
-        ("", "Secret"),
-        ("", "ConfigMap"),
-        ("", "Namespace"),
-        ("", "ServiceAccount"),
-        ("", "Service"),
-        ("gateway.networking.k8s.io", "Gateway"),
-        (groups::KUSTOMIZE, "Kustomization"),
-        (groups::HELM, "HelmRelease"),
-        (groups::SOURCE, "GitRepository"),
-        (groups::SOURCE, "OCIRepository"),
-        (groups::SOURCE, "HelmRepository"),
-        (groups::SOURCE, "Bucket"),
-    ];
-    KINDS.into_iter().find(|(_, known)| *known == kind)
+/// The file that a command `flux bootstrap` writes and applies.
+fn bootstrapped(command: &str) -> Option<String> {
+    let words: Vec<&str> = command.split_whitespace().map(trimmed).collect();
+    let flag = |name: &str| {
+        words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(name)? {
+            "" => words.get(at + 1).copied(),
+            value => value.strip_prefix('='),
+        })
+    };
+    let (path, namespace) = (flag("--path")?, flag("--namespace").unwrap_or(FLUX_NAMESPACE));
+    let path = path.trim_start_matches("./").trim_matches('/');
+    (!path.is_empty() && !is_computed(path)).then(|| format!("{path}/{namespace}/{SYNC_FILE}"))
 }
 
-/// The kind of the object that a command `flux create` creates, and the words after the kind.
-fn created_by_flux<'a, 'w>(words: &'a [&'w str]) -> Option<(&'static str, &'a [&'w str])> {
-    let (kind, rest) = words.split_first()?;
-    match *kind {
-        "kustomization" | "ks" => Some(("Kustomization", rest)),
-        "helmrelease" | "hr" => Some(("HelmRelease", rest)),
-        "source" => {
-            let kinds =
-                [("git", "GitRepository"), ("oci", "OCIRepository"), ("helm", "HelmRepository"), ("bucket", "Bucket")];
-            let (kind, rest) = rest.split_first()?;
-            kinds.into_iter().find(|(word, _)| word == kind).map(|(_, kind)| (kind, rest))
-        }
-        _ => None,
-    }
-}
-
-/// The kind of the object of a Terraform resource.
-fn resource_of(line: &str) -> Option<&'static str> {
-    let name = line.strip_prefix("resource")?.trim_start().strip_prefix("\"kubernetes_")?;
-    let kinds = [
-        ("secret", "Secret"),
-        ("config_map", "ConfigMap"),
-        ("namespace", "Namespace"),
-        ("service_account", "ServiceAccount"),
-        ("service", "Service"),
-    ];
-    kinds.into_iter().find(|(start, _)| name.starts_with(start)).map(|(_, kind)| kind)
+/// Returns whether a file is documentation, whose commands a user runs.
+pub(super) fn is_document(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "md" | "mdx" | "adoc"))
 }
 
 /// Returns whether the value of a key of Terraform is a Kubernetes service account, or a list of them with namespaces.
