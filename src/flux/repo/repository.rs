@@ -43,7 +43,7 @@ use crate::flux::source::sources::Sources;
 use crate::kube::Object;
 use crate::kustomize::{Builder, Files, Totals, is_yaml};
 use crate::text::{Entry, File, Tree, folder_of};
-use crate::yaml::Parsed;
+use crate::yaml::{INVALID_YAML, Parsed, parse};
 
 /// The contents of a repository.
 #[derive(Debug, Clone, Default)]
@@ -330,11 +330,30 @@ fn add_loose_findings(problems: &mut Vec<Finding>, loose: Vec<Finding>, tree: &T
     for mut finding in loose {
         // If a build reads the file, that build reported the same finding, so the finding stays an error.
         if !known.contains(&place(&finding)) {
-            if exclusions.contain(finding.at.span.file().path()) {
+            if exclusions.contain(finding.at.span.file().path()) || is_valid_with_variables(&finding) {
                 continue;
             }
             finding.severity = Severity::Warning;
         }
         problems.push(finding);
     }
+}
+
+/// Returns whether a file is valid YAML after Flux substitutes its variables. A generator reads a file as text, so that
+/// Flux substitutes the variables before a program parses it.
+fn is_valid_with_variables(finding: &Finding) -> bool {
+    let file = finding.at.span.file();
+    finding.rule == INVALID_YAML
+        && file.text().contains("${")
+        && parse(&File::new(file.path(), with_values(file.text()))).findings.is_empty()
+}
+
+/// A text with a word in place of each variable.
+fn with_values(text: &str) -> String {
+    let mut parts = text.split("${");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let after = part.split_once('}').map_or(part, |(_, after)| after);
+        format!("{text}value{after}")
+    })
 }
