@@ -1,6 +1,8 @@
 //! The places that name API versions which Flux or Kubernetes deprecate or remove.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
@@ -162,9 +164,10 @@ impl RepositoryUses {
                 }
             }
         }
+        let patched = PatchedViews::of(views);
         for one in patches.iter().flat_map(uses_in) {
             let number = all.number(&one);
-            (0..views.len()).for_each(|view| all.add(number, view));
+            patched.of_use(&one).iter().for_each(|view| all.add(number, *view));
         }
         // A ResourceSet contains the objects that it applies.
         let place = |one: &ApiUse| (one.at.file().path().to_string(), one.at.range().start);
@@ -191,6 +194,52 @@ impl RepositoryUses {
             views.push(view);
         }
     }
+}
+
+/// The views whose objects contain nodes of a patch.
+struct PatchedViews<'v, 'a> {
+    views: &'v [View<'a>],
+    /// By the file of the patch, and the group and kind of the patched objects.
+    known: RefCell<Index<(String, String, String), Rc<[usize]>>>,
+}
+
+impl<'v, 'a> PatchedViews<'v, 'a> {
+    fn of(views: &'v [View<'a>]) -> Self {
+        Self { views, known: RefCell::default() }
+    }
+
+    /// The views that a use in a patch affects: those with an object that the patch changes, or all views if no object
+    /// shows a change, such as the removal of a field.
+    fn of_use(&self, one: &ApiUse) -> Rc<[usize]> {
+        let (file, Api { group, kind, .. }) = (one.at.file(), one.api);
+        let root = file.root().map(ToString::to_string).unwrap_or_default();
+        let key = (format!("{root}:{}", file.path()), group.clone(), kind.clone());
+        let mut known = self.known.borrow_mut();
+        let views = known.entry_or(key, || {
+            let mut changed: Index<usize, bool> = Index::default();
+            let mut is_changed = |object: &Object| {
+                let is_of_patch = |span: &Span| span.file().path() == file.path() && span.file().root() == file.root();
+                *changed.entry_or(memory_address(object), || has_node(&object.node, &is_of_patch, 0))
+            };
+            let mut affects = |view: &View<'_>| view.of_kind(group, kind).any(|applied| is_changed(applied.object));
+            let affected = self.views.iter().enumerate().filter(|(_, view)| affects(view)).map(|(at, _)| at);
+            let affected: Vec<usize> = affected.collect();
+            if affected.is_empty() { (0..self.views.len()).collect() } else { affected.into() }
+        });
+        views.clone()
+    }
+}
+
+/// Returns whether a node or a node in it is at a position that `is_wanted` accepts.
+fn has_node(node: &Node, is_wanted: &impl Fn(&Span) -> bool, depth: usize) -> bool {
+    let has = |node: &Node| has_node(node, is_wanted, depth + 1);
+    depth <= MAX_DEPTH
+        && (is_wanted(node.span())
+            || match &node.value {
+                Value::Map(entries) => entries.iter().any(|entry| has(&entry.node)),
+                Value::Seq(items) => items.iter().any(has),
+                Value::Scalar(..) => false,
+            })
 }
 
 /// The uses in the distinct objects of a fleet.
