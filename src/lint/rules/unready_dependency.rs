@@ -311,8 +311,13 @@ fn has_checks(object: &Object) -> bool {
 fn checks_only_others(view: &View<'_>, kustomization: &Object, appliers: &OwnAppliers<'_>) -> bool {
     let checks = kustomization.node.at_keys(&["spec", "healthChecks"]).map_or(&[][..], Node::items);
     let is_of_another = |check: &Node| {
-        let found = view.get(checked_object(check, kustomization));
-        found.is_some_and(|found| !appliers.applies(kustomization, found.by))
+        let checked = checked_object(check, kustomization);
+        // Several Kustomizations may apply one object.
+        let is_own = || {
+            let own = view.applied_sets().filter(|set| appliers.applies(kustomization, &set.by));
+            own.flat_map(|set| set.objects.iter()).any(|object| ObjectId::of(object).settled() == checked.settled())
+        };
+        view.get(checked).is_some_and(|found| !appliers.applies(kustomization, found.by)) && !is_own()
     };
     view.is_whole() && !checks.is_empty() && checks.iter().all(is_of_another)
 }
