@@ -1,7 +1,9 @@
+mod flux_rights;
 mod preparation;
 
 use std::collections::BTreeMap;
 
+use self::flux_rights::cannot_use_flux;
 use self::preparation::preparation;
 use crate::base::finding::{Finding, Label, ObjectRef, Severity};
 use crate::flux::{
@@ -215,7 +217,7 @@ fn judge_instance(view: &View<'_>, tenants: &[&str], applied: &Applied<'_>) -> O
          `lint.tenancy.lockdown` of `.fleetwright.yaml`"
     );
     let mut finding = Finding::error(RULE.id, label, message).help(help).about(instance.reference());
-    if are_supposed(view, tenants) {
+    if are_supposed(view, tenants) || cannot_use_flux(view) {
         finding.severity = Severity::Warning;
     }
     Some(finding)
@@ -285,7 +287,7 @@ fn finding(view: &View<'_>, tenants: &[&str], place: Span, lacking: &Lacking) ->
     let count = format!(" clusters with tenants run Flux controllers without {flags}");
     let mut finding = Finding::error(RULE.id, place, message).help(help).caused_by(flags, "", count);
     let is_guarded = policy.is_some() || lacking.keys().all(|flag| *flag == REMOTE_BASES);
-    if is_guarded || are_supposed(view, tenants) {
+    if is_guarded || are_supposed(view, tenants) || cannot_use_flux(view) {
         finding.severity = Severity::Warning;
     }
     finding
