@@ -8,10 +8,13 @@ use crate::lint::context::Context;
 use crate::lint::facts::pods::containers;
 use crate::lint::facts::private_values::address::{in_address, in_webhook};
 use crate::lint::facts::private_values::comment::calls_invented;
-use crate::lint::facts::private_values::private::{Evidence, Private};
+use crate::lint::facts::private_values::private::{Evidence, Private, USED_HERE};
+use crate::lint::facts::private_values::random::looks_random;
 use crate::lint::facts::private_values::search::private_values;
 use crate::lint::facts::private_values::secret::in_secret;
-use crate::lint::facts::private_values::shape::{ADDRESS_WITH_KEY, LOCAL_ADDRESS, PASSWORD_HASH, looks_random};
+use crate::lint::facts::private_values::shape::{
+    ADDRESS_WITH_KEY, ADDRESS_WITH_PASSWORD, LOCAL_ADDRESS, PASSWORD_HASH,
+};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::text::{Span, folder_of};
@@ -228,6 +231,10 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
 /// The severity of a value. Whoever writes an example or calls a value invented does not mean a secret.
 fn severity(applied: &Applied<'_>, one: &Private) -> Severity {
     let is_doubtful = || is_example(applied) || calls_invented(place_of(applied, one));
+    if is_named_example(&one.name) {
+        let is_credential = matches!(one.evidence, Evidence::Shape(what) if what != ADDRESS_WITH_PASSWORD);
+        return if is_credential { Severity::Warning } else { Severity::Pedantic };
+    }
     match one.evidence {
         // Many keys in addresses only identify a web client, and a hash of a strong password does not disclose it. The
         // password of a program in the same Pod helps only who is in the Pod.
@@ -236,6 +243,12 @@ fn severity(applied: &Applied<'_>, one: &Private) -> Severity {
         Evidence::Shape(_) | Evidence::Secret => Severity::Error,
         Evidence::Guessable => Severity::Pedantic,
     }
+}
+
+/// Returns whether a name states that its value is an example: `EXAMPLE_DATABASE_URL`.
+fn is_named_example(name: &str) -> bool {
+    let first = name.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+    ["example", "sample"].iter().any(|word| first.eq_ignore_ascii_case(word)) && first.len() < name.len()
 }
 
 /// Returns whether no cluster is known to receive an object, and the name of its directory indicates examples, tests or
@@ -250,7 +263,7 @@ fn finding(applied: &Applied<'_>, one: &Private, severity: Severity, message: St
     let place = place_of(applied, one);
     let mut finding = Finding::error(RULE.id, place.clone(), message).help(help).about(applied.object.reference());
     if *place != one.span {
-        finding = finding.related(one.span.clone(), "the variable is used here");
+        finding = finding.related(one.span.clone(), USED_HERE);
     }
     Finding { severity, ..finding }
 }

@@ -11,6 +11,7 @@ mod generated_roots;
 mod invalid_documents;
 mod missing_changes;
 mod newer_kustomize;
+mod one_place;
 pub(super) mod repository;
 pub(super) mod fix;
 pub(super) mod since;

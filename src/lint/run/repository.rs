@@ -14,6 +14,7 @@ use super::invalid_documents::remove_in_invalid;
 use super::missing_changes::MissingChanges;
 use super::newer_kustomize::lower_newer_failures;
 use super::objects::{check_objects, check_unreached};
+use super::one_place::join_at_one_place;
 use super::options::{ABOUT_EXCEPTIONS, Options, PLAINTEXT_SECRET};
 use super::remote::RemoteAppliers;
 use super::settings::{TurnedOff, apply_levels};
@@ -203,6 +204,7 @@ fn find<T: Send>(
     sort(&mut findings);
     absorb(&mut findings);
     remove_in_invalid(&mut findings, repo);
+    join_at_one_place(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions, options.today);
     let mut accepted: Vec<Finding> = findings.extract_if(.., |finding| exceptions.accept(finding)).collect();
     findings.retain(|finding| options.reports(finding.rule));

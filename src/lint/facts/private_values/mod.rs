@@ -10,6 +10,8 @@ mod name;
 pub(crate) mod guessable;
 pub(crate) mod assignment;
 pub(crate) mod private;
+pub(crate) mod placeholder;
+pub(crate) mod random;
 pub(crate) mod shape;
 pub(crate) mod address;
 pub(crate) mod comment;

@@ -7,7 +7,9 @@ use super::encoding::{decoded, is_encrypted_file};
 use super::guessable::is_guessable;
 use super::markers::may_assign;
 use super::name::{self, Name};
+use super::placeholder::is_placeholder;
 use super::private::{Evidence, Private};
+use super::random::looks_random;
 use super::shape;
 use crate::text::{File, Span};
 use crate::yaml::{Embedded, Node, Parsed, Reader, Scalar, Style, Value, parse};
@@ -182,8 +184,8 @@ impl Search {
             let name = name.trim().rsplit(char::is_whitespace).next().unwrap_or_default();
             let value = value.trim().trim_end_matches([',', ';']).trim_matches(['"', '\'']);
             if name::of_value(name.trim_matches(['"', '\''])) == Name::Neutral
-                || !shape::looks_random(value)
-                || shape::is_placeholder(value)
+                || !looks_random(value)
+                || is_placeholder(value)
                 || shape::is_public(value)
                 || shape::is_call(value)
             {
@@ -226,10 +228,10 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     if told == Name::Neutral
         || is_query_id(name, among)
         || !is_string()
-        || shape::is_placeholder(value)
+        || is_placeholder(value)
         || shape::is_public(value)
         || shape::is_address(value)
-        || password_of(name, value).is_some_and(|password| shape::is_placeholder(&password))
+        || password_of(name, value).is_some_and(|password| is_placeholder(&password))
     {
         return None;
     }
@@ -241,7 +243,7 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     if is_name || (told == Name::Ambiguous && shape::is_uuid(value)) {
         return None;
     }
-    if shape::looks_random(value) && !is_guessable(value) {
+    if looks_random(value) && !is_guessable(value) {
         return Some(Evidence::Name);
     }
     if told == Name::Ambiguous

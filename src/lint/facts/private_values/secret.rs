@@ -2,7 +2,9 @@
 
 use super::encoding::{decoded, is_encrypted_file};
 use super::guessable::{is_guessable, repeats};
+use super::placeholder::is_placeholder;
 use super::private::{Evidence, Private};
+use super::random::looks_random;
 use super::{name, search, shape};
 use crate::kube::Object;
 use crate::kustomize::is_yaml;
@@ -24,7 +26,7 @@ pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
     let plain = plain.flat_map(|entry| in_entry(entry, entry.node.text(), &known));
     let encoded = entries("data").iter().flat_map(|entry| {
         // A placeholder for a later value is not encoded.
-        if entry.node.text().is_some_and(|text| text.is_empty() || shape::is_placeholder(text)) {
+        if entry.node.text().is_some_and(|text| text.is_empty() || is_placeholder(text)) {
             return Vec::new();
         }
         in_entry(entry, entry.node.text().and_then(decoded).as_deref(), &known)
@@ -41,10 +43,34 @@ fn user_name(object: &Object) -> Option<String> {
     field("stringData").map(|user| user.trim().to_string()).or_else(|| decoded(field("data")?))
 }
 
+/// The first words of instructions. A passphrase is not an instruction.
+const INSTRUCTIONS: [&str; 16] = [
+    "add",
+    "ask",
+    "create",
+    "created",
+    "from",
+    "generate",
+    "generated",
+    "get",
+    "managed",
+    "obtain",
+    "provided",
+    "read",
+    "run",
+    "see",
+    "stored",
+    "use",
+];
+
+/// The words that connect the parts of an instruction.
+const CONNECTIVES: [&str; 14] =
+    ["a", "an", "and", "at", "by", "for", "from", "in", "it", "of", "the", "this", "to", "with"];
+
 /// Returns whether a value is a text for users, such as the description of the value that belongs there.
 ///
 /// A passphrase also consists of words, but not of sentences.
-fn is_instruction(value: &str) -> bool {
+fn is_instruction(key: &str, value: &str) -> bool {
     const MIN_WORDS: usize = 6;
     let words: Vec<&str> = value.split_whitespace().collect();
     let is_word = |word: &&&str| {
@@ -53,7 +79,21 @@ fn is_instruction(value: &str) -> bool {
     };
     let known = words.iter().filter(is_word).count();
     let has_sentence = words.iter().any(|word| word.ends_with(['.', ',', ':']));
-    words.len() >= MIN_WORDS && value.starts_with(char::is_uppercase) && has_sentence && known * 4 >= words.len() * 3
+    let is_text = words.len() >= MIN_WORDS
+        && value.starts_with(char::is_uppercase)
+        && has_sentence
+        && known * 4 >= words.len() * 3;
+    is_text || (words.len() > 1 && !words.iter().any(|word| looks_random(word)) && is_short_text(key, &words))
+}
+
+/// Returns whether some words are a short text for users, such as `see README.md`. A token has no spaces.
+fn is_short_text(key: &str, words: &[&str]) -> bool {
+    let first = words.first().map(|word| word.to_ascii_lowercase());
+    let is_document = |word: &str| word.rsplit_once('.').is_some_and(|(name, end)| !name.is_empty() && end == "md");
+    let connects = |word: &&str| is_document(word) || CONNECTIVES.contains(&word.to_ascii_lowercase().as_str());
+    let is_token = name::words(key).last().is_some_and(|last| last == "token");
+    is_token
+        || (first.is_some_and(|first| INSTRUCTIONS.contains(&first.as_str())) && words.iter().skip(1).any(connects))
 }
 
 /// The names of which a password is a default.
@@ -67,6 +107,12 @@ struct Known<'a> {
 impl Known<'_> {
     fn repeats(&self, value: &str) -> bool {
         repeats(self.secret, value) || self.user.as_deref() == Some(value)
+    }
+
+    /// Returns whether the name of the Secret states that its values are credentials.
+    fn holds_credentials(&self) -> bool {
+        const WORDS: [&str; 5] = ["credential", "credentials", "token", "tokens", "unseal"];
+        name::words(self.secret).iter().any(|word| WORDS.contains(&word.as_str()))
     }
 }
 
@@ -89,13 +135,13 @@ fn in_entry(entry: &Entry, text: Option<&str>, known: &Known<'_>) -> Vec<Private
     if shape::is_password_hash(value) {
         return private(Evidence::Shape(shape::PASSWORD_HASH));
     }
-    if is_instruction(value) && shape::find(value).is_none() {
+    if is_instruction(key, value) && shape::find(value).is_none() {
         return Vec::new();
     }
     if search::is_structured(value) || (is_yaml(key) && search::is_mapping(value)) {
         let mut found = search::in_text(node, text);
         // The format of the value is unknown, but its key indicates a private value.
-        let looks_random = || value.split_whitespace().any(shape::looks_random);
+        let looks_random = || value.split_whitespace().any(looks_random);
         if found.is_empty() && has_private_name && !search::is_mapping(value) && looks_random() {
             found = private(Evidence::Secret);
         }
@@ -118,7 +164,7 @@ fn in_entry(entry: &Entry, text: Option<&str>, known: &Known<'_>) -> Vec<Private
         return private(Evidence::Guessable);
     }
     let is_switch = matches!(value, "true" | "false" | "yes" | "no" | "on" | "off");
-    if shape::is_placeholder(value)
+    if is_placeholder(value)
         || name::is_public(key)
         || is_switch
         || shape::is_address(value)
@@ -130,7 +176,8 @@ fn in_entry(entry: &Entry, text: Option<&str>, known: &Known<'_>) -> Vec<Private
     match (has_private_name, is_default) {
         (true, true) => private(Evidence::Guessable),
         (true, false) => private(Evidence::Secret),
-        (false, _) if shape::looks_random(value) => private(Evidence::Name),
+        (false, _) if looks_random(value) && known.holds_credentials() => private(Evidence::Secret),
+        (false, _) if looks_random(value) => private(Evidence::Name),
         (false, _) => Vec::new(),
     }
 }

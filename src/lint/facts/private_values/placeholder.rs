@@ -1,0 +1,109 @@
+//! Placeholders: values that stand for a secret and do not contain it.
+
+use super::markers::without_token_prefix;
+
+/// Returns whether a value contains no secret: it is empty, a variable, encrypted, a reference, or a placeholder.
+///
+/// `changeme` is not a placeholder: without a replacement, `changeme` is the password.
+pub(crate) fn is_placeholder(text: &str) -> bool {
+    let text = text.trim().trim_matches(['"', '\'']);
+    let lower = text.to_ascii_lowercase();
+    let is_of_one_sign = text.chars().all(|c| !c.is_alphanumeric()) || lower.chars().all(|c| c == 'x' || c == '-');
+    let words = [
+        "todo",
+        "tbd",
+        "fixme",
+        "none",
+        "null",
+        "n/a",
+        "undefined",
+        "redacted",
+        "placeholder",
+        "dummy",
+        "unset",
+        "unused",
+        "not-used",
+        "notused",
+        "not-needed",
+        "notneeded",
+        "fake",
+        "notasecret",
+        "not-a-secret",
+        "empty",
+        "string",
+        "value",
+        "sk-no-key-required",
+    ];
+    let starts =
+        ["replace", "your", "insert", "enter", "put-", "put_", "put ", "fill", "set-me", "set_me", "set me", "setme"];
+    text.is_empty()
+        || is_of_one_sign
+        || contains_placeholder(text)
+        || words.contains(&lower.as_str())
+        || starts.iter().any(|start| lower.starts_with(start))
+        || lower.contains("placeholder")
+        || (lower.starts_with("not-") && lower.ends_with("-used"))
+        || lower.contains("replace_me")
+        // A comment in a block scalar is the whole value.
+        || (text.starts_with('#') && !text.contains('\n'))
+        // `ghp_YOUR_TOKEN_HERE`
+        || without_token_prefix(text).is_some_and(is_placeholder)
+        || lower.contains("replaceme")
+        // The example of a token, such as `ghp_xxxxxxxx`.
+        || lower.contains("xxxxxxxx")
+        || is_constant(text)
+        || is_reference(text)
+}
+
+/// Returns whether a text is a name such as `DATABASE_PASSWORD`.
+fn is_constant(text: &str) -> bool {
+    let is_word = |word: &str| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    text.contains('_') && text.split('_').all(is_word)
+}
+
+/// Returns whether a text contains a variable, a template, a tag or an encrypted part.
+pub(super) fn contains_placeholder(text: &str) -> bool {
+    let is_tag = |tag: &str| {
+        tag.len() > 1 && tag.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ' | '.' | '/'))
+    };
+    let in_brackets = text.split('<').skip(1).any(|rest| rest.split_once('>').is_some_and(|(tag, _)| is_tag(tag)));
+    let templates = ["${", "$(", "{{", "<<", "((", "[[", "%(", "#{", "ENC["];
+    let is_marked =
+        text.len() > 4 && ["__", "@@", "%%"].iter().any(|mark| text.starts_with(mark) && text.ends_with(mark));
+    // `{env:TOKEN}`, `{file:token}`, and tags such as `!env_var TOKEN`.
+    let is_braced = text.starts_with('{') && text.ends_with('}') && !text.contains('"');
+    in_brackets
+        || is_marked
+        || is_braced
+        || text.starts_with('!')
+        || templates.iter().any(|template| text.contains(template))
+}
+
+/// Returns whether a value references a secret and does not contain it: a path, a reference to a vault, or `$NAME`.
+fn is_reference(text: &str) -> bool {
+    let stores = [
+        "ref+",
+        "vault:",
+        "op://",
+        "secret:",
+        "secret/",
+        "arn:aws:",
+        "awssm:",
+        "gcpsm:",
+        "azurekv:",
+        "akv:",
+        "env:",
+        "env.",
+        "os.environ",
+        "process.env",
+        "file:",
+        "projects/",
+        "secretref:",
+        "sops:",
+        "bank-vaults:",
+        "kv/",
+    ];
+    text.starts_with(['/', '$', '%', '@', '~'])
+        || text.starts_with("./")
+        || stores.iter().any(|store| text.starts_with(store))
+}
