@@ -1,4 +1,4 @@
-//! Custom resources whose CRDs the chart of a release installs.
+//! Custom resources whose CRDs the chart of a release or the package of a Crossplane provider installs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,24 +20,29 @@ const NETWORKS: [&str; 2] = ["cilium", "tigera-operator"];
 /// one of them hardly matters.
 const MAX_CHARTS: usize = 50;
 
-/// A custom resource, with the releases whose charts install its CRD.
+/// A custom resource, with the releases and Crossplane providers that install its CRD.
 pub(crate) struct ChartUse<'a> {
     /// The first object of its kind in its applier.
     pub(crate) user: Applied<'a>,
-    /// The releases. One of them is sufficient.
+    /// The releases and providers. One of them is sufficient.
     pub(crate) charts: Vec<Applied<'a>>,
 }
 
-/// The custom resources of a cluster whose CRDs only charts install, one of each kind for each applier.
+/// The custom resources of a cluster whose CRDs only charts and providers install, one of each kind for each applier.
 pub(crate) fn uses_of_charts<'a>(view: &View<'a>) -> Vec<ChartUse<'a>> {
-    let mut charts: BTreeMap<&str, Vec<Applied<'a>>> = BTreeMap::new();
+    let mut charts: BTreeMap<String, Vec<Applied<'a>>> = BTreeMap::new();
     for release in view.of_kind(groups::HELM, "HelmRelease").filter(|release| installs_definitions(release.object)) {
         let chart = chart_of(view, release.object).unwrap_or_default();
         // Flux starts only after the pod network works.
         if !NETWORKS.contains(&chart) {
             for group in groups_of_chart(chart) {
-                charts.entry(group).or_default().push(release);
+                charts.entry((*group).to_owned()).or_default().push(release);
             }
+        }
+    }
+    for provider in view.of_kind(CROSSPLANE, "Provider") {
+        for group in groups_of_provider(provider.object) {
+            charts.entry(group).or_default().push(provider);
         }
     }
     charts.retain(|_, releases| releases.len() <= MAX_CHARTS);
@@ -70,12 +75,35 @@ pub(crate) fn uses_of_charts<'a>(view: &View<'a>) -> Vec<ChartUse<'a>> {
             // A program that bootstraps the cluster usually installs CRDs before Flux starts.
             let programs = view.before_flux.programs;
             let is_installed = |chart: &Applied<'a>| {
-                programs.installs(chart_of(view, chart.object).unwrap_or_default(), chart.object.name())
+                let is_release = chart.object.is(groups::HELM, "HelmRelease");
+                is_release && programs.installs(chart_of(view, chart.object).unwrap_or_default(), chart.object.name())
             };
             if !programs.defines(group) && !charts.iter().any(is_installed) {
                 found.push(ChartUse { user, charts: charts.clone() });
             }
         }
+    }
+    found
+}
+
+/// The API group of the packages of Crossplane.
+const CROSSPLANE: &str = "pkg.crossplane.io";
+
+/// The API groups whose CRDs the package of a Crossplane provider contains, according to the name of the package:
+/// `provider-gcp`, or `provider-aws-s3` of the family `aws`.
+///
+/// Source: the packages of Upbound and Crossplane, whose groups consist of the service, the family and the owner.
+fn groups_of_provider(provider: &Object) -> Vec<String> {
+    let package = provider.text_at(&["spec", "package"]).unwrap_or_default();
+    let name = package.rsplit('/').next().unwrap_or_default().split([':', '@']).next().unwrap_or_default();
+    let Some(name) = name.strip_prefix("provider-") else { return Vec::new() };
+    let name = name.strip_prefix("family-").unwrap_or(name);
+    let with_owner =
+        |name: &str| ["upbound.io", "m.upbound.io", "crossplane.io"].map(|owner| format!("{name}.{owner}"));
+    let mut found = with_owner(name).to_vec();
+    if let Some((family, service)) = name.split_once('-') {
+        found.extend(with_owner(&format!("{service}.{family}")));
+        found.extend(with_owner(family));
     }
     found
 }

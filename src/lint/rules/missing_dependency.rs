@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label, Part};
 use crate::flux::{Applier, ApplierKind};
-use crate::kube::Object;
+use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
@@ -210,6 +210,7 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
     let LateUse { by, thing, custom_resource, at, is_late, .. } = one;
     let consumer = by.object.as_ref()?;
     let (used, provider) = (thing.object.reference(), &thing.by.reference);
+    let installer = format!("{}{used}", chart_of_release(thing.object));
     let others = match one.count() - 1 {
         0 => String::new(),
         1 => " and one more object".into(),
@@ -217,7 +218,7 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
     };
     let message = match custom_resource {
         Some(resource) => format!(
-            "{} applies {}, whose CRD the chart of {used} installs, and does not depend on {provider}",
+            "{} applies {}, whose CRD {installer} installs, and does not depend on {provider}",
             by.reference,
             resource.object.reference()
         ),
@@ -243,7 +244,7 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
     let finding = finding.related(at.clone(), "used here");
     let summary = match custom_resource {
         Some(resource) => format!(
-            " appliers apply objects of kind {}, whose CRD the chart of {used} installs, and do not depend on {provider}",
+            " appliers apply objects of kind {}, whose CRD {installer} installs, and do not depend on {provider}",
             resource.object.kind()
         ),
         None => format!(" appliers use {used} of {provider} and do not depend on it"),
@@ -331,8 +332,16 @@ fn used_by_all(first: &LateUse<'_>, uses: &[LateUse<'_>]) -> String {
     let is_same = |one: &LateUse<'_>| memory_address(one.thing.object) == memory_address(first.thing.object);
     let is_one = uses.iter().all(|one| one.count() == 1 && is_same(one));
     let others = if is_one { "" } else { " and other objects" };
-    let chart = if first.custom_resource.is_some() { "the CRDs from the chart of " } else { "" };
-    format!("{chart}{object}{others} of {provider}")
+    let installed = match first.custom_resource {
+        Some(_) => format!("the CRDs from {}", chart_of_release(first.thing.object)),
+        None => String::new(),
+    };
+    format!("{installed}{object}{others} of {provider}")
+}
+
+/// The text before the name of an object that installs CRDs. A release installs those of its chart.
+fn chart_of_release(object: &Object) -> &'static str {
+    if object.is(groups::HELM, "HelmRelease") { "the chart of " } else { "" }
 }
 
 fn with_places(finding: Finding, first: &LateUse<'_>, uses: &[LateUse<'_>]) -> Finding {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label, Part, Severity};
 use crate::flux::{Applied, Applier, ApplierKind, is_flux};
+use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
 use crate::lint::facts::own_position::own_position;
@@ -245,7 +246,7 @@ fn is_gated(appliers: &[Arc<Applier>], at: usize, need: &Need<'_>) -> bool {
 ///
 /// The findings are warnings, since the program that bootstraps the cluster may have installed the CRDs.
 fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding> {
-    let mut findings: BTreeMap<(usize, usize), (Finding, usize)> = BTreeMap::new();
+    let mut findings: BTreeMap<(usize, usize), (Finding, usize, &'static str)> = BTreeMap::new();
     for ChartUse { user, charts } in uses {
         // Flux applies a child only after the API server serves the kinds of all objects of the parent.
         let is_below = |chart: &&Applied<'_>| tree.starts_after(chart.by.at, user.by.at);
@@ -257,39 +258,49 @@ fn beside_their_chart(uses: &[ChartUse<'_>], tree: &ApplierTree) -> Vec<Finding>
         let (object, release) = (user.object.reference(), chart.object.reference());
         let place = user.by.place(user.object.node.get("kind").unwrap_or(&user.object.node).span());
         let part = Part { span: place.clone(), object: Some(object.clone()), fault: release.to_string() };
-        if let Some((finding, count)) = findings.get_mut(&key) {
+        if let Some((finding, count, _)) = findings.get_mut(&key) {
             finding.parts_mut().push(part);
             *count += 1;
             continue;
         }
+        let (what, installer) = installer(chart.object);
         let applied = if chart.by.at == user.by.at {
-            "the release".to_owned()
+            format!("the {what}")
         } else {
-            format!("{}, which applies the release", chart.by.reference)
+            format!("{}, which applies the {what}", chart.by.reference)
         };
         // Without the name of the applier, the findings of clusters with different names merge.
         let message = format!(
-            "in a cold start, Flux may never apply {object}: it needs its CRD, which the chart of {release} installs, \
-             and the same Kustomization applies {applied}"
+            "in a cold start, Flux may never apply {object}: it needs its CRD, which {installer} installs, and the \
+             same Kustomization applies {applied}"
         );
         let finding = Finding::warning(RULE.id, Label::new(place, "needs its CRD"), message)
-            .related(chart.by.place(chart.object.span()), "this release installs the CRD")
+            .related(chart.by.place(chart.object.span()), format!("this {what} installs the CRD"))
             .about(object)
             .with_parts([part]);
-        findings.insert(key, (finding, 1));
+        findings.insert(key, (finding, 1, what));
     }
-    let help = |count: usize| {
+    let help = |count: usize, what: &str| {
         let others = match count - 1 {
             0 => String::new(),
             1 => "; the same applies to objects of another kind".to_owned(),
             more => format!("; the same applies to objects of {more} other kinds"),
         };
         format!(
-            "move the custom resources to a Kustomization that depends on the Kustomization of the release: Flux does \
-             not apply a Kustomization with an object of an unknown kind, so Flux never applies the release{others}"
+            "move the custom resources to a Kustomization that depends on the Kustomization of the {what}: Flux does \
+             not apply a Kustomization with an object of an unknown kind, so Flux never applies the {what}{others}"
         )
     };
-    findings.into_values().map(|(finding, count)| finding.help(help(count))).collect()
+    findings.into_values().map(|(finding, count, what)| finding.help(help(count, what))).collect()
+}
+
+/// What installs a CRD, a release or a Crossplane provider, and its description.
+fn installer(object: &Object) -> (&'static str, String) {
+    if object.is(groups::HELM, "HelmRelease") {
+        ("release", format!("the chart of {}", object.reference()))
+    } else {
+        ("provider", object.reference().to_string())
+    }
 }
 
 /// Adds needs to the order for custom resources whose appliers come before all charts that install the CRDs.
@@ -300,7 +311,7 @@ fn add_charts_after(uses: &[ChartUse<'_>], tree: &ApplierTree, order: &mut Apply
             !tree.lineage(chart.by.at).any(|above| above == at) && order.is_before(at, chart.by.at)
         };
         let Some(chart) = charts.first().filter(|_| charts.iter().all(is_after)) else { continue };
-        let what = format!("{} needs its CRD from the chart of {}", user.object.reference(), chart.object.reference());
+        let what = format!("{} needs its CRD from {}", user.object.reference(), installer(chart.object).1);
         let place = user.object.node.get("kind").unwrap_or(&user.object.node);
         let need = (user.by.place(place.span()), what);
         order.add_need(applied(at), applied(chart.by.at), need, Certainty::Likely);
