@@ -4,6 +4,7 @@ use crate::base::finding::{Finding, Severity};
 use crate::flux::{AppliedSet, Applier, ApplierKind, State};
 use crate::kube::{Object, ObjectId, groups, is_encrypted_value};
 use crate::lint::findings::Findings;
+use crate::lint::presence::missing::{Missing, MissingSearch};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Span;
@@ -21,6 +22,9 @@ declare! {
     /// Without a root, the applier of a directory is unknown. So is its decryption. The rule ignores objects that stay
     /// encrypted on the cluster: objects with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled`, and a
     /// `SopsSecret`, which an operator decrypts.
+    ///
+    /// kustomize-controller reads the Secret of `spec.decryption.secretRef` in the namespace of the Kustomization, and
+    /// applies nothing without the Secret. The rule warns if the repository has this Secret in another namespace only.
     ///
     /// If no object applies the root itself, its live object may have a decryption that the repository does not show.
     /// The finding is then a warning.
@@ -128,6 +132,7 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
+    check_keys(view, found);
     let is_decrypting = |object: &Object| object.node.at_keys(&["spec", "decryption", "provider"]).is_some();
     // Another definition of the Kustomization decrypts the objects. `object-owned-twice` reports the two definitions.
     let duplicates = view.duplicates().filter(|(first, second)| {
@@ -212,6 +217,26 @@ fn check(view: &View<'_>, found: &mut Findings) {
         };
         let finding = Finding { severity, ..Finding::error(RULE.id, place, message) }.help(help);
         found.push(finding.caused_by(cause, "SOPS encrypted `kind` or `metadata` of ", " objects"));
+    }
+}
+
+/// Checks that the Secret with the key of a Kustomization is in its namespace, if the cluster receives a Secret of this name
+/// in another one. Users often create other keys by hand.
+fn check_keys(view: &View<'_>, found: &mut Findings) {
+    let mut search = MissingSearch::on(view);
+    for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization") {
+        let object = applied.object;
+        let Some(node) = object.node.at_keys(&["spec", "decryption", "secretRef", "name"]) else { continue };
+        let (Some(name), Some(namespace)) = (node.text(), object.namespace()) else { continue };
+        let wanted = ObjectId { group: "", kind: "Secret", namespace, name };
+        if view.get(wanted).is_some() || !view.of_kind("", "Secret").any(|secret| secret.object.name() == name) {
+            continue;
+        }
+        let Some(missing) = search.missing(wanted, None, found).filter(Missing::is_certain_mistake) else { continue };
+        let by = object.reference();
+        let message = format!("{by} decrypts with {wanted}, which the cluster does not receive");
+        let finding = Finding::warning(RULE.id, applied.by.place(node.span()), message).about(by);
+        found.push(missing.explain(finding, "add the Secret to the namespace of the Kustomization"));
     }
 }
 
