@@ -8,10 +8,11 @@ use super::reached::{ReachedFiles, has_charts};
 use crate::base::finding::ObjectRef;
 use crate::base::set_aside::is_set_aside_beside;
 use crate::flux::source::{SourceRef, Sources};
-use crate::flux::{Repo, Settings};
+use crate::flux::{AppliedSet, ApplierKind, FluxVersion, Repo, Settings};
 use crate::kube::{Object, ObjectId, groups};
 use crate::kustomize::{FILE_NAMES, file_in};
 use crate::text::{Index, folder_of, normalize};
+use crate::yaml::Node;
 
 /// The objects of a repository by identity, collected at the first search.
 pub(crate) struct WrittenObjects<'a> {
@@ -20,6 +21,8 @@ pub(crate) struct WrittenObjects<'a> {
     by_id: OnceLock<Index<ObjectId<'a>, Option<&'a Object>>>,
     reached: OnceLock<ReachedFiles<'a>>,
     unreached_kustomizations: OnceLock<Vec<(&'a Object, String)>>,
+    /// The newest version of Flux among the components that the repository contains.
+    newest_flux: OnceLock<Option<FluxVersion>>,
     /// The objects that clusters receive.
     received: OnceLock<Index<ObjectId<'a>, ReceivedObject<'a>>>,
     /// The kinds that the objects define.
@@ -31,7 +34,8 @@ pub(crate) struct WrittenObjects<'a> {
 pub(crate) struct ReceivedObject<'a> {
     pub(crate) object: &'a Object,
     pub(crate) cluster: &'a str,
-    pub(crate) applier: &'a ObjectRef,
+    /// The applier of the object; `None` if no file contains the applier.
+    pub(crate) applier: Option<&'a ObjectRef>,
 }
 
 impl<'a> WrittenObjects<'a> {
@@ -41,6 +45,7 @@ impl<'a> WrittenObjects<'a> {
             by_id: OnceLock::new(),
             reached: OnceLock::new(),
             unreached_kustomizations: OnceLock::new(),
+            newest_flux: OnceLock::new(),
             received: OnceLock::new(),
             definitions: Definitions::of_repository(repo, settings),
         }
@@ -88,9 +93,14 @@ impl<'a> WrittenObjects<'a> {
             // Most clusters have the same objects.
             let mut seen = DistinctObjects::default();
             for cluster in &self.repo.clusters {
-                for set in cluster.applied_sets.iter().filter(|set| set.by.target.is_none()) {
+                // No file contains the objects of a generated root.
+                let is_written =
+                    |set: &&AppliedSet| !cluster.evidence.is_generated || set.by.kind != ApplierKind::Bootstrap;
+                let own = cluster.applied_sets.iter().filter(|set| set.by.target.is_none()).filter(is_written);
+                for set in own {
+                    let applier = (!cluster.is_generated(&set.by)).then_some(&set.by.reference);
                     for object in seen.take_new(&set.objects, 0) {
-                        let by = ReceivedObject { object, cluster: &cluster.name, applier: &set.by.reference };
+                        let by = ReceivedObject { object, cluster: &cluster.name, applier };
                         received.entry_or(ObjectId::of(object), || by);
                     }
                 }
@@ -113,6 +123,19 @@ impl<'a> WrittenObjects<'a> {
             object.is(groups::KUSTOMIZE, "Kustomization") && is_in(folder_of(written_position(object).1))
         });
         all.filter_map(|object| Some((object, normalize(object.node.at_keys(&["spec", "path"])?.text()?)?)))
+    }
+
+    /// The newest version of Flux that a `gotk-components.yaml` of the repository installs.
+    pub(crate) fn newest_flux(&self) -> Option<&FluxVersion> {
+        let newest = self.newest_flux.get_or_init(|| {
+            let all = self.repo.objects.iter().map(|built| &built.object).chain(&self.repo.aside);
+            let namespaces = all.filter(|object| object.is("", "Namespace"));
+            let components = namespaces.filter(|object| written_position(object).1.ends_with("gotk-components.yaml"));
+            let versions =
+                components.filter_map(|object| FluxVersion::parse(object.label("app.kubernetes.io/version")?));
+            versions.max_by(|one, other| one.release().cmp(&other.release()))
+        });
+        newest.as_ref()
     }
 
     /// Returns whether a FluxInstance that the cluster does not receive yet creates an object.
@@ -155,6 +178,12 @@ impl<'a> WrittenObjects<'a> {
         FILE_NAMES
             .into_iter()
             .find(|name| path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/')))
+    }
+
+    /// The first document of a file of the repository.
+    pub(crate) fn document(&self, path: &str) -> Option<Node> {
+        let parsed = self.repo.sources.as_ref()?.repository_files().get(path)?;
+        Some(parsed.documents.first()?.node.clone())
     }
 
     /// The files that the clusters of the repository reach.

@@ -413,10 +413,15 @@ impl Missing<'_> {
             let summary = format!(
                 " places reference objects of `{folder}`, which cluster `{cluster}` receives, but not this cluster"
             );
-            let help = format!("{otherwise}; {applier} applies it to cluster `{cluster}`");
-            let of_all = format!(
-                "apply `{folder}` to this cluster, too, as {applier} does on cluster `{cluster}`, or correct the names"
-            );
+            let (by, as_there) = match applier {
+                Some(applier) => (
+                    format!("{applier} applies it to cluster `{cluster}`"),
+                    format!("as {applier} does on cluster `{cluster}`"),
+                ),
+                None => (format!("cluster `{cluster}` receives it"), format!("as to cluster `{cluster}`")),
+            };
+            let help = format!("{otherwise}; {by}");
+            let of_all = format!("apply `{folder}` to this cluster, too, {as_there}, or correct the names");
             let finding = finding.caused_by(format!("in {folder} of {cluster}"), "", summary);
             let finding = finding.help(help).help_for_all(of_all);
             return finding.related(object.span().clone(), format!("cluster `{cluster}` receives this object"));

@@ -98,6 +98,7 @@ rules! {
     mod unfiltered_image_policy;
     mod unknown_service_account;
     mod unknown_verb;
+    mod unmanaged_bootstrap;
     mod unmatched_image;
     mod unmatched_patch;
     mod unreachable_object;

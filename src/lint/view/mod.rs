@@ -12,7 +12,7 @@ use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{
     Applied, AppliedSet, Applier, ApplierKind, ClusterPrograms, FleetIdentity, FluxVersion, Installation, Producers,
-    Receiver, Settings, Tenancy,
+    Receiver, Settings, State, Tenancy,
 };
 use crate::kube::{Object, ObjectId, Scope, groups};
 use crate::lint::context::Context;
@@ -370,7 +370,11 @@ impl<'a> View<'a> {
 
     /// The identity of the fleet, from the repository that the cluster's Flux reconciles.
     fn fleet_identity(&self) -> FleetIdentity {
-        let source = self.appliers().find_map(|applier| applier.source.as_ref());
+        // The bootstrap may contain Kustomizations of other repositories beside the root.
+        let folder = &self.receiver.cluster.folder;
+        let is_root = |applier: &&Arc<Applier>| applier.is_of_bootstrap() && applier.folder == *folder;
+        let roots = self.appliers().filter(is_root).chain(self.appliers().filter(|one| one.state == State::Built));
+        let source = roots.chain(self.appliers()).find_map(|applier| applier.source.as_ref());
         let found = source
             .and_then(|source| self.find(source.group(), &source.kind, source.namespace.as_deref()?, &source.name));
         let url = found.and_then(|found| found.object.text_at(&["spec", "url"]));

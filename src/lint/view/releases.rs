@@ -7,6 +7,9 @@ use crate::api::catalog::{Catalog, Product, Releases};
 use crate::flux::{Applied, CONTROLLERS, FluxVersion};
 use crate::kube::{Object, groups};
 
+/// The first release of Flux that does not serve all APIs of earlier releases.
+const WITH_REMOVED_APIS: (u64, u64) = (2, 7);
+
 impl<'a> View<'a> {
     /// Returns whether the repository shows the arguments of Flux's controllers.
     ///
@@ -51,7 +54,13 @@ impl<'a> View<'a> {
                 path.ends_with("gotk-components.yaml").then(|| FluxVersion::parse(label.text()?))?
             })
         };
-        known.or_else(|| of_artifact.into_iter().next()).or_else(of_components)
+        let known = known.or_else(|| of_artifact.into_iter().next()).or_else(of_components);
+        // A cluster that is not bootstrapped yet probably gets the old Flux of the other clusters. A version that removed APIs
+        // would be a guess with errors.
+        let evidence = &self.receiver.cluster.evidence;
+        let is_to_come = evidence.is_generated || evidence.is_to_come;
+        let is_old = |flux: &&FluxVersion| is_to_come && flux.is_at_least(WITH_REMOVED_APIS) == Some(false);
+        known.or_else(|| self.written.newest_flux().filter(is_old).cloned())
     }
 
     /// The schemas of the kinds of the cluster. Clusters with the same definitions and releases share them.

@@ -1,0 +1,196 @@
+use crate::base::finding::{Finding, Severity};
+use crate::flux::{Applied, ApplierKind};
+use crate::kube::groups;
+use crate::kube::groups::SYNC_FILE;
+use crate::lint::fields::flag;
+use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
+use crate::text::{Span, folder_of, is_inside, join};
+use crate::yaml::Entry;
+
+declare! {
+    /// The root of a cluster does not apply the objects of its own bootstrap.
+    ///
+    /// ## Why
+    ///
+    /// `flux bootstrap` writes the directory `flux-system` into the directory of the cluster. The root applies this
+    /// directory, so Flux manages itself: it upgrades its controllers from Git, and reverts changes of its own objects.
+    /// A kustomization.yaml in the directory of the cluster that does not list `flux-system` ends this.
+    ///
+    /// If the root applied the directory before, it deletes it: `prune` makes no exception for the namespace, the
+    /// controllers, the GitRepository and the Kustomization of Flux itself. With the root, its finalizer deletes all
+    /// objects that the root applied. This happens if a commit adds the kustomization.yaml after the bootstrap. If the
+    /// file existed before the bootstrap, nothing is deleted. Git alone does not show the order, so the severity is
+    /// warning.
+    ///
+    /// The rule reports a `gotk-sync.yaml` in the directory that its Kustomization applies, if no Kustomization of the
+    /// cluster applies that Kustomization.
+    ///
+    /// ## How to fix it
+    ///
+    /// List the directory `flux-system` in the kustomization.yaml.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// # /clusters/prod/flux-system/gotk-sync.yaml
+    /// apiVersion: source.toolkit.fluxcd.io/v1
+    /// kind: GitRepository
+    /// metadata:
+    ///   name: flux-system
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1m
+    ///   ref:
+    ///     branch: main
+    ///   url: https://example.com/fleet.git
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: flux-system
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 10m
+    ///   path: ./clusters/prod
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// # /clusters/prod/kustomization.yaml
+    /// apiVersion: kustomize.config.k8s.io/v1beta1
+    /// kind: Kustomization
+    /// resources:
+    ///   - settings.yaml
+    /// # /clusters/prod/settings.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: settings
+    ///   namespace: flux-system
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// # /clusters/prod/flux-system/gotk-sync.yaml
+    /// apiVersion: source.toolkit.fluxcd.io/v1
+    /// kind: GitRepository
+    /// metadata:
+    ///   name: flux-system
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1m
+    ///   ref:
+    ///     branch: main
+    ///   url: https://example.com/fleet.git
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: flux-system
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 10m
+    ///   path: ./clusters/prod
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// # /clusters/prod/kustomization.yaml
+    /// apiVersion: kustomize.config.k8s.io/v1beta1
+    /// kind: Kustomization
+    /// resources:
+    ///   - flux-system/gotk-sync.yaml
+    ///   - settings.yaml
+    /// # /clusters/prod/settings.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: settings
+    ///   namespace: flux-system
+    /// ```
+    ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
+    /// ## Source
+    ///
+    /// [kustomize-controller: prune](https://github.com/fluxcd/kustomize-controller/blob/main/internal/controller/kustomization_controller.go),
+    /// [Flux: bootstrap](https://fluxcd.io/flux/installation/bootstrap/generic-git-server/)
+    "unmanaged-bootstrap", Warning, "the root of a cluster does not apply the objects of its own bootstrap",
+    Check::Cluster(check),
+}
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    let evidence = &view.receiver.cluster.evidence;
+    if view.receiver.target.is_some() || !view.is_whole() || evidence.is_generated || evidence.is_to_come {
+        return;
+    }
+    // The set lacks the objects of the bootstrap that another applier applies.
+    let bootstraps = view.applied_sets().filter(|set| set.by.kind == ApplierKind::Bootstrap);
+    for root in bootstraps.flat_map(|set| set.applied()).filter(|root| applies_own_directory(view, root)) {
+        let object = root.object;
+        // An incomplete build may contain the objects.
+        if !view.applied_by(object).is_some_and(|set| set.is_complete()) {
+            continue;
+        }
+        let path = object.node.at_keys(&["spec", "path"]).unwrap_or(&object.node).span().clone();
+        let message = format!("{} does not apply the objects of its own bootstrap", object.reference());
+        let listing = Listing::above(view, folder_of(object.span().file().path()));
+        let remedy = match &listing {
+            Some(Listing { file, home, .. }) => format!("list `{home}` in `{file}`"),
+            None => "include the directory of this file in the source".to_owned(),
+        };
+        let help = format!(
+            "{remedy}: Flux does not manage its own objects, and deletes them together with all others if it applied \
+             them before"
+        );
+        let mut finding = match listing.and_then(|listing| listing.place) {
+            Some(place) => Finding::error(RULE.id, place, message).related(path, "the root applies this directory"),
+            None => Finding::error(RULE.id, path, message),
+        };
+        finding.severity = Severity::Warning;
+        let finding = finding.help(help).about(object.reference());
+        found.push(finding.caused_by("", "", " roots do not apply the objects of their own bootstraps"));
+    }
+}
+
+/// Returns whether an object is the Kustomization of a `gotk-sync.yaml` in the directory that it applies and prunes.
+fn applies_own_directory(view: &View<'_>, root: &Applied<'_>) -> bool {
+    let object = root.object;
+    let file = object.span().file().path();
+    object.is(groups::KUSTOMIZE, "Kustomization")
+        && object.node.at_keys(&["spec", "prune"]).and_then(flag) == Some(true)
+        && file.rsplit('/').next() == Some(SYNC_FILE)
+        && is_inside(file, &view.receiver.cluster.folder)
+}
+
+/// The nearest kustomization.yaml above a directory, in the directory of the cluster.
+struct Listing {
+    file: String,
+    /// The position of the list of resources, or of the file.
+    place: Option<Span>,
+    /// The path of the directory, as the kustomization would list it.
+    home: String,
+}
+
+impl Listing {
+    fn above(view: &View<'_>, home: &str) -> Option<Self> {
+        let cluster = &view.receiver.cluster.folder;
+        let above = std::iter::successors(Some(folder_of(home)), |folder| {
+            (**folder != **cluster && !folder.is_empty()).then(|| folder_of(folder))
+        });
+        above.filter(|folder| is_inside(folder, cluster)).find_map(|folder| {
+            let file = join(folder, view.written.kustomization_in(folder)?)?;
+            let home = home.strip_prefix(folder)?.trim_start_matches('/').to_owned();
+            let place = view.written.document(&file).map(|document| {
+                let resources = document.entry("resources").or_else(|| document.entry("components"));
+                resources.map_or_else(|| document.span().clone(), Entry::key_span)
+            });
+            Some(Self { file, place, home })
+        })
+    }
+}
