@@ -164,10 +164,10 @@ impl RepositoryUses {
                 }
             }
         }
-        let patched = PatchedViews::of(views);
+        let affected = PatchedViews::of(views);
         for one in patches.iter().flat_map(uses_in) {
             let number = all.number(&one);
-            patched.of_use(&one).iter().for_each(|view| all.add(number, *view));
+            affected.of_use(&one).iter().for_each(|view| all.add(number, *view));
         }
         // A ResourceSet contains the objects that it applies.
         let place = |one: &ApiUse| (one.at.file().path().to_string(), one.at.range().start);
