@@ -85,10 +85,8 @@ pub(super) fn hidden_clusters(tree: &Tree) -> BTreeSet<String> {
     };
     let of_syncs: BTreeSet<String> = paths().filter(is_sync).filter_map(hidden).collect();
     let is_hidden = |path: &&str| hidden_folders(path).next().is_some();
-    let found = match of_syncs.is_empty() {
-        true => paths().filter(is_hidden).filter(has_instance).filter_map(hidden).collect(),
-        false => of_syncs,
-    };
+    let of_instances = || paths().filter(is_hidden).filter(has_instance).filter_map(hidden).collect();
+    let found: BTreeSet<String> = if of_syncs.is_empty() { of_instances() } else { of_syncs };
     let has_bootstrap = |path: &&str| !is_hidden(path) && (is_sync(path) || has_instance(path));
     if found.is_empty() || paths().any(|path| has_bootstrap(&path)) { BTreeSet::new() } else { found }
 }

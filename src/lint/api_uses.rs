@@ -196,11 +196,13 @@ impl RepositoryUses {
     }
 }
 
+/// The file of a patch, and the group and kind of the patched objects.
+type PatchedKind = (String, String, String);
+
 /// The views whose objects contain nodes of a patch.
 struct PatchedViews<'v, 'a> {
     views: &'v [View<'a>],
-    /// By the file of the patch, and the group and kind of the patched objects.
-    known: RefCell<Index<(String, String, String), Rc<[usize]>>>,
+    known: RefCell<Index<PatchedKind, Rc<[usize]>>>,
 }
 
 impl<'v, 'a> PatchedViews<'v, 'a> {

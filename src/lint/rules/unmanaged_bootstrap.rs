@@ -1,5 +1,5 @@
 use crate::base::finding::{Finding, Severity};
-use crate::flux::{Applied, ApplierKind};
+use crate::flux::{Applied, AppliedSet, ApplierKind};
 use crate::kube::groups;
 use crate::kube::groups::SYNC_FILE;
 use crate::lint::fields::flag;
@@ -131,10 +131,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
     // The set lacks the objects of the bootstrap that another applier applies.
     let bootstraps = view.applied_sets().filter(|set| set.by.kind == ApplierKind::Bootstrap);
-    for root in bootstraps.flat_map(|set| set.applied()).filter(|root| applies_own_directory(view, root)) {
+    for root in bootstraps.flat_map(AppliedSet::applied).filter(|root| applies_own_directory(view, root)) {
         let object = root.object;
         // An incomplete build may contain the objects.
-        if !view.applied_by(object).is_some_and(|set| set.is_complete()) {
+        if !view.applied_by(object).is_some_and(AppliedSet::is_complete) {
             continue;
         }
         let path = object.node.at_keys(&["spec", "path"]).unwrap_or(&object.node).span().clone();
