@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::known_contents::{is_chart_domain, publishes_charts};
 use super::publisher::{GIT_HOSTS, public_owner, public_repository_owner, repository_owner};
 use crate::address::Address;
 use crate::kube::Object;
@@ -83,7 +84,9 @@ impl FleetIdentity {
             return false;
         }
         if let Some(publisher) = public_owner(url).or_else(|| public_repository_owner(url)) {
-            return self.is_other(&publisher);
+            // Without an owner, only the publishers that are certainly not a fleet are known.
+            let is_known = || self.owner.is_none() && publishes_charts(&publisher.to_ascii_lowercase());
+            return self.is_other(&publisher) || is_known();
         }
         let address = Address::new(url);
         let key = address.key().to_ascii_lowercase();
@@ -91,7 +94,10 @@ impl FleetIdentity {
         let Some(domain) = registered_domain(host) else { return false };
         !RENTED.contains(&domain.as_str())
             && !self.domains.contains(&domain)
-            && self.owner.as_ref().is_some_and(|own| !key.split(['/', '.']).any(|part| are_related(own, part)))
+            && match &self.owner {
+                Some(own) => !key.split(['/', '.']).any(|part| are_related(own, part)),
+                None => is_chart_domain(&domain),
+            }
     }
 }
 

@@ -196,6 +196,67 @@ const PROJECTS: &[&str] = &[
     "volsync",
 ];
 
+/// More owners of registries and of GitHub pages whose charts are for any cluster.
+const CHART_PUBLISHERS: &[&str] = &[
+    "actions",
+    "aquasecurity",
+    "aws",
+    "aws-controllers-k8s",
+    "azure",
+    "bitnami",
+    "bitnamicharts",
+    "crossplane",
+    "crossplane-contrib",
+    "dexidp",
+    "dragonflydb",
+    "emberstack",
+    "falcosecurity",
+    "goauthentik",
+    "hashicorp",
+    "home-operations",
+    "kedacore",
+    "kubereboot",
+    "mittwald",
+    "nginxinc",
+    "oauth2-proxy",
+    "open-telemetry",
+    "openebs",
+    "projectcalico",
+    "prometheus-community",
+    "runatlantis",
+    "spegel-org",
+    "stakater",
+    "vmware-tanzu",
+    "weaveworks",
+];
+
+/// The domains of hosts whose charts are for any cluster.
+const CHART_DOMAINS: &[&str] = &[
+    "bitnami.com",
+    "cilium.io",
+    "elastic.co",
+    "gitlab.io",
+    "goauthentik.io",
+    "goharbor.io",
+    "hashicorp.com",
+    "jetstack.io",
+    "linkerd.io",
+    "longhorn.io",
+    "min.io",
+    "rook.io",
+    "traefik.io",
+];
+
+/// Returns whether the charts of an owner are for any cluster.
+pub(super) fn publishes_charts(owner: &str) -> bool {
+    PROJECTS.contains(&owner) || CHART_PUBLISHERS.contains(&owner)
+}
+
+/// Returns whether the charts of a domain are for any cluster.
+pub(super) fn is_chart_domain(domain: &str) -> bool {
+    CHART_DOMAINS.contains(&domain)
+}
+
 /// Returns whether the manifests at an address belong to a public project, not to a fleet.
 pub(crate) fn is_of_project(address: &str) -> bool {
     let mut segments = address.split('/');
