@@ -15,7 +15,7 @@ use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
 use crate::text::{Span, is_inside, join};
 use crate::yaml::Node;
-use other_writers::twice_written;
+use other_writers::{twice_installed, twice_written};
 use overlap::{Nested, overlap};
 use wording::{MAX_SHOWN, WITH_DIFFERENCE, safe_removal};
 
@@ -65,6 +65,9 @@ declare! {
     ///   annotation `sealedsecrets.bitnami.com/managed`, it replaces the data; with
     ///   `sealedsecrets.bitnami.com/patch`, only keys that both contain are a fault.
     /// - cert-manager writes the keys `tls.crt`, `tls.key` and `ca.crt` of a Certificate. Other keys are no fault.
+    ///
+    /// A FluxInstance beside the `gotk-components.yaml` of `flux bootstrap` is a warning too: Flux Operator and
+    /// kustomize-controller replace the controllers of each other.
     ///
     /// A Secret annotated with `kustomize.toolkit.fluxcd.io/ssa: IfNotPresent` is not a fault, since Flux only creates it.
     ///
@@ -201,6 +204,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         return;
     }
     found.extend(twice_written(RULE.id, view));
+    found.extend(twice_installed(RULE.id, view));
     let mut owned: BTreeMap<Id<'_>, Vec<Applied<'_>>> = BTreeMap::new();
     for (first, again) in view.duplicates() {
         // `View::duplicates` compares hashes, which may collide.

@@ -1,8 +1,8 @@
-//! Secrets that Flux applies and another controller writes.
+//! Objects that Flux applies and another controller writes: Secrets, and the controllers of Flux.
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, ApplierKind, CreatedObject, State, created_by};
-use crate::kube::Object;
+use crate::flux::{Applied, ApplierKind, CreatedObject, State, components, created_by};
+use crate::kube::{Object, groups};
 use crate::lint::facts::ownership_settings::is_left_to_others;
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -35,6 +35,33 @@ pub(super) fn twice_written<'v>(rule: &'static str, view: &'v View<'_>) -> impl 
 fn is_applied(applied: &Applied<'_>) -> bool {
     let is_ours = matches!(applied.by.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet);
     is_ours && !applied.by.is_suspended() && applied.by.state != State::Failed
+}
+
+/// The findings of the FluxInstances whose controllers a Kustomization applies too.
+///
+/// A migration to Flux Operator ends with the removal of the bootstrap.
+pub(super) fn twice_installed<'v>(rule: &'static str, view: &'v View<'_>) -> impl Iterator<Item = Finding> + 'v {
+    let instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").filter(is_applied);
+    instances.filter_map(move |instance| {
+        let names = components(instance.object);
+        let mut controllers = view.of_kind("apps", "Deployment").filter(is_applied);
+        let controller = controllers.find(|controller| {
+            controller.by.kind == ApplierKind::Kustomization
+                && names.contains(&controller.object.name())
+                && controller.object.namespace() == instance.object.namespace()
+        })?;
+        let (object, other) = (instance.object.reference(), &controller.by.reference);
+        let file = controller.object.span().file().path();
+        let message = format!("{object} installs the controllers of Flux, and {other} applies them too");
+        let help = format!(
+            "remove `{file}` after the migration to Flux Operator: at each reconciliation, the operator and \
+             kustomize-controller replace the controllers of each other"
+        );
+        let label = Label::new(instance.by.place(instance.object.span()), "installs the controllers");
+        let place = controller.by.place(controller.object.span());
+        let finding = Finding::warning(rule, label, message).help(help).about(object);
+        Some(finding.related(place, format!("{other} applies this one")))
+    })
 }
 
 /// The consequence of two writers of a Secret; `None` if they write different fields.
