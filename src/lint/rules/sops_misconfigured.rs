@@ -4,7 +4,7 @@ use crate::base::finding::{Finding, Severity};
 use crate::flux::{AppliedSet, Applier, ApplierKind, State};
 use crate::kube::{Object, ObjectId, groups, is_encrypted_value};
 use crate::lint::findings::Findings;
-use crate::lint::presence::missing::{Missing, MissingSearch};
+use crate::lint::presence::missing::MissingSearch;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Span;
@@ -229,14 +229,24 @@ fn check_keys(view: &View<'_>, found: &mut Findings) {
         let Some(node) = object.node.at_keys(&["spec", "decryption", "secretRef", "name"]) else { continue };
         let (Some(name), Some(namespace)) = (node.text(), object.namespace()) else { continue };
         let wanted = ObjectId { group: "", kind: "Secret", namespace, name };
-        if view.get(wanted).is_some() || !view.of_kind("", "Secret").any(|secret| secret.object.name() == name) {
+        // A user often applies the file of the key, so that the cluster does not receive the Secret.
+        let by_hand = view.written.find(ObjectId { namespace: groups::FLUX_NAMESPACE, ..wanted });
+        let is_elsewhere =
+            || view.of_kind("", "Secret").any(|secret| secret.object.name() == name) || by_hand.is_some();
+        if view.get(wanted).is_some() || view.written.find(wanted).is_some() || !is_elsewhere() {
             continue;
         }
-        let Some(missing) = search.missing(wanted, None, found).filter(Missing::is_certain_mistake) else { continue };
+        let Some(missing) = search.missing(wanted, None, found) else { continue };
         let by = object.reference();
         let message = format!("{by} decrypts with {wanted}, which the cluster does not receive");
         let finding = Finding::warning(RULE.id, applied.by.place(node.span()), message).about(by);
-        found.push(missing.explain(finding, "add the Secret to the namespace of the Kustomization"));
+        let help = "add the Secret to the namespace of the Kustomization, where kustomize-controller reads it";
+        if missing.is_certain_mistake() {
+            found.push(missing.explain(finding, help));
+        } else if let Some(secret) = by_hand {
+            found
+                .push(missing.explain(finding, help).help(help).related(secret.span().clone(), "in another namespace"));
+        }
     }
 }
 
