@@ -135,6 +135,11 @@ impl Error<'_> {
                 "put the `- ` on its own line, or write `[…]`",
             ),
             E::ExpectedBlockMappingKey | E::ExpectedBlockSequenceEntry | E::InvalidIndentation => self.indentation(),
+            E::UnexpectedCharacter { character } if character.is_control() => self.finding(
+                self.character(),
+                format!("YAML does not allow the control character U+{:04X}", u32::from(*character)),
+                "remove the character",
+            ),
             E::UnexpectedCharacter { character } => self.finding(
                 self.character(),
                 match character {
