@@ -85,8 +85,8 @@ pub(super) fn renders_charts(text: &str) -> bool {
 impl Evidence {
     pub(super) fn of(file: File) -> Self {
         let own = file.clone();
-        let text = without_watched_files(own.text());
         let is_program = !is_document(own.path());
+        let text = if is_program { without_watched_files(own.text()) } else { Cow::Borrowed(own.text()) };
         let mut evidence = Self {
             named_files: if is_program && text.contains("kubectl") { named_files(&text) } else { BTreeSet::new() },
             template_paths: if is_program { template_paths(&file) } else { BTreeSet::new() },
@@ -202,6 +202,9 @@ impl Evidence {
 
     /// Reads the commands with which a user creates objects before the bootstrap. Other commands may be examples.
     fn read_document(&mut self, text: &str) {
+        if !text.contains("kubectl") {
+            return;
+        }
         let mut command = String::new();
         for line in text.lines().map(str::trim) {
             command.push_str(line.strip_suffix('\\').unwrap_or(line));

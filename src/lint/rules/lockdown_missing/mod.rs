@@ -27,6 +27,9 @@ declare! {
     /// tenant's repository with the permissions of a cluster admin. The tenant can also reference a source of another
     /// namespace. Flux then reads the source with the credentials of that namespace.
     ///
+    /// The severity is warning if no account of a tenant can write Kustomizations or HelmReleases, according to the bindings
+    /// in Git.
+    ///
     /// A FluxInstance enables the lockdown with `multitenant: true`. Without the operator, the lockdown consists of
     /// three flags: `--no-cross-namespace-refs` on all controllers except source-controller, `--no-remote-bases` on
     /// kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller.
