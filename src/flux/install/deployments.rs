@@ -13,6 +13,9 @@ use crate::yaml::Node;
 /// The controller whose arguments determine the substitution of variables.
 const SUBSTITUTING: &[&str] = &["kustomize-controller"];
 
+/// A flag that each controller sets before the flags of patches.
+pub(super) const FIRST_ARGUMENT: &str = "--events-addr";
+
 /// The fields that add objects to a kustomization. The other fields are transformations.
 const BRINGING: [&str; 7] =
     ["resources", "bases", "components", "configMapGenerator", "secretGenerator", "generators", "helmCharts"];

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::deployments::{controllers_in, controllers_of};
+use super::command_line::CommandLine;
+use super::deployments::{FIRST_ARGUMENT, controllers_in, controllers_of};
 use super::installation::COMPONENTS_FILE;
 use super::kustomizations::KustomizationFile;
 use crate::kube::Object;
@@ -43,27 +44,27 @@ pub struct Installation {
 }
 
 impl Locks {
-    /// Reads the lockdown from the arguments of a controller's Deployment.
+    /// Reads the lockdown from the command line of a controller's Deployment.
     pub fn read(deployment: &Object) -> Self {
-        Self::default().with_arguments(deployment)
+        Self::default().with_arguments(&CommandLine::all(deployment))
     }
 
-    /// The lockdown with the arguments of a Deployment, which follow the arguments of `self`.
-    fn with_arguments(mut self, deployment: &Object) -> Self {
-        let mut before = "";
-        for argument in arguments(deployment).filter_map(Node::text) {
-            // The last occurrence of a flag has precedence. The value of a flag may be a separate argument.
-            let (flag, value) = argument.split_once('=').map_or((argument, None), |(flag, value)| (flag, Some(value)));
-            match flag {
-                CROSS_NAMESPACE => self.cross_namespace = value.is_none_or(is_true),
-                REMOTE_BASES => self.remote_bases = value.is_none_or(is_true),
-                DEFAULT_ACCOUNT => self.default_account = value.filter(|name| !name.is_empty()).map(str::to_owned),
-                name if before == DEFAULT_ACCOUNT => self.default_account = Some(name.to_owned()),
-                _ => {}
-            }
-            before = argument;
+    /// The lockdown with the arguments of a controller, which follow the arguments of `self`. If several containers run the
+    /// controller, each must set a flag.
+    fn with_arguments(self, lines: &[CommandLine]) -> Self {
+        let is_set = |before: bool, flag: &str| {
+            !lines.is_empty() && lines.iter().all(|line| line.values(flag).next_back().map_or(before, is_true))
+        };
+        let account = |line: &CommandLine| {
+            let value = line.values(DEFAULT_ACCOUNT).next_back().map(str::to_owned);
+            value.or_else(|| self.default_account.clone()).filter(|name| !name.is_empty())
+        };
+        let accounts: Option<Vec<String>> = lines.iter().map(account).collect();
+        Self {
+            cross_namespace: is_set(self.cross_namespace, CROSS_NAMESPACE),
+            remote_bases: is_set(self.remote_bases, REMOTE_BASES),
+            default_account: accounts.and_then(|accounts| accounts.into_iter().next()),
         }
-        self
     }
 
     /// The flags for multi-tenancy that a controller lacks.
@@ -87,12 +88,6 @@ impl Locks {
     }
 }
 
-/// The arguments of a controller.
-fn arguments(deployment: &Object) -> impl Iterator<Item = &Node> {
-    let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]).map_or(&[][..], Node::items);
-    containers.iter().flat_map(|container| container.get("args").map_or(&[][..], Node::items))
-}
-
 /// The lockdown that a FluxInstance sets with `multitenant` and with its patches, by controller. The patches come last.
 pub fn locks_of_instance(instance: &Object) -> BTreeMap<String, Locks> {
     let deployments =
@@ -111,13 +106,15 @@ pub fn reverting_places(instance: &Object, controller: &str) -> Vec<(&'static st
         return Vec::new();
     };
     let lacking = Locks::read(deployment).lacking(controller);
-    let place_of = |flag: &str| {
-        let is_it = |argument: &&Node| argument.text().is_some_and(|text| text.split('=').next() == Some(flag));
-        let containers = || deployment.node.at_keys(&["spec", "template", "spec", "containers"])?.items().first();
-        let last = arguments(deployment).filter(is_it).last().or_else(|| containers()?.get("args"));
-        last.unwrap_or(&deployment.node).span().clone()
+    let lines = CommandLine::all(deployment);
+    let lacks = |line: &&CommandLine, flag: &&'static str| {
+        Locks::default().with_arguments(std::slice::from_ref(line)).lacking(controller).contains(flag)
     };
-    lacking.into_iter().map(|flag| (flag, place_of(flag))).collect()
+    let place_of = |flag: &&'static str| {
+        let line = lines.iter().find(|line| lacks(line, flag));
+        line.map_or(deployment.node.span(), |line| line.place_of(flag)).clone()
+    };
+    lacking.into_iter().map(|flag| (flag, place_of(&flag))).collect()
 }
 
 fn is_multitenant(instance: &Object) -> bool {
@@ -180,13 +177,17 @@ impl Installation {
     }
 
     fn take_patches(&mut self, builder: &Builder) {
-        if !patches(builder, &self.folder).iter().any(|text| mentions_flags(text)) {
+        let texts = patches(builder, &self.folder);
+        if texts.is_empty() || self.locks.is_empty() && !texts.iter().any(|text| mentions_flags(text)) {
             return;
         }
         for deployment in controllers_in(builder, &self.folder) {
-            // The patches of an overlay follow the patches of its base.
+            // The patches of an overlay follow the patches of its base, unless they replace the arguments.
+            let lines = CommandLine::all(&deployment);
             let locks = self.locks.entry(deployment.name().to_string()).or_default();
-            *locks = std::mem::take(locks).with_arguments(&deployment);
+            let before = std::mem::take(locks);
+            let keeps = lines.iter().all(|line| line.values(FIRST_ARGUMENT).next().is_some());
+            *locks = if keeps { before } else { Locks::default() }.with_arguments(&lines);
         }
     }
 }

@@ -6,6 +6,7 @@ pub(super) mod kustomizations;
 pub(super) mod includers;
 pub(super) mod sync;
 pub(super) mod deployments;
+pub(super) mod command_line;
 pub(super) mod lockdown;
 pub(super) mod manifests;
 pub(super) mod rights_patches;

@@ -1,5 +1,6 @@
 //! The version of Flux on a cluster, as far as it affects builds.
 
+use super::command_line::CommandLine;
 use crate::api::release::{flux_release_of, flux_releases};
 use crate::flux::settings::Settings;
 use crate::kube::Object;
@@ -170,13 +171,8 @@ pub(crate) fn is_controller(object: &Object) -> bool {
 
 /// The value of the feature gate in the arguments of a controller. The last value has precedence.
 fn gate(deployment: &Object) -> Option<bool> {
-    let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]).map_or(&[][..], Node::items);
-    let arguments = containers.iter().flat_map(|one| one.get("args").map_or(&[][..], Node::items));
-    let arguments: Vec<&str> = arguments.filter_map(Node::text).collect();
-    // The value of the flag may be a separate argument.
-    let after = |at: usize| arguments.get(at + 1).copied().filter(|_| arguments[at] == "--feature-gates");
-    let gates =
-        arguments.iter().enumerate().filter_map(|(at, text)| text.strip_prefix("--feature-gates=").or(after(at)));
+    let lines = CommandLine::all(deployment);
+    let gates = lines.iter().flat_map(|line| line.values("--feature-gates"));
     let values = gates.flat_map(|gates| gates.split(',')).filter_map(|one| one.split_once('='));
     values.filter(|(name, _)| name.trim() == GATE).filter_map(|(_, value)| value.trim().parse().ok()).next_back()
 }

@@ -116,7 +116,7 @@ impl<'a> ChainSearch<'a, '_> {
         // A lockdown may end the chains that use the account of a controller, but not the others.
         let mut known: BTreeSet<(Actor, bool)> = BTreeSet::new();
         // The first impersonation of an identity is part of the shortest chains; further ones lead to nothing new.
-        let mut assumed: BTreeSet<Actor> = BTreeSet::new();
+        let mut assumed: BTreeSet<(Actor, bool)> = BTreeSet::new();
         let mut expanded: BTreeSet<Name> = BTreeSet::new();
         let mut outside_of: BTreeMap<Name, Vec<&'a Binding>> = BTreeMap::new();
         while let Some(who) = open.pop_front() {
@@ -126,7 +126,8 @@ impl<'a> ChainSearch<'a, '_> {
             let mut ways = self.rbac.impersonations(&who);
             ways.sort_by_key(|way| way.forbidden_by.is_some());
             for by in ways {
-                if !assumed.insert(by.to.clone()) {
+                let is_of_controller = matches!(by.method, Method::Controller(_));
+                if !assumed.insert((by.to.clone(), is_of_controller)) {
                     continue;
                 }
                 for to in self.actors(&by) {
@@ -160,7 +161,6 @@ impl<'a> ChainSearch<'a, '_> {
                         Actor::SecretReader(namespace) => ChainEnd::Secrets(namespace.clone()),
                         _ => ChainEnd::Everything,
                     };
-                    let is_of_controller = matches!(by.method, Method::Controller(_));
                     if known.insert((to.clone(), is_of_controller)) {
                         ends.push((step(), end));
                     }
@@ -178,9 +178,12 @@ impl<'a> ChainSearch<'a, '_> {
         };
         let mut chains: Vec<EscapeChain<'a>> = ends.into_iter().filter_map(chain).collect();
         chains.sort_by_key(|chain| (chain.forbidden_by().is_some(), chain.steps.len()));
-        // An account that controls Flux reads its Secrets, too.
+        // An account that controls Flux reads its Secrets, too. A lockdown may end the chains that use the account of a
+        // controller.
         let is_of_flux = |chain: &EscapeChain<'_>| matches!(&chain.end, ChainEnd::Secrets(scope) if !scope.is_empty());
-        if chains.iter().any(|chain| self.is_everything(&chain.end)) {
+        let is_sure =
+            |chain: &EscapeChain<'_>| chain.steps.iter().all(|step| !matches!(step.by.method, Method::Controller(_)));
+        if chains.iter().any(|chain| is_sure(chain) && self.is_everything(&chain.end)) {
             chains.retain(|chain| !is_of_flux(chain));
         }
         chains

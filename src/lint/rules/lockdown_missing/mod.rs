@@ -35,8 +35,9 @@ declare! {
     /// kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller.
     ///
     /// Flux Operator applies the patches of a FluxInstance after the patches for `multitenant: true`, and the last of
-    /// several equal flags takes effect. Therefore, a patch can revert the lockdown. The rule reports the argument of
-    /// such a patch.
+    /// several equal flags takes effect. Therefore, a patch can revert the lockdown. A patch of the command or of other
+    /// arguments can also prevent that a controller reads a flag. The rule reports the argument or the command of such a
+    /// patch.
     ///
     /// The severity is warning if only `--no-remote-bases` is missing, or if an admission policy of the cluster that
     /// checks `serviceAccountName` may restrict the tenants. It is also warning if nothing names the tenants, and none of
@@ -242,8 +243,8 @@ fn reverted(tenants: &[&str], applied: &Applied<'_>, names: &[&str], lacking: &L
     let first = places.next().unwrap_or_else(|| applied.by.place(instance.span()));
     let reference = instance.reference();
     let message = format!("a patch of {reference} disables {}, and {}", in_flags(lacking), in_words(tenants));
-    let help = "remove the argument: Flux applies patches after the arguments of `multitenant: true`, and the last \
-                argument takes effect, so tenants are not restricted; if that is intended, set a reason in \
+    let help = "remove this part of the patch: Flux applies patches after the arguments of `multitenant: true`, and the \
+                last argument takes effect, so tenants are not restricted; if that is intended, set a reason in \
                 `lint.tenancy.lockdown` of `.fleetwright.yaml`";
     let parts: Vec<(Span, String)> =
         std::iter::once(first.clone()).chain(places.clone()).map(|place| (place, in_flags(lacking))).collect();
