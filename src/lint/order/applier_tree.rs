@@ -32,7 +32,22 @@ impl ApplierTree {
     ///
     /// Source: `ReconcileSyncConfig` in `pkg/bootstrap/bootstrap_plain_git.go` of flux2.
     pub(crate) fn at_cold_start(view: &View<'_>) -> Self {
-        Self::with(view, |by_hand| by_hand.iter().any(|applier| is_created_by_tool(applier)))
+        let tree = Self::with(view, |by_hand| by_hand.iter().any(|applier| is_created_by_tool(applier)));
+        tree.without_adopters_below(view)
+    }
+
+    /// The tree without the parents that exist only after their child. A user applies such a child by hand.
+    fn without_adopters_below(mut self, view: &View<'_>) -> Self {
+        let appliers = &view.receiver.cluster.appliers;
+        for (applier, parent) in appliers.iter().zip(&mut self.parents) {
+            let above = |at: &usize| appliers.get(*at).and_then(|one| one.parent);
+            // The limit ends a cycle of appliers that apply each other.
+            let mut lineage = std::iter::successors(*parent, above).take(appliers.len());
+            if lineage.any(|at| at == applier.at) {
+                *parent = applier.parent;
+            }
+        }
+        self
     }
 
     fn with(view: &View<'_>, adopts: impl Fn(&[&Arc<Applier>]) -> bool) -> Self {

@@ -64,7 +64,8 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
         let found = take(build.objects, build.findings, stands_in_sync);
         candidates.extend(found.into_iter().map(|candidate| RootCandidate { home: folder.clone(), ..candidate }));
     }
-    candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(builder, place.file(), path)));
+    let absent = includers.absent.iter().filter(|(path, _)| is_of_cluster(builder, folder_of(path)));
+    candidates.extend(absent.filter_map(|(path, place)| to_come(builder, place.file(), path)));
     for candidate in &mut candidates {
         restore_source(builder, candidate);
         add_source_beside(builder, candidate);
@@ -242,6 +243,18 @@ fn values<'a>(documents: impl Iterator<Item = &'a Node>) -> Vec<RootCandidate> {
         found.push(RootCandidate::new(CandidateKind::Values, spec.span().file(), vec![instance(spec, None)], path));
     }
     found
+}
+
+/// Returns whether `flux bootstrap` will write a missing `gotk-sync.yaml` to a directory: the directory above, which the file then
+/// syncs, contains further objects. If the directory does not have the usual name, there are Kustomizations beside it.
+///
+/// Otherwise, another program passes the kustomization to `flux bootstrap`, such as Terraform with `kustomization_override`.
+fn is_of_cluster(builder: &Builder, folder: &str) -> bool {
+    let (files, synced) = (builder.files(), folder_of(folder));
+    let is_usual = folder.rsplit('/').next() == Some(groups::FLUX_NAMESPACE);
+    let others = files.tree().under(synced).filter(|path| !is_inside(path, folder));
+    let mut others = others.filter(|path| is_usual || folder_of(path) == synced).filter_map(|path| files.get(path));
+    others.any(|parsed| objects(&parsed).any(|object| is_usual || is_kustomization(&object)))
 }
 
 /// The root that `flux bootstrap` will write to an empty or missing file, in the synced directory.

@@ -325,13 +325,19 @@ fn add_charts_after(uses: &[ChartUse<'_>], tree: &ApplierTree, order: &mut Apply
 /// The function reports only waits that never end. `missing-dependency` reports inputs that are applied late.
 fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, severity: Severity) -> Vec<Finding> {
     let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
+    // The user who applies a root by hand also applies the inputs of the root.
+    let is_of_root =
+        |input: &&Input<'_>| input.is_itself && input.by.parent_applier.as_ref().is_none_or(|by| makes_roots(by));
+    let by_hand = view.inputs().iter().filter(is_of_root);
+    let by_hand: BTreeSet<usize> = by_hand.map(|input| memory_address(input.thing.object)).collect();
     let mut own: BTreeMap<(usize, bool), Vec<&Input<'_>>> = BTreeMap::new();
     for input in view.inputs() {
         let Input { user, by, is_itself, node, target, thing } = input;
         let provider = thing.by.at;
         let is_above = || tree.is_ancestor(provider, by.at);
         // If several appliers apply an input, it exists as soon as one of them is applied.
-        if is_above() || twice.contains(&memory_address(thing.object)) || thing.by.is_suspended() {
+        let is_earlier = |earlier: &BTreeSet<usize>| earlier.contains(&memory_address(thing.object));
+        if is_above() || is_earlier(&twice) || is_earlier(&by_hand) || thing.by.is_suspended() {
             continue;
         }
         let what = || format!("{} needs {target}", user.reference());
@@ -341,8 +347,6 @@ fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, s
             if provider != by.at && waits_for(by, user) && !view.is_input_before_flux(input) {
                 order.add_need(ready(by.at), applied(provider), (by.place(node.span()), what()), certainty);
             }
-        } else if by.parent_applier.as_ref().is_none_or(|parent| makes_roots(parent)) {
-            // The user who applies a root by hand also applies the inputs of the root.
         } else if view.is_input_before_flux(input) {
             // Another program may create the input first.
         } else if provider == by.at {
