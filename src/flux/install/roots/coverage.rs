@@ -42,6 +42,8 @@ pub(super) struct Coverage<'a> {
     pub(super) syncs: Vec<WrittenSync>,
     /// The Kustomizations that apply each directory, by their index in `syncs`.
     by_target: BTreeMap<String, Vec<usize>>,
+    /// The directories whose builds contain Kustomizations.
+    units: BTreeSet<String>,
     /// The directories that roots sync.
     synced: BTreeSet<String>,
     /// The repositories of the sources that the tree defines.
@@ -55,6 +57,7 @@ impl<'a> Coverage<'a> {
         let mut coverage = Self {
             syncs: Vec::new(),
             by_target: BTreeMap::new(),
+            units: BTreeSet::new(),
             synced: BTreeSet::new(),
             repositories: BTreeMap::new(),
             includers,
@@ -66,12 +69,14 @@ impl<'a> Coverage<'a> {
             coverage.syncs.extend(syncs);
         }
         coverage.mark_hubs();
+        coverage.mark_others_beside();
         coverage.index();
         coverage
     }
 
     fn index(&mut self) {
         self.by_target.clear();
+        self.units = self.syncs.iter().flat_map(|sync| &sync.units).cloned().collect();
         for (at, sync) in self.syncs.iter().enumerate() {
             if let Some(target) = sync.target.clone() {
                 self.by_target.entry(target).or_default().push(at);
@@ -101,6 +106,40 @@ impl<'a> Coverage<'a> {
         for sync in &mut self.syncs {
             let repository = source_of(&sync.object).and_then(|source| self.repositories.get(&source));
             if repository.is_some_and(|name| others.contains(name)) {
+                (sync.target, sync.is_of_other) = (None, true);
+            }
+        }
+    }
+
+    /// Marks the Kustomizations that apply the same path of another repository: their source has an address, no other
+    /// Kustomization of the directory uses it, and others apply existing directories of a source without an address, which is
+    /// the source of the bootstrap.
+    fn mark_others_beside(&mut self) {
+        // The sources of the Kustomizations below each directory that a Kustomization of the same directory applies.
+        let mut inside: BTreeMap<&str, BTreeMap<SourceRef, (usize, bool)>> = BTreeMap::new();
+        let applies_itself = |sync: &WrittenSync, target: &str| sync.units.iter().any(|unit| is_inside(unit, target));
+        let targets = self.syncs.iter().filter_map(|sync| sync.target.as_deref().filter(|of| applies_itself(sync, of)));
+        inside.extend(targets.map(|target| (target, BTreeMap::new())));
+        for sync in &self.syncs {
+            let Some(source) = source_of(&sync.object) else { continue };
+            let around: BTreeSet<&str> = sync.units.iter().flat_map(|unit| prefixes(unit)).collect();
+            for folder in around {
+                let Some(uses) = inside.get_mut(folder) else { continue };
+                let uses = uses.entry(source.clone()).or_default();
+                uses.0 += 1;
+                uses.1 |= sync.target.as_deref().is_some_and(|target| target != folder);
+            }
+        }
+        let is_other = |sync: &WrittenSync| {
+            let uses = sync.target.as_deref().filter(|of| applies_itself(sync, of)).and_then(|of| inside.get(of));
+            let (Some(uses), Some(source)) = (uses, source_of(&sync.object)) else { return false };
+            self.repositories.contains_key(&source)
+                && uses.get(&source).is_some_and(|(count, _)| *count == 1)
+                && uses.iter().any(|(other, (_, is_here))| *is_here && !self.repositories.contains_key(other))
+        };
+        let others: Vec<bool> = self.syncs.iter().map(is_other).collect();
+        for (sync, is_other) in self.syncs.iter_mut().zip(others) {
+            if is_other {
                 (sync.target, sync.is_of_other) = (None, true);
             }
         }
@@ -169,14 +208,15 @@ impl<'a> Coverage<'a> {
         prefixes(folder).any(|target| self.includers.reaches(target, folder) && is_applied(target))
     }
 
-    /// Returns whether a Kustomization outside of a directory applies the directory or a part of it.
+    /// Returns whether a Kustomization outside of a directory applies Kustomizations in the directory.
     pub(super) fn enters(&self, folder: &str) -> bool {
         let is_outside = |at: &usize| {
             let is_inner = self.syncs[*at].units.iter().any(|unit| is_inside(unit, folder));
             !is_inner && !self.is_of_other(*at, folder)
         };
         let below = self.by_target.range(folder.to_string()..).take_while(|(target, _)| target.starts_with(folder));
-        below.filter(|(target, _)| is_inside(target, folder)).any(|(_, by)| by.iter().any(is_outside))
+        let inner = below.filter(|(target, _)| is_inside(target, folder) && has_inside(&self.units, target));
+        inner.into_iter().any(|(_, by)| by.iter().any(is_outside))
     }
 
     /// Returns whether a Kustomization is a copy of the one that applies a directory and is in this directory.
@@ -228,9 +268,17 @@ impl<'a> Coverage<'a> {
 
     /// Returns whether a directory contains the directory of a root, or is inside the directory of a root.
     pub(super) fn overlaps(&self, folder: &str) -> bool {
-        let below = self.synced.range(folder.to_string()..).next().is_some_and(|synced| is_inside(synced, folder));
-        below || prefixes(folder).any(|above| !above.is_empty() && self.synced.contains(above))
+        has_inside(&self.synced, folder)
+            || prefixes(folder).any(|above| !above.is_empty() && self.synced.contains(above))
     }
+}
+
+/// Returns whether one of several directories is a directory or inside it.
+fn has_inside(folders: &BTreeSet<String>, folder: &str) -> bool {
+    let inside = format!("{folder}/");
+    folder.is_empty() && !folders.is_empty()
+        || folders.contains(folder)
+        || folders.range(inside.clone()..).next().is_some_and(|one| one.starts_with(&inside))
 }
 
 /// The Flux objects of a file.

@@ -69,7 +69,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     remove_of_others(tree, &coverage, &candidates, &mut by_hand);
     candidates.extend(by_hand);
     remove_unused(tree, &coverage, &mut candidates);
-    let mut overlaps = remove_overlaps(tree, &includers, &mut candidates);
+    let mut overlaps = remove_overlaps(tree, &includers, &coverage, &mut candidates);
     overlaps.extend(of_charts);
     coverage.add(tree, candidates.iter());
     let is_alone = candidates.is_empty();

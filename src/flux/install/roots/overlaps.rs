@@ -215,7 +215,14 @@ pub(super) fn is_beside(home: &str, folder: &str) -> bool {
 }
 
 /// Removes the roots that sync the directories of other clusters.
-pub(super) fn remove_overlaps(tree: &Tree, includers: &Includers, candidates: &mut Vec<RootCandidate>) -> Vec<Overlap> {
+///
+/// A root outside of the directory that it syncs may not exist, so it removes no root that contains itself.
+pub(super) fn remove_overlaps(
+    tree: &Tree,
+    includers: &Includers,
+    coverage: &Coverage<'_>,
+    candidates: &mut Vec<RootCandidate>,
+) -> Vec<Overlap> {
     let mut overlaps = copies(tree, candidates);
     let synced: Vec<Option<String>> = candidates.iter().map(|one| one.synced(tree)).collect();
     let mut by_folder: BTreeMap<&str, usize> = BTreeMap::new();
@@ -233,7 +240,11 @@ pub(super) fn remove_overlaps(tree: &Tree, includers: &Includers, candidates: &m
             .map(|(_, other)| &candidates[*other])
             .filter(|other| other.kind != CandidateKind::Declared && reaches(includers, tree, folder, other))
             .collect();
-        if !reached.is_empty() && !is_own_folder(one, folder) {
+        let is_removed = || {
+            let is_sure = |other: &&RootCandidate| contains_itself(tree, coverage, other);
+            !contains_itself(tree, coverage, one) || reached.iter().any(is_sure)
+        };
+        if !reached.is_empty() && !is_own_folder(one, folder) && is_removed() {
             overlaps.push(contains_others(one, folder, &reached, tree));
             removed.insert(at);
         }
@@ -251,7 +262,7 @@ pub(super) fn remove_overlaps(tree: &Tree, includers: &Includers, candidates: &m
 pub(super) fn is_own_folder(one: &RootCandidate, folder: &str) -> bool {
     let name = folder.rsplit('/').next().unwrap_or_default();
     let home = one.home.strip_suffix("/flux-system").unwrap_or(&one.home);
-    one.is_bootstrap() && home == folder && !folder.is_empty() && !is_generic(name)
+    (one.is_bootstrap() || one.is_of_operator()) && home == folder && !folder.is_empty() && !is_generic(name)
 }
 
 /// Returns whether a root that syncs a directory applies the objects of another root.
