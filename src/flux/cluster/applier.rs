@@ -50,6 +50,14 @@ impl Applier {
         self.parent_applier.as_ref().is_some_and(|parent| parent.kind == ApplierKind::Bootstrap)
     }
 
+    /// Returns whether the applier syncs the repository of the cluster. A user may apply further appliers with the bootstrap.
+    pub(crate) fn is_of_root(&self) -> bool {
+        self.parent_applier.as_ref().is_some_and(|parent| match parent.kind {
+            ApplierKind::Bootstrap => parent.reference == self.reference,
+            kind => kind == ApplierKind::FluxInstance,
+        })
+    }
+
     /// The applier of a directory in a repository without a root.
     pub(crate) fn folder(folder: &str, at: usize) -> Self {
         let name = if folder.is_empty() { "." } else { folder };

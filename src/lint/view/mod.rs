@@ -370,10 +370,9 @@ impl<'a> View<'a> {
 
     /// The identity of the fleet, from the repository that the cluster's Flux reconciles.
     fn fleet_identity(&self) -> FleetIdentity {
-        // The bootstrap may contain Kustomizations of other repositories beside the root.
-        let folder = &self.receiver.cluster.folder;
-        let is_root = |applier: &&Arc<Applier>| applier.is_of_bootstrap() && applier.folder == *folder;
-        let roots = self.appliers().filter(is_root).chain(self.appliers().filter(|one| one.state == State::Built));
+        // Another applier may use the source of another repository, or a source that does not exist.
+        let of_root = self.appliers().filter(|applier| applier.is_of_root());
+        let roots = of_root.chain(self.appliers().filter(|one| one.state == State::Built));
         let source = roots.chain(self.appliers()).find_map(|applier| applier.source.as_ref());
         let found = source
             .and_then(|source| self.find(source.group(), &source.kind, source.namespace.as_deref()?, &source.name));

@@ -56,7 +56,8 @@ impl Rbac {
         rbac.index();
         let appliers = receiver.cluster.appliers.iter().filter(|applier| applier.target == receiver.target);
         let sources = SourceObjects::among(&relevant);
-        let mut own = appliers.clone().filter_map(|applier| applier.source.as_ref());
+        let of_root = appliers.clone().filter(|applier| applier.is_of_root());
+        let mut own = of_root.chain(appliers.clone()).filter_map(|applier| applier.source.as_ref());
         let own = own.next().and_then(|source| sources.get(source)?.text_at(&["spec", "url"]));
         let found = relevant.iter().map(|applied| applied.object).filter(|object| object.group() == groups::SOURCE);
         let fleet = FleetIdentity::new(own, found);
