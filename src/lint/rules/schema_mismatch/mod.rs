@@ -1,4 +1,5 @@
 mod kinds;
+mod meant_kind;
 mod mismatches;
 
 use std::cell::LazyCell;
@@ -8,7 +9,6 @@ use crate::api::catalog::{Definition, Origin, Product};
 use crate::api::release::api;
 use crate::api::validate::{Fault, Mismatch};
 use crate::base::finding::{Finding, Safety, Severity};
-use crate::base::similar_names::differ_in_one;
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::groups;
 use crate::lint::apis::normalization;
@@ -19,6 +19,7 @@ use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::{Node, Style, Value, fix};
 use kinds::Kind;
+use meant_kind::MeantKind;
 use mismatches::Mismatches;
 
 declare! {
@@ -41,7 +42,8 @@ declare! {
     /// does not receive is a warning, since the cluster may have another version of it.
     ///
     /// The rule also reports an `apiVersion` that the definition on the cluster does not serve, and a definition whose name,
-    /// stored versions, conversion or schemas the API server rejects.
+    /// stored versions, conversion or schemas the API server rejects. It reports a kind that an API group of Kubernetes or
+    /// Flux does not have, if a similar kind or another group is meant.
     ///
     /// An object may consist of some fields of an object that exists on the cluster: with the annotation
     /// `kustomize.toolkit.fluxcd.io/ssa: merge`, or in the namespace `kube-system`. The rule ignores the fields that
@@ -132,9 +134,10 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         let unchecked: BTreeSet<_> = sets().flat_map(|set| all.unchecked(number, set)).collect();
         if view.is_whole() {
             let unknown = unchecked.iter().map(|((version, kind), _)| (group_of(version), *kind));
-            let misspelled = unknown.filter_map(|(group, kind)| Some((group, kind, meant_kind(&kinds, group, kind)?)));
+            let misspelled =
+                unknown.filter_map(|(group, kind)| Some((group, kind, MeantKind::of(&kinds, group, kind)?)));
             findings.extend(misspelled.flat_map(|(group, kind, meant)| {
-                view.of_kind(group, kind).map(move |applied| of_misspelled_kind(view, &applied, meant))
+                view.of_kind(group, kind).map(move |applied| meant.finding(view, &applied))
             }));
         }
         for ((version, kind), reason) in unchecked {
@@ -215,27 +218,6 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
 
 fn group_of(version: &str) -> &str {
     version.split_once('/').map_or("", |(group, _)| group)
-}
-
-/// The kind that the author of an unknown kind probably meant: more objects of its group have a kind that differs in one
-/// character.
-fn meant_kind<'k>(kinds: &BTreeMap<(&'k str, &'k str), usize>, group: &str, kind: &str) -> Option<&'k str> {
-    let own = kinds.get(&(group, kind)).copied().unwrap_or_default();
-    let of_group = kinds.iter().filter(|((known, _), count)| *known == group && **count > own);
-    of_group.map(|((_, known), _)| *known).find(|known| differ_in_one(kind, known))
-}
-
-/// The finding for an object with a kind that is probably misspelled.
-fn of_misspelled_kind(view: &View<'_>, applied: &Applied<'_>, meant: &str) -> Finding {
-    let object = applied.object;
-    let at = object.node.get("kind").unwrap_or(&object.node).span();
-    let group = object.group();
-    let message =
-        format!("{} has an unknown kind, and other objects of `{group}` have kind {meant}", object.reference());
-    let help = format!("did you mean `{meant}`? The API server rejects an object of a kind that no definition has");
-    let mut finding = Finding::warning(RULE.id, applied.by.place(at), message).help(help).about(object.reference());
-    finding.clusters.push(view.receiver.to_string().into());
-    finding
 }
 
 /// Returns whether two mismatches are unknown fields of one mapping.
