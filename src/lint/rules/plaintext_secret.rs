@@ -29,7 +29,8 @@ declare! {
     ///
     /// The rule checks Secrets and ConfigMaps with their generators, the templates of ExternalSecrets, the values of
     /// charts, environment variables of pods, the addresses of Providers, and the URLs of sources. It also checks YAML,
-    /// JSON and other files in these values. If a variable sets a value, the finding is at the value of the variable.
+    /// JSON and other files in these values. If a variable sets a value, the finding is at the value of the variable. In all
+    /// other objects, and in the variables of Kustomizations, the rule only checks the shape of values.
     ///
     /// The severity is error for a value that is private because of its shape: a private key, a token with a known
     /// prefix, a URL with a password, or the URL of a webhook. It is also error for a value of a Secret with a key such
@@ -123,14 +124,36 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
             let address = object.node.at_keys(&["spec", "url"]).and_then(|address| in_address(address, "url"));
             report(applied, "", address.as_slice(), "move the credentials to the Secret in `secretRef`", found);
         }
+        (groups::KUSTOMIZE, "Kustomization") => {
+            let help = "move the variable to a Secret that `spec.postBuild.substituteFrom` references";
+            let variables = at(&["spec", "postBuild", "substitute"]);
+            report(applied, " in its variables", &credentials(variables, &[]), help, found);
+        }
+        // The schemas of definitions contain examples.
+        ("apiextensions.k8s.io", _) => {}
         _ => {
-            for container in containers(object) {
-                let private = container.get("env").map(private_values).unwrap_or_default();
+            let environments = containers(object).filter_map(|container| container.get("env"));
+            let environments: Vec<Vec<Private>> = environments.map(private_values).collect();
+            for private in &environments {
                 let help = "move the value to a Secret, and reference the Secret with `valueFrom.secretKeyRef`";
-                report(applied, " in its environment", &private, help, found);
+                report(applied, " in its environment", private, help, found);
             }
+            let known: Vec<&Span> = environments.iter().flatten().map(|one| &one.span).collect();
+            let help = "move the value to a Secret that the object references";
+            report(applied, "", &credentials(private_values(&object.node), &known), help, found);
         }
     }
+}
+
+/// The values with the shape of a credential, except those at known places. In an object without a place for private
+/// values, a name or an address is not sufficient.
+fn credentials(mut private: Vec<Private>, known: &[&Span]) -> Vec<Private> {
+    let is_credential = |one: &Private| match one.evidence {
+        Evidence::Shape(what) => ![ADDRESS_WITH_KEY, LOCAL_ADDRESS, PASSWORD_HASH].contains(&what),
+        Evidence::Name | Evidence::Secret | Evidence::Guessable => false,
+    };
+    private.retain(|one| is_credential(one) && !known.contains(&&one.span));
+    private
 }
 
 /// Returns whether an object contains a value with the shape of a credential, such as a private key, or a random value of
@@ -169,8 +192,9 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
             }
         };
         let finding = finding(applied, one, severity(applied, one), message, help);
-        // The value of a variable is in another file.
-        let is_alone = one.variable.is_some();
+        // The value of a variable is in another file, and several objects may use it.
+        let written = place_of(applied, one);
+        let is_variable = one.variable.is_some() || object.is(groups::KUSTOMIZE, "Kustomization");
         let (kind, what) = match one.evidence {
             Evidence::Guessable => ("well-known", format!(" well-known values{place}")),
             Evidence::Shape(PASSWORD_HASH) => ("hashed", format!(" password hashes{place}")),
@@ -178,7 +202,12 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
         };
         let key = format!("{} {kind} {:?}", object.reference(), finding.severity);
         let before = format!("{} contains ", object.reference());
-        found.push(if is_alone { finding } else { finding.caused_by(key, before, what) });
+        let variable = || format!("{}:{}", written.file().path(), written.range().start);
+        found.push(if is_variable {
+            finding.caused_by(variable(), "", " objects use a private value of a variable in plain text")
+        } else {
+            finding.caused_by(key, before, what)
+        });
     }
 }
 
