@@ -6,6 +6,7 @@ mod scan;
 mod nodes;
 mod object;
 mod redactor;
+mod notation;
 mod values;
 
 pub use object::mask_object;

@@ -4,6 +4,7 @@
 //! or a message, and a message may quote a line of a file that is secret only because a generator reads the file.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -13,6 +14,7 @@ use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelExtend,
 
 use super::credentials::credentials;
 use super::nodes::{is_secret, is_value_of_secret};
+use super::notation::unescaped;
 use super::quick_check::may_hold_secrets;
 use super::redactor::Redactor;
 use super::{merged, nodes};
@@ -193,29 +195,31 @@ fn is_public(text: &str, start: usize, end: usize) -> bool {
     (is_named && is_end) || is_key
 }
 
-/// The text of a part of a double-quoted scalar. The part may end inside of an escape sequence.
-fn unescaped(written: &str) -> String {
-    let mut text = String::with_capacity(written.len());
-    let mut rest = written.chars();
-    while let Some(character) = rest.next() {
-        text.push(match character {
-            '\\' => match rest.next() {
-                Some('n') => '\n',
-                Some('t') => '\t',
-                Some(escaped) => escaped,
-                None => break,
-            },
-            _ => character,
-        });
+/// Collects the values of the scalars at some positions, which are sorted. The notation of a value may differ from the
+/// value, and an alias has the value of its anchor.
+fn collect_at(node: &Node, ranges: &[Range<usize>], found: &mut BTreeSet<ArcStr>) {
+    let range = node.span().range();
+    match &node.value {
+        Value::Scalar(text, _) => {
+            let after = ranges.partition_point(|masked| masked.start <= range.start);
+            if after.checked_sub(1).and_then(|at| ranges.get(at)).is_some_and(|masked| range.end <= masked.end) {
+                collect(text, found);
+            }
+        }
+        Value::Seq(items) => items.iter().for_each(|item| collect_at(item, ranges, found)),
+        Value::Map(entries) => entries.iter().for_each(|entry| collect_at(&entry.node, ranges, found)),
     }
-    text
 }
 
 /// The values of a file: the texts that are masked by position, and those of the files that its generators read.
 fn of_file(parsed: &Parsed, tree: &Tree) -> SecretValues {
     let mut found = SecretValues::default();
     let file = &parsed.file;
-    for range in merged(nodes::in_parsed(parsed, 0)) {
+    let ranges = merged(nodes::in_parsed(parsed, 0));
+    for document in &parsed.documents {
+        collect_at(&document.node, &ranges, &mut found.0);
+    }
+    for range in ranges {
         let written = file.text().get(range).unwrap_or_default();
         found.add_text(written);
         if written.contains('\\') {
@@ -381,6 +385,16 @@ mod tests {
         let json = ("a.yaml", r#"{kind: ConfigMap, data: {v: "{\"password\": \"CANARYq7Zr9xYkLm\"}"}}"#);
         for file in [values, json] {
             assert_eq!(masked(&[file], "is `CANARYq7Zr9xYkLm`"), "is `****************`");
+        }
+    }
+
+    #[test]
+    fn a_value_in_another_notation_is_masked() {
+        for value in [r#""\x43ANARYq7Zr9xYkLm""#, r#""\u0043ANARYq7Zr9xYkLm""#, "*c"] {
+            let anchor = "x: &c CANARYq7Zr9xYkLm";
+            let text = format!("kind: HelmRelease\n{anchor}\nspec:\n  values: {{password: {value}}}\n");
+            let text = if value == "*c" { text } else { text.replace(anchor, "x: y") };
+            assert_eq!(masked(&[("a.yaml", &text)], "is `CANARYq7Zr9xYkLm`"), "is `****************`", "{value}");
         }
     }
 
