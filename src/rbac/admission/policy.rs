@@ -3,11 +3,13 @@
 //! An escalation that a policy may forbid is reported as a warning, since only the cluster evaluates the policy.
 
 use crate::base::finding::ObjectRef;
+use crate::cel;
+use crate::cel::{Budget, Environment, Type};
 use crate::flux::Applied;
 use crate::kube::Object;
 use crate::rbac::model::account_kind::AccountKind;
 use crate::text::Span;
-use crate::yaml::{Name, Node, Value};
+use crate::yaml::{Entry, Name, Node, Value};
 
 /// The field that a policy for service accounts checks.
 const FIELD: &str = "serviceAccountName";
@@ -19,7 +21,10 @@ const URL: &str = "url";
 const CONSTRAINTS: &str = "constraints.gatekeeper.sh";
 
 /// The fields of a policy that only describe it, or that describe objects. No check reads a service account there.
-const DESCRIPTIONS: [&str; 5] = ["description", "message", "messageExpression", "metadata", "name"];
+const DESCRIPTIONS: [&str; 6] = ["auditAnnotations", "description", "message", "messageExpression", "metadata", "name"];
+
+/// The maximum cost of the expressions of a policy.
+const MAX_COST: u64 = 10_000;
 
 /// The policies of a cluster that may restrict which account an object names.
 #[derive(Debug, Default)]
@@ -87,9 +92,11 @@ impl Policies {
             ("kyverno.io", "Policy") => self.add_kyverno(applied, applied.namespace()),
             (CONSTRAINTS, _) => {
                 let is_enforced = text(&["spec", "enforcementAction"]).is_none_or(|action| &*action == "deny");
-                if is_enforced {
-                    let kinds = object.node.at_keys(&["spec", "match", "kinds"]).map_or(&[][..], Node::items);
-                    let kinds = kinds.iter().map(|item| (items(item.get("kinds")), Vec::new())).collect();
+                let matching = object.node.at_keys(&["spec", "match"]);
+                if is_enforced && !matching.is_some_and(is_evaded_constraint) {
+                    let kinds = matching.and_then(|matching| matching.get("kinds")).map_or(&[][..], Node::items);
+                    let namespaces = || items(matching.and_then(|matching| matching.get("namespaces")));
+                    let kinds = kinds.iter().map(|item| (items(item.get("kinds")), namespaces())).collect();
                     self.push(applied, (true, true), MatchScope::Kinds(kinds), None, None);
                 }
             }
@@ -111,9 +118,10 @@ impl Policies {
             if checked == (false, false) {
                 continue;
             }
-            let Some(matching) = rule.get("match") else { continue };
+            let Some(matching) = rule.get("match").filter(|_| !excludes_all(rule)) else { continue };
             let listed = ["any", "all"].iter().filter_map(|key| matching.get(key)).flat_map(Node::items);
-            let resources = listed.chain([matching]).filter_map(|one| one.get("resources"));
+            let listed = listed.chain([matching]).filter(|one| one.get("subjects").is_none());
+            let resources = listed.filter_map(|one| one.get("resources")).filter(|one| !is_evaded(one));
             let scope = resources.map(|one| (items(one.get("kinds")), items(one.get("namespaces")))).collect();
             self.push(applied, checked, MatchScope::Kinds(scope), None, namespace.map(Name::from));
         }
@@ -127,7 +135,8 @@ impl Policies {
         binding_kind: Option<Name>,
         namespace: Option<Name>,
     ) {
-        let checked = applied.object.node.get("spec").map(checks).unwrap_or_default();
+        let checked =
+            applied.object.node.get("spec").filter(|spec| !never_refuses(spec)).map(checks).unwrap_or_default();
         if checked != (false, false) {
             self.push(applied, checked, scope, binding_kind, namespace);
         }
@@ -186,10 +195,83 @@ impl MatchScope {
 
 /// The objects that an admission policy of Kubernetes matches.
 fn resources(object: &Object) -> MatchScope {
-    let rules = object.node.at_keys(&["spec", "matchConstraints", "resourceRules"]).map_or(&[][..], Node::items);
-    MatchScope::Resources(
-        rules.iter().map(|rule| (items(rule.get("apiGroups")), items(rule.get("resources")))).collect(),
-    )
+    let constraints =
+        object.node.at_keys(&["spec", "matchConstraints"]).filter(|all| !has_selector(all, "objectSelector"));
+    let rules = |field: &str| constraints.and_then(|all| all.get(field)).map_or(&[][..], Node::items);
+    let names = |rule: &Node, field: &str| items(rule.get(field));
+    let is_exclusion_of_all = |rule: &Node| {
+        let has_all = |field: &str| has(&names(rule, field), "*");
+        has_all("apiGroups") && has_all("operations") && (has_all("resources") || has(&names(rule, "resources"), "*/*"))
+    };
+    if rules("excludeResourceRules").iter().any(is_exclusion_of_all) {
+        return MatchScope::Resources(Vec::new());
+    }
+    let matching = rules("resourceRules").iter().filter(|rule| {
+        let is_of_objects = rule.get("scope").and_then(Node::text) != Some("Cluster");
+        let operations = names(rule, "operations");
+        // The author of an object may give it another name.
+        is_of_objects
+            && is_written(&operations)
+            && rule.get("resourceNames").is_none_or(|names| names.items().is_empty())
+    });
+    MatchScope::Resources(matching.map(|rule| (names(rule, "apiGroups"), names(rule, "resources"))).collect())
+}
+
+/// Returns whether the operations of a rule include a write. Without a list, they include all.
+fn is_written(operations: &[Name]) -> bool {
+    operations.is_empty() || ["*", "CREATE", "UPDATE"].iter().any(|operation| has(operations, operation))
+}
+
+/// Returns whether a selector of labels is set. The author of an object chooses its labels.
+fn has_selector(node: &Node, field: &str) -> bool {
+    node.get(field).is_some_and(|selector| !selector.entries().is_empty())
+}
+
+/// Returns whether the author of an object can evade the match of a rule of Kyverno, by its name or labels or because the
+/// rule does not match writes.
+fn is_evaded(resources: &Node) -> bool {
+    let names = items(resources.get("names"));
+    let name = resources.get("name").and_then(Node::shared_text);
+    let is_named = names.iter().chain(&name).next().is_some() && !names.iter().chain(&name).any(|name| &**name == "*");
+    is_named || has_selector(resources, "selector") || !is_written(&items(resources.get("operations")))
+}
+
+/// Returns whether a rule of Kyverno excludes all kinds.
+fn excludes_all(rule: &Node) -> bool {
+    let listed = ["any", "all"].iter().filter_map(|key| rule.at_keys(&["exclude", key])).flat_map(Node::items);
+    let mut excluded = listed.chain(rule.get("exclude"));
+    excluded.any(|one| {
+        let is_alone = one.entries().len() == 1;
+        let resources = one.get("resources").filter(|resources| is_alone && resources.entries().len() == 1);
+        resources.is_some_and(|resources| has(&items(resources.get("kinds")), "*"))
+    })
+}
+
+/// Returns whether the match of a constraint of Gatekeeper includes no object of a namespace, or only objects with labels.
+fn is_evaded_constraint(matching: &Node) -> bool {
+    matching.get("scope").and_then(Node::text) == Some("Cluster")
+        || has(&items(matching.get("excludedNamespaces")), "*")
+        || has_selector(matching, "labelSelector")
+}
+
+/// Returns whether no object can violate the expressions of a policy: a condition is always false, or each validation is
+/// always true.
+fn never_refuses(spec: &Node) -> bool {
+    let expressions = |field: &str| -> Vec<&str> {
+        let all = spec.get(field).map_or(&[][..], Node::items);
+        all.iter().filter_map(|one| one.get("expression")?.text()).collect()
+    };
+    let validations = expressions("validations");
+    let environment = ["object", "oldObject", "request", "params", "namespaceObject", "authorizer", "variables"]
+        .into_iter()
+        .fold(Environment::new(None), |environment, name| environment.with(name, Type::Dyn));
+    let mut budget = Budget::new(MAX_COST);
+    let mut always = |text: &&str, expected: bool| {
+        let result = environment.compile(text).ok().map(|program| program.evaluate(&[], &mut budget).result);
+        matches!(result, Some(Ok(cel::Value::Bool(value))) if value == expected)
+    };
+    expressions("matchConditions").iter().any(|text| always(text, false))
+        || (!validations.is_empty() && validations.iter().all(|text| always(text, true)))
 }
 
 fn items(list: Option<&Node>) -> Vec<Name> {
@@ -221,10 +303,12 @@ fn checks(node: &Node) -> (bool, bool) {
 /// Returns whether the checks of a policy mention a field.
 fn mentions(node: &Node, field: &str) -> bool {
     match &node.value {
-        Value::Scalar(text, _) => text.contains(field),
+        Value::Scalar(text, _) => text.lines().any(|line| line.contains(field) && !line.trim_start().starts_with('#')),
         Value::Seq(items) => items.iter().any(|item| mentions(item, field)),
         Value::Map(entries) => {
-            let mut checks = entries.iter().filter(|entry| !DESCRIPTIONS.contains(&&*entry.key));
+            // The pattern `*` of Kyverno matches any value.
+            let is_any = |entry: &&Entry| entry.key.contains(field) && entry.node.text() == Some("*");
+            let mut checks = entries.iter().filter(|entry| !DESCRIPTIONS.contains(&&*entry.key) && !is_any(entry));
             checks.any(|entry| entry.key.contains(field) || mentions(&entry.node, field))
         }
     }
