@@ -208,15 +208,17 @@ impl<'a> Coverage<'a> {
         prefixes(folder).any(|target| self.includers.reaches(target, folder) && is_applied(target))
     }
 
-    /// Returns whether a Kustomization outside of a directory applies Kustomizations in the directory.
+    /// Returns whether a Kustomization outside of a directory applies the directory or a part of it. A Kustomization of another
+    /// cluster may apply a part without Kustomizations by mistake, if a Kustomization inside applies the same part.
     pub(super) fn enters(&self, folder: &str) -> bool {
-        let is_outside = |at: &usize| {
-            let is_inner = self.syncs[*at].units.iter().any(|unit| is_inside(unit, folder));
-            !is_inner && !self.is_of_other(*at, folder)
-        };
+        let is_inner = |at: &usize| self.syncs[*at].units.iter().any(|unit| is_inside(unit, folder));
+        let is_outside = |at: &usize| !is_inner(at) && !self.is_of_other(*at, folder);
         let below = self.by_target.range(folder.to_string()..).take_while(|(target, _)| target.starts_with(folder));
-        let inner = below.filter(|(target, _)| is_inside(target, folder) && has_inside(&self.units, target));
-        inner.into_iter().any(|(_, by)| by.iter().any(is_outside))
+        let mut parts = below.filter(|(target, _)| is_inside(target, folder));
+        parts.any(|(target, by)| {
+            let is_mistake = || !has_inside(&self.units, target) && by.iter().any(is_inner);
+            by.iter().any(is_outside) && !is_mistake()
+        })
     }
 
     /// Returns whether a Kustomization is a copy of the one that applies a directory and is in this directory.

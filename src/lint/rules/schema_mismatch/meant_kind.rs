@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::RULE;
 use crate::api::catalog::Product;
 use crate::base::finding::{Finding, Severity};
 use crate::base::similar_names::differ_in_one;
@@ -42,7 +41,7 @@ impl<'k> MeantKind<'k> {
     }
 
     /// The finding for an object with the unknown kind.
-    pub(super) fn finding(self, view: &View<'_>, applied: &Applied<'_>) -> Finding {
+    pub(super) fn finding(self, rule: &'static str, view: &View<'_>, applied: &Applied<'_>) -> Finding {
         let object = applied.object;
         let at = object.node.get("kind").unwrap_or(&object.node).span();
         let (reference, group) = (object.reference(), object.group());
@@ -68,7 +67,7 @@ impl<'k> MeantKind<'k> {
                 ),
             ),
         };
-        let mut finding = Finding::error(RULE.id, applied.by.place(at), message).help(help).about(reference);
+        let mut finding = Finding::error(rule, applied.by.place(at), message).help(help).about(reference);
         finding.severity = severity;
         finding.clusters.push(view.receiver.to_string().into());
         finding

@@ -137,7 +137,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             let misspelled =
                 unknown.filter_map(|(group, kind)| Some((group, kind, MeantKind::of(&kinds, group, kind)?)));
             findings.extend(misspelled.flat_map(|(group, kind, meant)| {
-                view.of_kind(group, kind).map(move |applied| meant.finding(view, &applied))
+                view.of_kind(group, kind).map(move |applied| meant.finding(RULE.id, view, &applied))
             }));
         }
         for ((version, kind), reason) in unchecked {
