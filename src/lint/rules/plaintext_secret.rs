@@ -192,9 +192,8 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
             }
         };
         let finding = finding(applied, one, severity(applied, one), message, help);
-        // The value of a variable is in another file, and several objects may use it.
-        let written = place_of(applied, one);
-        let is_variable = one.variable.is_some() || object.is(groups::KUSTOMIZE, "Kustomization");
+        // The value of a variable is in another file.
+        let is_alone = one.variable.is_some();
         let (kind, what) = match one.evidence {
             Evidence::Guessable => ("well-known", format!(" well-known values{place}")),
             Evidence::Shape(PASSWORD_HASH) => ("hashed", format!(" password hashes{place}")),
@@ -202,12 +201,7 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
         };
         let key = format!("{} {kind} {:?}", object.reference(), finding.severity);
         let before = format!("{} contains ", object.reference());
-        let variable = || format!("{}:{}", written.file().path(), written.range().start);
-        found.push(if is_variable {
-            finding.caused_by(variable(), "", " objects use a private value of a variable in plain text")
-        } else {
-            finding.caused_by(key, before, what)
-        });
+        found.push(if is_alone { finding } else { finding.caused_by(key, before, what) });
     }
 }
 
