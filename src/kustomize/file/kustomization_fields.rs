@@ -1,7 +1,7 @@
 //! The fields of kustomizations and their types. kustomize rejects a file with an unknown field or a wrong type.
 
 use super::typed::{self, Decoder, FieldType, LIST_OF_TEXTS};
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::Node;
 
@@ -238,11 +238,15 @@ pub(crate) fn check(node: &Node) -> (Node, Vec<Finding>) {
 
 /// Normalizes a kustomization as Flux does before it writes the file, and returns its errors.
 ///
-/// Unknown fields are removed at every level. A number in a string field becomes a string.
+/// Unknown fields are removed at every level, with a warning. A number in a string field becomes a string.
 pub fn rewrite(node: &Node) -> (Node, Vec<Finding>) {
     let mut decoder = Decoder::rewriting();
-    let node = decoder.mapping(node, KUSTOMIZATION, "");
-    (node, decoder.findings)
+    let rewritten = decoder.mapping(node, KUSTOMIZATION, "");
+    if check_kind(node).is_some() {
+        // The fields of another kind are not the mistake.
+        decoder.findings.retain(|finding| finding.severity == Severity::Error);
+    }
+    (rewritten, decoder.findings)
 }
 
 /// Checks `kind` and `apiVersion`, which are optional.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::finding::{Finding, Safety};
+use crate::base::finding::{Finding, Safety, Severity};
 use crate::base::similar_names::did_you_mean;
 use crate::kustomize::file::files::is_yaml;
 use crate::kustomize::rule_ids::FAILED_BUILD;
@@ -87,7 +87,7 @@ impl Decoder {
                 match self.mode {
                     DecodeMode::Strict => self.findings.push(unknown(&entry.key, &entry.key_span(), known, parent)),
                     DecodeMode::Lenient => entries.push(entry.clone()),
-                    DecodeMode::Rewriting => {}
+                    DecodeMode::Rewriting => self.findings.push(dropped(&entry.key, &entry.key_span(), known, parent)),
                 }
                 continue;
             };
@@ -199,6 +199,15 @@ fn mistyped(node: &Node, expected: FieldType, name: &str, reader: Reader) -> Fin
         _ => "correct the value".to_owned(),
     };
     Finding::error(FAILED_BUILD, node.span().clone(), message).help(format!("{help}; kustomize rejects the file"))
+}
+
+/// The finding for an unknown field that Flux removes.
+fn dropped(key: &str, span: &Span, known: &[(&'static str, FieldType)], parent: &str) -> Finding {
+    let finding = unknown(key, span, known, parent);
+    let meant = did_you_mean(key, known.iter().map(|(name, _)| *name));
+    let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
+    let help = format!("{meant}Flux ignores the field and its value, and `kustomize build` rejects the file");
+    Finding { severity: Severity::Warning, help: Some(help), ..finding }
 }
 
 fn unknown(key: &str, span: &Span, known: &[(&'static str, FieldType)], parent: &str) -> Finding {

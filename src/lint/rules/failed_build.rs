@@ -12,6 +12,8 @@ declare! {
     /// The linter's build omits remote files without a local copy, encrypted files, and Helm charts. The linter does
     /// not report missing objects that these inputs may contain. `--verbose` shows the number of omissions.
     ///
+    /// Flux removes unknown fields from the kustomization of its path and builds without them. Such a field is a warning.
+    ///
     /// A kustomization with Helm charts is a warning if a script or a CI job of the repository writes the output of
     /// `kustomize build --enable-helm` to files, since Flux may read these files.
     ///
@@ -52,4 +54,5 @@ declare! {
     ///
     /// [kustomize: patches](https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/patches/)
     "failed-build", Error, "a directory with a kustomization.yaml does not build", Check::Build,
+    fixes: [Unsafe],
 }
