@@ -2,6 +2,7 @@
 
 pub(super) mod absent_files;
 mod switched_off_images;
+mod missing_lists;
 mod moved_folders;
 mod unsubstituted_paths;
 mod named_paths;

@@ -8,6 +8,7 @@ use rayon::ThreadPoolBuilder;
 
 use super::absent_files::{excuse_ignored, excuse_rendered, excuse_submodules, excuse_written, remove_to_come};
 use super::directory_objects::DirectoryObjects;
+use super::missing_lists::join_lists;
 use super::moved_folders::explain;
 use super::named_paths::{NamedPaths, applied_folders};
 use super::nested_roots::NestedRoot;
@@ -259,6 +260,7 @@ impl Repo {
         let nested: BTreeSet<&str> = repo.nested_roots.iter().map(|root| &*root.folder).collect();
         repo.moved = explain(&mut repo.problems, files.tree(), &repo.clusters, &nested);
         explain_variables(&mut repo.problems, &repo.clusters);
+        join_lists(&mut repo.problems);
         sort(&mut repo.problems);
         repo.shareable = exchange.into_kept().map(|of_clusters| Arc::new(Shareable { builder, of_clusters }));
         repo
