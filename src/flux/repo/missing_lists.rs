@@ -33,5 +33,7 @@ pub(super) fn join_lists(findings: &mut [Finding]) {
 fn cause_of(finding: &Finding) -> Option<&str> {
     let is_error = finding.rule == MISSING_RESOURCE && finding.severity == Severity::Error;
     let cause = finding.cause.as_ref().filter(|_| is_error)?;
-    finding.message.ends_with("does not exist").then_some(cause.key.as_str())
+    // A suggestion is of one path only.
+    let has_suggestion = finding.help.as_ref().is_some_and(|help| help.starts_with("did you mean"));
+    (!has_suggestion && finding.message.ends_with("does not exist")).then_some(cause.key.as_str())
 }
