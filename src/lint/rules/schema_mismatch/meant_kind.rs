@@ -17,6 +17,8 @@ pub(super) enum MeantKind<'k> {
     InGroup(&'static str),
     /// Kubernetes or Flux defines all kinds of the group, and another group has the kind.
     InOtherGroup(&'static str),
+    /// The core group has the kind, but only in version `v1`.
+    OfCore,
 }
 
 impl<'k> MeantKind<'k> {
@@ -25,7 +27,7 @@ impl<'k> MeantKind<'k> {
         let products = || [Product::Kubernetes, Product::Flux].into_iter().flat_map(|one| one.pack().kinds.iter());
         let of_group = || products().filter(|known| &*known.group == group);
         if of_group().any(|known| &*known.kind == kind) {
-            return None;
+            return group.is_empty().then_some(Self::OfCore);
         }
         if of_group().next().is_some() {
             let same = |known: &str| known.eq_ignore_ascii_case(kind);
@@ -57,6 +59,11 @@ impl<'k> MeantKind<'k> {
                 Severity::Error,
                 format!("{reference} has a kind that {} does not have", named(group)),
                 format!("set `kind: {meant}`: {rejects}, so Flux applies neither it nor the objects beside it"),
+            ),
+            Self::OfCore => (
+                Severity::Error,
+                format!("{reference} has version `{}`, which the core group does not have", object.api_version()),
+                format!("set `apiVersion: v1`: {rejects}, so Flux applies neither it nor the objects beside it"),
             ),
             Self::InOtherGroup(other) => (
                 Severity::Error,
