@@ -21,13 +21,15 @@ pub(super) fn remove_generated(findings: &mut Vec<Finding>, receivers: &[&Receiv
         return;
     }
     let is_in = |files: &BTreeSet<&str>, label: &Label| files.contains(label.span.file().path());
+    // The repository may have a file at the path of a generated one.
+    let is_generated = |label: &Label| is_in(&generated, label) && label.span.file().text().is_empty();
     for finding in &mut *findings {
-        finding.related.retain(|label| !is_in(&generated, label));
-        let is_guess = is_in(&generated, &finding.at) || is_in(&to_come, &finding.at);
+        finding.related.retain(|label| !is_generated(label));
+        let is_guess = is_generated(&finding.at) || is_in(&to_come, &finding.at);
         if finding.rule == FAILED_BUILD && is_guess && !finding.related.is_empty() {
             finding.at = finding.related.remove(0);
             finding.severity = finding.severity.min(Severity::Warning);
         }
     }
-    findings.retain(|finding| !is_in(&generated, &finding.at));
+    findings.retain(|finding| !is_generated(&finding.at));
 }

@@ -85,6 +85,11 @@ impl RootCandidate {
         matches!(self.kind, CandidateKind::Sync | CandidateKind::ToCome)
     }
 
+    /// The namespace of the object that creates the root.
+    pub(super) fn namespace(&self) -> Option<String> {
+        self.objects.last()?.namespace().map(str::to_owned)
+    }
+
     /// Returns whether Flux Operator creates the root.
     pub(super) fn is_of_operator(&self) -> bool {
         matches!(self.kind, CandidateKind::Instance | CandidateKind::Chart | CandidateKind::Values)

@@ -1,6 +1,7 @@
 //! The search for roots.
 
 use std::cell::LazyCell;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::applied_by_hand::{applied_by_hand, applied_by_hand_in, with_source_of_cli};
@@ -247,6 +248,16 @@ fn lacks_components(tree: &Tree, one: &RootCandidate) -> bool {
     path.rsplit('/').next() == Some(SYNC_FILE) && !tree.has_file(&below(folder_of(path), COMPONENTS_FILE))
 }
 
+/// Returns whether a FluxInstance outside of the directory that it syncs has another namespace than a bootstrap inside. It is not
+/// the successor of the bootstrap, and its namespace may be that of a tenant.
+fn is_of_other_namespace(tree: &Tree, coverage: &Coverage<'_>, instance: &RootCandidate, own: &RootCandidate) -> bool {
+    instance.is_of_operator()
+        && own.is_bootstrap()
+        && instance.namespace() != own.namespace()
+        && !contains_itself(tree, coverage, instance)
+        && contains_itself(tree, coverage, own)
+}
+
 /// Resolves the synced directories of candidates, keeps one candidate for each directory, and names the roots.
 fn settle(tree: &Tree, coverage: &Coverage<'_>, mut candidates: Vec<RootCandidate>, own: &[String]) -> Vec<Root> {
     // A directory of former files may contain a copy of a root. A file that no cluster applies never replaces the root of
@@ -264,7 +275,15 @@ fn settle(tree: &Tree, coverage: &Coverage<'_>, mut candidates: Vec<RootCandidat
         let (path, prefix) = (clamp(&candidate.path), candidate.prefix(tree));
         // Roots without a synced directory in the tree differ by their own files.
         let of = if candidate.synced(tree).is_some() { path } else { below(&path, candidate.file.path()) };
-        found.entry((prefix, of)).or_insert(candidate);
+        match found.entry((prefix, of)) {
+            Entry::Vacant(entry) => {
+                entry.insert(candidate);
+            }
+            Entry::Occupied(mut entry) if is_of_other_namespace(tree, coverage, entry.get(), &candidate) => {
+                entry.insert(candidate);
+            }
+            Entry::Occupied(_) => {}
+        }
     }
     let folders: Vec<String> = found.values().map(|root| named_after(tree, root)).collect();
     let names = names(&folders);

@@ -32,7 +32,8 @@ pub(crate) struct Overlap {
 ///
 /// A FluxInstance without the address of a repository syncs an artifact, and Flux Operator applies it only if the cluster
 /// receives it. If it is outside of the directory that it syncs, it replaces no file of `flux bootstrap` inside. If it is
-/// inside, the source of `flux bootstrap` still contains the tree.
+/// inside, the source of `flux bootstrap` still contains the tree. If it is outside and has another namespace, it is not the
+/// successor of `flux bootstrap`: its namespace may be that of a tenant.
 pub(super) fn remove_unused(tree: &Tree, coverage: &Coverage<'_>, candidates: &mut Vec<RootCandidate>) {
     candidates.retain(|one| one.kind == CandidateKind::Declared || !(is_unfilled(tree, one) || is_moved(tree, one)));
     if candidates.iter().any(|one| one.synced(tree).is_some()) {
@@ -55,11 +56,15 @@ pub(super) fn remove_unused(tree: &Tree, coverage: &Coverage<'_>, candidates: &m
         .iter()
         .enumerate()
         .filter(|(_, one)| one.is_of_operator())
-        .map(|(at, one)| Operated {
-            at,
-            home: one.home.clone(),
-            synced: one.synced(tree),
-            is_loose: repository(&one.objects).is_none() && !contains_itself(tree, coverage, one),
+        .map(|(at, one)| {
+            let is_outside = !contains_itself(tree, coverage, one);
+            Operated {
+                at,
+                home: one.home.clone(),
+                synced: one.synced(tree),
+                is_loose: is_outside && repository(&one.objects).is_none(),
+                outer_namespace: is_outside.then(|| one.namespace()),
+            }
         })
         .collect();
     let mut formers: Vec<(usize, Object, String)> = Vec::new();
@@ -70,7 +75,8 @@ pub(super) fn remove_unused(tree: &Tree, coverage: &Coverage<'_>, candidates: &m
             let folder = by.synced.as_deref().filter(|folder| !folder.is_empty() && !is_beside(&by.home, folder));
             let is_in = |path: &str| folder.is_some_and(|folder| is_inside(path, folder));
             let is_replaced = by.home == one.home || (is_in(&one.home) && synced.as_deref().is_none_or(is_in));
-            is_replaced && !(by.is_loose && has_own)
+            let is_of_other = by.outer_namespace.as_ref().is_some_and(|namespace| *namespace != one.namespace());
+            is_replaced && !((by.is_loose || is_of_other) && has_own)
         };
         let by = operated.iter().find(is_left_over).filter(|_| one.is_bootstrap());
         if let (Some(by), Some(source), true) = (by, one.objects.iter().find(|object| is_source(object)), has_own) {
@@ -94,6 +100,8 @@ struct Operated {
     synced: Option<String>,
     /// Whether it syncs an artifact, and is outside of the directory that it syncs.
     is_loose: bool,
+    /// The namespace, if it is outside of the directory that it syncs.
+    outer_namespace: Option<Option<String>>,
 }
 
 /// Returns whether a candidate is in a tree that was moved into a directory of former files.
