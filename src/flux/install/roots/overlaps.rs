@@ -63,7 +63,8 @@ pub(super) fn remove_unused(tree: &Tree, coverage: &Coverage<'_>, candidates: &m
                 home: one.home.clone(),
                 synced: one.synced(tree),
                 is_loose: is_outside && repository(&one.objects).is_none(),
-                outer_namespace: is_outside.then(|| one.namespace()),
+                is_outside,
+                namespace: one.namespace(),
             }
         })
         .collect();
@@ -75,7 +76,7 @@ pub(super) fn remove_unused(tree: &Tree, coverage: &Coverage<'_>, candidates: &m
             let folder = by.synced.as_deref().filter(|folder| !folder.is_empty() && !is_beside(&by.home, folder));
             let is_in = |path: &str| folder.is_some_and(|folder| is_inside(path, folder));
             let is_replaced = by.home == one.home || (is_in(&one.home) && synced.as_deref().is_none_or(is_in));
-            let is_of_other = by.outer_namespace.as_ref().is_some_and(|namespace| *namespace != one.namespace());
+            let is_of_other = by.is_outside && by.namespace != one.namespace();
             is_replaced && !((by.is_loose || is_of_other) && has_own)
         };
         let by = operated.iter().find(is_left_over).filter(|_| one.is_bootstrap());
@@ -100,8 +101,9 @@ struct Operated {
     synced: Option<String>,
     /// Whether it syncs an artifact, and is outside of the directory that it syncs.
     is_loose: bool,
-    /// The namespace, if it is outside of the directory that it syncs.
-    outer_namespace: Option<Option<String>>,
+    /// Whether it is outside of the directory that it syncs.
+    is_outside: bool,
+    namespace: Option<String>,
 }
 
 /// Returns whether a candidate is in a tree that was moved into a directory of former files.
