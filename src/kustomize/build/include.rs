@@ -59,15 +59,23 @@ impl Walk<'_> {
             Ok(Located::File(path)) => self.include_file(item, &path, accumulator),
             Ok(Located::Folder(path)) => self.include_folder(item, text, &path, accumulator),
             Ok(Located::NotFetched(finding)) => accumulator.leave_out_base(Omission::RemoteResource, text, *finding),
-            Err(_) if self.is_bootstrap_file(text) => accumulator.is_incomplete = true,
+            Err(_) if self.is_to_come(definition, text) => accumulator.is_incomplete = true,
             Err(finding) => accumulator.fail(finding),
         }
     }
 
-    /// Returns whether `flux bootstrap` writes this file. The repository may not contain the file yet.
-    fn is_bootstrap_file(&self, text: &str) -> bool {
-        self.files.reading() == Reading::Flux
-            && matches!(text.rsplit('/').next(), Some("gotk-components.yaml" | "gotk-sync.yaml"))
+    /// Returns whether `flux bootstrap` may still write a missing file. It writes `gotk-components.yaml` and `gotk-sync.yaml` to
+    /// a directory of their own, with the name of the namespace of Flux.
+    fn is_to_come(&self, definition: &Definition, text: &str) -> bool {
+        let Some(path) = join(&definition.folder, text).filter(|_| self.files.reading() == Reading::Flux) else {
+            return false;
+        };
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+        let is_of_flux =
+            || folder.rsplit('/').next().is_some_and(|name| name.contains("flux") || name.contains("gotk"));
+        let exists = |name: &&str| join(folder, name).is_some_and(|path| self.files.tree().has_file(&path));
+        let both = ["gotk-components.yaml", "gotk-sync.yaml"];
+        both.contains(&name) && (is_of_flux() || both.iter().any(exists))
     }
 
     fn include_file(&mut self, item: &Node, path: &str, accumulator: &mut Accumulator) {
