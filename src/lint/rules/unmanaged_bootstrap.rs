@@ -1,13 +1,16 @@
+use std::collections::BTreeSet;
+
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, AppliedSet, ApplierKind};
 use crate::kube::groups;
 use crate::kube::groups::SYNC_FILE;
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::{Span, folder_of, is_inside, join};
-use crate::yaml::Entry;
+use crate::yaml::{Entry, Node};
 
 declare! {
     /// The root of a cluster does not apply the objects of its own bootstrap.
@@ -121,10 +124,21 @@ declare! {
     /// [kustomize-controller: prune](https://github.com/fluxcd/kustomize-controller/blob/main/internal/controller/kustomization_controller.go),
     /// [Flux: bootstrap](https://fluxcd.io/flux/installation/bootstrap/generic-git-server/)
     "unmanaged-bootstrap", Warning, "the root of a cluster does not apply the objects of its own bootstrap",
-    Check::Cluster(check),
+    Check::Fleet(check),
 }
 
-fn check(view: &View<'_>, found: &mut Findings) {
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
+    // The Flux of a hub may manage the Flux of another cluster.
+    let remote = fleet.views.iter().filter(|view| view.receiver.target.is_some());
+    let applied = remote.flat_map(View::applied_sets).flat_map(AppliedSet::tenancy_objects);
+    let managed: BTreeSet<&str> = applied.map(|applied| applied.object.span().file().path()).filter(is_sync).collect();
+    for view in fleet.views {
+        check_cluster(view, &managed, found);
+    }
+}
+
+/// Checks a cluster. `managed` are the files with the bootstraps that other clusters apply.
+fn check_cluster(view: &View<'_>, managed: &BTreeSet<&str>, found: &mut Findings) {
     let evidence = &view.receiver.cluster.evidence;
     if view.receiver.target.is_some() || !view.is_whole() || evidence.is_generated || evidence.is_to_come {
         return;
@@ -134,7 +148,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for root in bootstraps.flat_map(AppliedSet::applied).filter(|root| applies_own_directory(view, root)) {
         let object = root.object;
         // An incomplete build may contain the objects.
-        if !view.applied_by(object).is_some_and(AppliedSet::is_complete) {
+        if managed.contains(object.span().file().path())
+            || !view.applied_by(object).is_some_and(AppliedSet::is_complete)
+        {
             continue;
         }
         let path = object.node.at_keys(&["spec", "path"]).unwrap_or(&object.node).span().clone();
@@ -153,6 +169,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             None => Finding::error(RULE.id, path, message),
         };
         finding.severity = Severity::Warning;
+        finding.clusters.push(view.receiver.to_string().into());
         let finding = finding.help(help).about(object.reference());
         found.push(finding.caused_by("", "", " roots do not apply the objects of their own bootstraps"));
     }
@@ -164,8 +181,12 @@ fn applies_own_directory(view: &View<'_>, root: &Applied<'_>) -> bool {
     let file = object.span().file().path();
     object.is(groups::KUSTOMIZE, "Kustomization")
         && object.node.at_keys(&["spec", "prune"]).and_then(flag) == Some(true)
-        && file.rsplit('/').next() == Some(SYNC_FILE)
+        && is_sync(&file)
         && is_inside(file, &view.receiver.cluster.folder)
+}
+
+fn is_sync(path: &&str) -> bool {
+    path.rsplit('/').next() == Some(SYNC_FILE)
 }
 
 /// The nearest kustomization.yaml above a directory, in the directory of the cluster.
@@ -173,7 +194,8 @@ struct Listing {
     file: String,
     /// The position of the list of resources, or of the file.
     place: Option<Span>,
-    /// The path of the directory, as the kustomization would list it.
+    /// The path of the directory, as the kustomization would list it; the path of the `gotk-sync.yaml` if the directory has no
+    /// kustomization, or if the list already has a file of the directory.
     home: String,
 }
 
@@ -185,8 +207,13 @@ impl Listing {
         });
         above.filter(|folder| is_inside(folder, cluster)).find_map(|folder| {
             let file = join(folder, view.written.kustomization_in(folder)?)?;
-            let home = home.strip_prefix(folder)?.trim_start_matches('/').to_owned();
-            let place = view.written.document(&file).map(|document| {
+            let own = home.strip_prefix(folder)?.trim_start_matches('/');
+            let document = view.written.document(&file);
+            let mut listed = document.iter().filter_map(|document| document.get("resources")).flat_map(Node::items);
+            let is_inside = |item: &Node| item.text().is_some_and(|path| is_inside(path.trim_start_matches("./"), own));
+            let lists_files = listed.any(is_inside) || view.written.kustomization_in(home).is_none();
+            let home = if lists_files { format!("{own}/{SYNC_FILE}") } else { own.to_owned() };
+            let place = document.map(|document| {
                 let resources = document.entry("resources").or_else(|| document.entry("components"));
                 resources.map_or_else(|| document.span().clone(), Entry::key_span)
             });
