@@ -19,7 +19,7 @@ use crate::kustomize::state::accumulator::{Accumulator, count_fields};
 use crate::kustomize::state::totals::Totals;
 use crate::kustomize::state::{load_config, load_schema, origin_annotations};
 use crate::kustomize::transform::sequence;
-use crate::text::{File, Reads};
+use crate::text::{File, Reads, Span};
 use crate::yaml::DUPLICATE_KEY;
 
 /// The first release of Flux with kustomize 5.1, which runs generators before components, so that a generator no longer
@@ -27,6 +27,8 @@ use crate::yaml::DUPLICATE_KEY;
 ///
 /// Source: kustomize #5170; `go.mod` of kustomize-controller 1.1 (`kustomize/api` 0.13.4) and 1.2 (0.16.0).
 const FLUX_WITH_EARLY_GENERATORS: (u64, u64) = (2, 2);
+/// The first release of Flux whose kustomize rejects an empty kustomization.
+const FLUX_WITHOUT_EMPTY_KUSTOMIZATIONS: (u64, u64) = (2, 2);
 
 /// The cache of built directories.
 ///
@@ -180,9 +182,7 @@ impl<'a> Walk<'a> {
                     let message = "a kustomization must be a mapping";
                     accumulator.fail(Finding::error(FAILED_BUILD, span, message).help("list `resources`"));
                 } else {
-                    let message = "this kustomization is empty; kustomize rejects it";
-                    let help = "list `resources`, or remove the file";
-                    accumulator.empty = Some(Finding::error(FAILED_BUILD, span, message).help(help));
+                    accumulator.empty = Some(empty_kustomization(span, "list `resources`, or remove the file"));
                 }
             } else {
                 let message = format!("`{}` is not a readable text file", self.files.tree().display_path(path));
@@ -207,9 +207,8 @@ impl<'a> Walk<'a> {
             return Some(LoadedDefinition::Invalid);
         }
         if definition.is_empty() {
-            let message = "this kustomization is empty; kustomize rejects it";
             let help = "list `resources` (`resources: []` is allowed), or remove the file";
-            accumulator.empty = Some(Finding::error(FAILED_BUILD, definition.node.span().clone(), message).help(help));
+            accumulator.empty = Some(empty_kustomization(definition.node.span().clone(), help));
         }
         Some(LoadedDefinition::Valid(definition))
     }
@@ -265,4 +264,10 @@ impl<'a> Walk<'a> {
             accumulator.traced_file = outer;
         }
     }
+}
+
+/// The finding for an empty kustomization.
+fn empty_kustomization(span: Span, help: &str) -> Finding {
+    let message = "this kustomization is empty; kustomize rejects it";
+    Finding::error(FAILED_BUILD, span, message).help(help).since_flux(FLUX_WITHOUT_EMPTY_KUSTOMIZATIONS)
 }
