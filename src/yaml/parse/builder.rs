@@ -40,7 +40,7 @@ pub(super) struct Builder<'a> {
     /// The end of the last token.
     last_end: usize,
     /// The number of findings, and of aliased nodes, before the document.
-    before_document: (usize, usize),
+    before_document: (usize, usize, usize),
 }
 
 impl<'a> Builder<'a> {
@@ -56,7 +56,7 @@ impl<'a> Builder<'a> {
             stack: Vec::new(),
             root: None,
             last_end: 0,
-            before_document: (0, 0),
+            before_document: (0, 0, 0),
         }
     }
 
@@ -64,14 +64,14 @@ impl<'a> Builder<'a> {
     pub(super) fn start_document(&mut self, at: usize) {
         self.last_end = at;
         self.anchors = Index::default();
-        self.before_document = (self.findings.len(), self.aliased_nodes);
+        self.before_document = (self.findings.len(), self.aliased_nodes, self.nodes);
     }
 
     /// Discards the unfinished document, which is parsed again.
     pub(super) fn restart_document(&mut self) {
-        let (findings, aliased_nodes) = self.before_document;
+        let (findings, aliased_nodes, nodes) = self.before_document;
         self.findings.truncate(findings);
-        self.aliased_nodes = aliased_nodes;
+        (self.aliased_nodes, self.nodes) = (aliased_nodes, nodes);
         self.stack.clear();
         self.root = None;
     }

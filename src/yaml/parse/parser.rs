@@ -125,6 +125,7 @@ fn parse_from(
         }
         Obstacle::Alias(end) => {
             repaired.repair_alias(end);
+            repaired.count(end.saturating_sub(document));
             builder.restart_document();
             return Some(Stop { document, at: end, resume: Some(document) });
         }
@@ -145,6 +146,7 @@ fn parse_from(
     };
     let context = builder.error_context();
     if repaired.repair(builder.file.text(), at, error.kind(), &context) {
+        repaired.count(at.saturating_sub(document));
         builder.restart_document();
         return Some(Stop { document, at, resume: Some(document) });
     }

@@ -21,14 +21,26 @@ const MAX_BYTES: usize = 256 << 20;
 /// The text of a file with its repairs.
 pub(super) struct RepairedText<'a> {
     text: Cow<'a, str>,
-    /// The offsets in the file at which spaces are inserted, with the number of spaces; sorted.
-    insertions: Vec<(usize, usize)>,
+    /// The insertions, sorted by offset.
+    insertions: Vec<Insertion>,
     repairs: usize,
+    /// The number of bytes that repairs parsed again.
+    parsed: usize,
+}
+
+/// Inserted spaces.
+#[derive(Debug, Clone, Copy)]
+struct Insertion {
+    /// The offset in the file.
+    at: usize,
+    spaces: usize,
+    /// The number of spaces before this insertion.
+    before: usize,
 }
 
 impl<'a> RepairedText<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text: Cow::Borrowed(text), insertions: Vec::new(), repairs: 0 }
+        Self { text: Cow::Borrowed(text), insertions: Vec::new(), repairs: 0, parsed: 0 }
     }
 
     /// The text from an offset in the file.
@@ -38,24 +50,21 @@ impl<'a> RepairedText<'a> {
 
     /// The offset in this text of an offset in the file.
     pub(super) fn repaired(&self, offset: usize) -> usize {
-        let before = self.insertions.iter().take_while(|(at, _)| *at < offset);
-        offset + before.map(|(_, spaces)| spaces).sum::<usize>()
+        let count = self.insertions.partition_point(|one| one.at < offset);
+        let last = count.checked_sub(1).and_then(|last| self.insertions.get(last));
+        offset + last.map_or(0, |last| last.before + last.spaces)
     }
 
     /// The offset in the file of an offset in this text.
     pub(super) fn original(&self, offset: usize) -> usize {
-        let mut inserted = 0;
-        for (at, spaces) in &self.insertions {
-            let start = at + inserted;
-            if offset <= start {
-                break;
-            }
-            if offset < start + spaces {
-                return *at;
-            }
-            inserted += spaces;
-        }
-        offset - inserted
+        let count = self.insertions.partition_point(|one| one.at + one.before < offset);
+        let Some(last) = count.checked_sub(1).and_then(|last| self.insertions.get(last)) else { return offset };
+        if offset < last.at + last.before + last.spaces { last.at } else { offset - last.before - last.spaces }
+    }
+
+    /// Counts the bytes of a document that a repair parses again.
+    pub(super) fn count(&mut self, bytes: usize) {
+        self.parsed = self.parsed.saturating_add(bytes);
     }
 
     /// Repairs an error at an offset in the file, and returns whether the document can be parsed again.
@@ -82,18 +91,19 @@ impl<'a> RepairedText<'a> {
     }
 
     fn insert(&mut self, insertions: Vec<(usize, usize)>) -> bool {
-        let is_new = insertions.iter().all(|(at, _)| !self.insertions.iter().any(|(other, _)| other == at));
-        if insertions.is_empty() || !is_new || !self.may_repair() {
+        let has = |at: &usize| self.insertions.binary_search_by_key(at, |one| one.at).is_ok();
+        if insertions.is_empty() || insertions.iter().any(|(at, _)| has(at)) || !self.may_repair() {
             return false;
         }
         self.repairs += 1;
-        let text = self.text.to_mut();
         for (at, spaces) in insertions {
-            let before = self.insertions.iter().take_while(|(other, _)| *other < at);
-            let place = at + before.map(|(_, spaces)| spaces).sum::<usize>();
-            text.insert_str(place, &" ".repeat(spaces));
-            let position = self.insertions.partition_point(|(other, _)| *other < at);
-            self.insertions.insert(position, (at, spaces));
+            let place = self.repaired(at);
+            self.text.to_mut().insert_str(place, &" ".repeat(spaces));
+            let position = self.insertions.partition_point(|one| one.at < at);
+            self.insertions.insert(position, Insertion { at, spaces, before: place - at });
+            for later in self.insertions.iter_mut().skip(position + 1) {
+                later.before += spaces;
+            }
         }
         true
     }
@@ -123,7 +133,7 @@ impl<'a> RepairedText<'a> {
 
     /// Returns whether the number of repairs is below the limit.
     pub(super) fn may_repair(&self) -> bool {
-        self.repairs < MAX_REPAIRS || self.repairs.saturating_mul(self.text.len()) < MAX_BYTES
+        self.repairs < MAX_REPAIRS || self.parsed < MAX_BYTES
     }
 }
 
@@ -186,6 +196,14 @@ fn bracketed(text: &str, open: usize) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use crate::text::File;
+
+    #[test]
+    fn documents_of_a_large_file_have_repairs_of_their_own() {
+        let rules: Vec<String> = (0..40).map(|at| format!("    rule{at}: 'a\n  == b'\n")).collect();
+        let text = format!("spec:\n{}    filler: {}\n---\n", rules.concat(), "x".repeat(300_000));
+        let parsed = crate::yaml::parse(&File::new("a.yaml", text.repeat(8)));
+        assert_eq!((parsed.findings, parsed.documents.len()), (Vec::new(), 8));
+    }
 
     #[test]
     fn a_file_may_have_many_unindented_quoted_lines() {
