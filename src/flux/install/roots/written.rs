@@ -246,15 +246,19 @@ fn values<'a>(documents: impl Iterator<Item = &'a Node>) -> Vec<RootCandidate> {
 }
 
 /// Returns whether `flux bootstrap` will write a missing `gotk-sync.yaml` to a directory: the directory above, which the file then
-/// syncs, contains further objects. If the directory does not have the usual name, there are Kustomizations beside it.
+/// syncs, contains further objects, or the directory contains further Kustomizations. If the directory does not have the usual
+/// name, there are Kustomizations beside it.
 ///
 /// Otherwise, another program passes the kustomization to `flux bootstrap`, such as Terraform with `kustomization_override`.
 fn is_of_cluster(builder: &Builder, folder: &str) -> bool {
     let (files, synced) = (builder.files(), folder_of(folder));
     let is_usual = folder.rsplit('/').next() == Some(groups::FLUX_NAMESPACE);
-    let others = files.tree().under(synced).filter(|path| !is_inside(path, folder));
-    let mut others = others.filter(|path| is_usual || folder_of(path) == synced).filter_map(|path| files.get(path));
-    others.any(|parsed| objects(&parsed).any(|object| is_usual || is_kustomization(&object)))
+    let mut found = files.tree().under(synced).filter_map(|path| Some((path, files.get(path)?)));
+    found.any(|(path, parsed)| {
+        let is_own = is_inside(path, folder);
+        let counts = if is_own { is_usual } else { is_usual || folder_of(path) == synced };
+        counts && objects(&parsed).any(|object| is_usual && !is_own || is_kustomization(&object))
+    })
 }
 
 /// The root that `flux bootstrap` will write to an empty or missing file, in the synced directory.

@@ -103,9 +103,9 @@ mod tests {
             "registry.example.com/web:1.2",
             "clusterIssuerSecretName",
             "kubernetesDashboardTLSCert",
-            "VGhpcyBpcyBhIHRleHQgb2YgMzIgYnl0ZXMuLi4uLiE=",
         ] {
             assert!(!looks_random(text), "{text}");
         }
+        assert!(!is_encoded_key("VGhpcyBpcyBhIHRleHQgb2YgMzIgYnl0ZXMuLi4uLiE="), "the encoded bytes are a text");
     }
 }
