@@ -47,7 +47,7 @@ pub struct Tenancy {
     /// The namespaces that would belong to tenants without the ClusterRoleBindings of their accounts.
     pub platform: BTreeSet<String>,
     /// The namespaces with Flux objects that do not belong to tenants, other than those of Flux.
-    pub of_platform: BTreeSet<String>,
+    pub without_tenant: BTreeSet<String>,
     /// Service accounts outside of tenants' namespaces, as `namespace/name`, with their tenant.
     pub accounts: BTreeMap<String, String>,
     /// Namespaces from which a hub reconciles other clusters.
@@ -125,7 +125,7 @@ impl Tenancy {
 
     /// Makes a namespace one of a tenant.
     fn declare(&mut self, namespace: &str, tenant: &str) {
-        for others in [&mut self.supposed, &mut self.platform, &mut self.of_platform] {
+        for others in [&mut self.supposed, &mut self.platform, &mut self.without_tenant] {
             others.remove(namespace);
         }
         self.tenants.insert(namespace.to_owned(), Some(tenant.to_owned()));
@@ -302,9 +302,10 @@ impl Tenancy {
         let supposed = tenants.iter().filter(|(_, candidate)| is_supposed(candidate));
         let supposed = supposed.map(|(namespace, _)| namespace.clone()).collect();
         let tenants = tenants.into_iter().map(|(namespace, candidate)| (namespace, candidate.label)).collect();
-        let of_platform = others.into_iter().filter(|(_, candidate)| candidate.holds_flux);
-        let of_platform = of_platform.map(|(namespace, _)| namespace).collect();
-        (self.tenants, self.supposed, self.platform, self.of_platform) = (tenants, supposed, platform, of_platform);
+        let without_tenant = others.into_iter().filter(|(_, candidate)| candidate.holds_flux);
+        let without_tenant = without_tenant.map(|(namespace, _)| namespace).collect();
+        (self.tenants, self.supposed, self.platform, self.without_tenant) =
+            (tenants, supposed, platform, without_tenant);
     }
 }
 

@@ -6,7 +6,6 @@ use crate::base::finding::{Finding, Safety, Severity};
 use crate::base::similar_names::did_you_mean;
 use crate::kustomize::file::files::is_yaml;
 use crate::kustomize::rule_ids::FAILED_BUILD;
-use crate::text::Span;
 use crate::yaml::fix;
 use crate::yaml::{Entry, Name, Node, Reader, Scalar, Style, Value, go};
 
@@ -85,9 +84,12 @@ impl Decoder {
         for entry in node.entries() {
             let Some((name, expected)) = known.iter().find(|(name, _)| go::is_field(&entry.key, name)) else {
                 match self.mode {
-                    DecodeMode::Strict => self.findings.push(unknown(&entry.key, &entry.key_span(), known, parent)),
+                    DecodeMode::Strict => self.findings.push(unknown(entry, known, parent, REJECTED)),
                     DecodeMode::Lenient => entries.push(entry.clone()),
-                    DecodeMode::Rewriting => self.findings.push(dropped(&entry.key, &entry.key_span(), known, parent)),
+                    DecodeMode::Rewriting => {
+                        let finding = unknown(entry, known, parent, REMOVED);
+                        self.findings.push(Finding { severity: Severity::Warning, ..finding });
+                    }
                 }
                 continue;
             };
@@ -201,26 +203,25 @@ fn mistyped(node: &Node, expected: FieldType, name: &str, reader: Reader) -> Fin
     Finding::error(FAILED_BUILD, node.span().clone(), message).help(format!("{help}; kustomize rejects the file"))
 }
 
-/// The finding for an unknown field that Flux removes.
-fn dropped(key: &str, span: &Span, known: &[(&'static str, FieldType)], parent: &str) -> Finding {
-    let finding = unknown(key, span, known, parent);
-    let meant = did_you_mean(key, known.iter().map(|(name, _)| *name));
-    let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
-    let help = format!("{meant}Flux ignores the field and its value, and `kustomize build` rejects the file");
-    Finding { severity: Severity::Warning, help: Some(help), ..finding }
-}
+/// The consequence of an unknown field for kustomize.
+const REJECTED: &str = "kustomize rejects the file";
 
-fn unknown(key: &str, span: &Span, known: &[(&'static str, FieldType)], parent: &str) -> Finding {
+/// The consequence of an unknown field in a kustomization that Flux writes again.
+const REMOVED: &str = "Flux ignores the field and its value, and `kustomize build` rejects the file";
+
+/// The finding for an unknown field.
+fn unknown(entry: &Entry, known: &[(&'static str, FieldType)], parent: &str, consequence: &str) -> Finding {
+    let (key, span) = (&entry.key, entry.key_span());
     let message = if parent.is_empty() {
         format!("unknown field `{key}`")
     } else {
         format!("unknown field `{key}` in `{parent}`")
     };
-    let help = did_you_mean(key, known.iter().map(|(name, _)| *name)).map_or_else(
-        || "remove it; kustomize rejects the file".to_string(),
-        |meant| format!("did you mean `{meant}`? kustomize rejects the file"),
-    );
     let meant = did_you_mean(key, known.iter().map(|(name, _)| *name));
-    let fix = meant.and_then(|meant| fix::retype(span, key, meant, Safety::Unsafe));
-    Finding::error(FAILED_BUILD, span.clone(), message).help(help).fixed_by(fix)
+    let help = match meant {
+        Some(meant) => format!("did you mean `{meant}`? {consequence}"),
+        None => format!("remove it; {consequence}"),
+    };
+    let fix = meant.and_then(|meant| fix::retype(&span, key, meant, Safety::Unsafe));
+    Finding::error(FAILED_BUILD, span, message).help(help).fixed_by(fix)
 }

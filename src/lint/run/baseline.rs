@@ -108,7 +108,7 @@ impl Entry {
         (&self.path, &self.rule, &self.object) == (path, &finding.rule, &finding.object)
     }
 
-    /// Returns whether a finding is no worse than the entry: it has no higher severity, and is no error of another cluster.
+    /// Returns whether a finding is known. A finding with a higher severity is new, and so is an error on another cluster.
     fn hides(&self, finding: &Self) -> bool {
         let had = |cluster| self.clusters.as_ref().is_none_or(|clusters| clusters.contains(cluster));
         let is_spread = finding.severity == Severity::Error && !finding.clusters.iter().flatten().all(had);

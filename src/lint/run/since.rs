@@ -90,15 +90,15 @@ fn former_tenants<E, F: FnOnce() -> Result<Tree, E>>(
     former: &mut Former<'_, F>,
 ) -> Result<BTreeMap<String, BTreeMap<String, String>>, E> {
     let now = tenancy_of_each(repo, options);
-    if now.values().all(|tenancy| tenancy.of_platform.is_empty()) {
+    if now.values().all(|tenancy| tenancy.without_tenant.is_empty()) {
         return Ok(BTreeMap::new());
     }
     let state = former.state()?;
     let names = state.names_now(repo);
     let lost = |(name, earlier): (String, Tenancy)| {
         let name = names.get(&*name)?.to_string();
-        let of_platform = &now.get(&name)?.of_platform;
-        let lost = earlier.tenants.into_iter().filter(|(namespace, _)| of_platform.contains(namespace));
+        let without_tenant = &now.get(&name)?.without_tenant;
+        let lost = earlier.tenants.into_iter().filter(|(namespace, _)| without_tenant.contains(namespace));
         // A tenant without a name has the name of its namespace.
         let tenants = lost.map(|(namespace, tenant)| (namespace.clone(), tenant.unwrap_or(namespace)));
         let tenants: BTreeMap<String, String> = tenants.collect();
@@ -137,10 +137,11 @@ impl State {
     /// cluster may change the name of a cluster; a root that syncs another directory now keeps its name.
     fn names_now(&self, repo: &Repo) -> BTreeMap<ArcStr, ArcStr> {
         let renamed = |folder: &str| {
-            let below = |path: &str| path.strip_prefix(folder).filter(|rest| rest.starts_with('/')).map(str::to_owned);
-            let mut moved = self.renames.iter().filter_map(|(now, before)| Some((below(now)?, before)));
-            let before = moved.find_map(|(rest, before)| before.strip_suffix(&rest).map(str::to_owned));
-            before.unwrap_or_else(|| folder.to_owned())
+            let inside = self.renames.range(format!("{folder}/")..).map_while(|(now, before)| {
+                let rest = now.strip_prefix(folder).filter(|rest| rest.starts_with('/'))?;
+                Some(before.strip_suffix(rest))
+            });
+            inside.flatten().next().unwrap_or(folder).to_owned()
         };
         let receivers = |repo: &Repo| -> Vec<((String, Option<ArcStr>), ArcStr)> {
             let all = repo.clusters.iter().flat_map(Receiver::all);
