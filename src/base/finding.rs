@@ -127,6 +127,23 @@ pub struct Finding {
     pub followers: usize,
     /// The first minor release of Flux in which the fault exists, such as `(2, 7)`; `None` if all releases have it.
     pub since_flux: Option<(u64, u64)>,
+    /// The kind of fault, if later steps treat some faults of the rule in another way.
+    pub kind: Option<FaultKind>,
+}
+
+/// A kind of fault that later steps recognize.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A kustomization lists a path that does not exist, and no other path is similar.
+    NoSuchFile,
+    /// A document is not a Kubernetes object.
+    NotAnObject,
+    /// A kustomization contains Helm charts, which Flux does not build.
+    HelmCharts,
+    /// All builds together exceed a limit.
+    LimitOfAllBuilds,
+    /// An object contains a private value because of a variable.
+    ValueOfVariable,
 }
 
 /// The faults that a rule reports in one finding.
@@ -251,6 +268,7 @@ impl Finding {
             fix: None,
             followers: 0,
             since_flux: None,
+            kind: None,
         }
     }
 
@@ -263,6 +281,13 @@ impl Finding {
     #[must_use]
     pub fn since_flux(mut self, release: (u64, u64)) -> Self {
         self.since_flux = Some(release);
+        self
+    }
+
+    /// Sets the kind of fault.
+    #[must_use]
+    pub fn of_kind(mut self, kind: FaultKind) -> Self {
+        self.kind = Some(kind);
         self
     }
 

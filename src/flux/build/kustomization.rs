@@ -8,7 +8,7 @@ use super::output::{BuildFacts, Output};
 use super::overlay::overlay;
 use super::shared_specs::SharedSpecs;
 use super::sops;
-use crate::base::finding::{Finding, Follows, Label, Severity};
+use crate::base::finding::{FaultKind, Finding, Follows, Label, Severity};
 use crate::base::group_findings::sort;
 use crate::flux::model::applier_kind::State;
 use crate::flux::model::not_built::NotBuiltReason;
@@ -23,7 +23,7 @@ use crate::flux::variables::substitute::substitute_known;
 use crate::flux::variables::substitute::undefined::UndefinedVariable;
 use crate::flux::variables::substitution::Substitution;
 use crate::kube::{Object, ObjectId};
-use crate::kustomize::{ALL_BUILDS, FAILED_BUILD, FILE_NAMES, Files, MISSING_RESOURCE, NOT_AN_OBJECT};
+use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files, MISSING_RESOURCE};
 use crate::text::{Entry, Index, LoadError, Span, folder_of, join};
 use crate::yaml::{INVALID_YAML, Node};
 
@@ -64,15 +64,19 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
         if finding.rule == MISSING_RESOURCE {
             name_exclusion(finding, kustomization, artifact);
         }
-        // The limit of all builds is reported for the applier. Other appliers of the directory would report it again.
-        if let Some(exceeded) = finding.message.strip_prefix(ALL_BUILDS).filter(|_| finding.rule == FAILED_BUILD) {
-            *finding = too_many(spec, exceeded.trim_start());
-        } else if finding.rule == FAILED_BUILD && finding.message.starts_with(NOT_AN_OBJECT) {
-            let summary = format!(" documents in the directory of {} are not valid objects", spec.reference);
-            *finding = finding.clone().caused_by(format!("{} {NOT_AN_OBJECT}", spec.reference), "", summary);
-            if has_charts {
-                *finding = finding.clone().help(OF_CHART_FILES).help_for_all(OF_CHART_FILES);
+        match finding.kind {
+            // The limit is reported for the applier. Other appliers of the directory would report it again.
+            Some(FaultKind::LimitOfAllBuilds) => {
+                *finding = too_many(spec, &builder.totals().exceeded().unwrap_or_default());
             }
+            Some(FaultKind::NotAnObject) => {
+                let summary = format!(" documents in the directory of {} are not valid objects", spec.reference);
+                *finding = finding.clone().caused_by(format!("not objects: {}", spec.reference), "", summary);
+                if has_charts {
+                    *finding = finding.clone().help(OF_CHART_FILES).help_for_all(OF_CHART_FILES);
+                }
+            }
+            _ => {}
         }
     }
     sort(&mut findings);
@@ -104,6 +108,7 @@ fn name_exclusion(finding: &mut Finding, kustomization: &Object, artifact: &Arti
     let Some(path) = path else { return };
     let source = source_of(kustomization);
     finding.message = format!("{source} excludes `{text}`");
+    finding.kind = None;
     let summary = format!(" kustomizations list `{path}`, which {source} excludes");
     *finding = finding.clone().fixed_by(None).help(EXCLUDED).caused_by(format!("excluded {path}"), "", summary);
 }
@@ -120,8 +125,8 @@ fn follow_charts(findings: &mut [Finding], files: &Files, spec: &ApplierSpec) ->
         let mut above = std::iter::successors(Some(folder), |folder| (!folder.is_empty()).then(|| folder_of(folder)));
         above.any(|folder| files.tree().has_file(&below(folder, "Chart.yaml")))
     };
-    let is_object = |finding: &Finding| !(finding.rule == FAILED_BUILD && finding.message.starts_with(NOT_AN_OBJECT));
-    if findings.iter().all(is_object) || !findings.iter().any(|finding| !is_object(finding) && is_of_chart(finding)) {
+    let is_no_object = |finding: &Finding| finding.kind == Some(FaultKind::NotAnObject);
+    if !findings.iter().any(|finding| is_no_object(finding) && is_of_chart(finding)) {
         return false;
     }
     for finding in findings.iter_mut().filter(|finding| finding.rule == INVALID_YAML && is_of_chart(finding)) {
@@ -132,9 +137,6 @@ fn follow_charts(findings: &mut [Finding], files: &Files, spec: &ApplierSpec) ->
     true
 }
 
-/// The start of the message of a kustomization with Helm charts.
-pub(crate) const OF_CHARTS: &str = "Flux does not build a kustomization with Helm charts";
-
 /// The findings of kustomizations with Helm charts, one for each file. kustomize-controller runs kustomize without
 /// `--enable-helm`, so kustomize refuses to build them.
 fn chart_findings(charts: Vec<Finding>) -> Vec<Finding> {
@@ -144,9 +146,10 @@ fn chart_findings(charts: Vec<Finding>) -> Vec<Finding> {
             last.related.push(Label::new(chart.at.span, "another chart"));
             continue;
         }
-        let message = format!("{OF_CHARTS}, and applies none of its objects");
+        let message = "Flux does not build a kustomization with Helm charts, and applies none of its objects";
         let help = "use a HelmRelease, or render the chart to a file: Flux runs kustomize without `--enable-helm`";
-        findings.push(Finding::error(FAILED_BUILD, chart.at.span, message).help(help));
+        let finding = Finding::error(FAILED_BUILD, chart.at.span, message).of_kind(FaultKind::HelmCharts);
+        findings.push(finding.help(help));
     }
     findings
 }
@@ -329,8 +332,8 @@ pub(super) fn too_much(spec: &ApplierSpec) -> Finding {
 
 /// The finding of an applier that is not built, because all builds together exceed a limit.
 pub(super) fn too_many(spec: &ApplierSpec, exceeded: &str) -> Finding {
-    let message = format!("{} is not built completely: {ALL_BUILDS} {exceeded}", spec.reference);
-    let summary = format!(" appliers are not built completely: {ALL_BUILDS} {exceeded}");
+    let message = format!("{} is not built completely: all builds together {exceeded}", spec.reference);
+    let summary = format!(" appliers are not built completely: all builds together {exceeded}");
     Finding::error(FAILED_BUILD, spec.object.span().clone(), message)
         .help("split the repository; the linter does not build the rest")
         .about(spec.reference.clone())

@@ -4,14 +4,14 @@
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
-use crate::base::finding::{Finding, Severity};
-use crate::flux::build::kustomization::{MISSING_PATH, OF_CHARTS};
+use crate::base::finding::{FaultKind, Finding, Severity};
+use crate::flux::build::kustomization::MISSING_PATH;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::object::kustomization_path::clamp;
 use crate::flux::query::other_programs::OtherPrograms;
 use crate::flux::source::{Exclusions, submodules};
 use crate::kube::groups;
-use crate::kustomize::{FAILED_BUILD, MISSING_RESOURCE};
+use crate::kustomize::MISSING_RESOURCE;
 use crate::text::{PathKind, Tree, folder_of, is_inside, join};
 
 /// Lowers the severity of findings of missing files that a `.gitignore` excludes: another program writes these files
@@ -68,7 +68,7 @@ pub(super) fn excuse_written(findings: &mut [Finding], programs: &OtherPrograms)
 pub(super) fn excuse_rendered(findings: &mut [Finding], programs: &OtherPrograms) {
     let renderer = LazyCell::new(|| programs.renderer());
     for finding in findings {
-        if finding.rule != FAILED_BUILD || !finding.message.starts_with(OF_CHARTS) {
+        if finding.kind != Some(FaultKind::HelmCharts) {
             continue;
         }
         let Some(program) = renderer.as_deref() else { return };

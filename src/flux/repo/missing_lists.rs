@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::finding::{Finding, Severity};
-use crate::kustomize::MISSING_RESOURCE;
+use crate::base::finding::{FaultKind, Finding, Severity};
 
 /// Gives the missing paths of one file the file as their cause, unless other files miss one of the same paths.
 pub(super) fn join_lists(findings: &mut [Finding]) {
@@ -31,9 +30,6 @@ pub(super) fn join_lists(findings: &mut [Finding]) {
 
 /// The cause of the finding of a missing path. A warning has a reason of its own, such as a file that Git ignores.
 fn cause_of(finding: &Finding) -> Option<&str> {
-    let is_error = finding.rule == MISSING_RESOURCE && finding.severity == Severity::Error;
-    let cause = finding.cause.as_ref().filter(|_| is_error)?;
-    // A suggestion is of one path only.
-    let has_suggestion = finding.help.as_ref().is_some_and(|help| help.starts_with("did you mean"));
-    (!has_suggestion && finding.message.ends_with("does not exist")).then_some(cause.key.as_str())
+    let is_error = finding.kind == Some(FaultKind::NoSuchFile) && finding.severity == Severity::Error;
+    finding.cause.as_ref().filter(|_| is_error).map(|cause| cause.key.as_str())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::finish::{finish, positions_without_changes};
 use super::output::Build;
 use super::walk::{Cache, Walk};
-use crate::base::finding::Finding;
+use crate::base::finding::{FaultKind, Finding};
 use crate::kube::Object;
 use crate::kustomize::file::comparison::Comparison;
 use crate::kustomize::file::definition::{Definition, file_in, read};
@@ -13,8 +13,7 @@ use crate::kustomize::file::files::Files;
 use crate::kustomize::objects::patch_targets::PatchTarget;
 use crate::kustomize::objects::resources::Resource;
 use crate::kustomize::omission::Omissions;
-use crate::kustomize::rule_ids::FAILED_BUILD;
-use crate::kustomize::state::accumulator::{ALL_BUILDS, Accumulator, is_local};
+use crate::kustomize::state::accumulator::{Accumulator, is_local};
 use crate::kustomize::state::totals::Totals;
 use crate::text::{Reads, Tree, is_inside};
 use crate::yaml::{Node, Parsed};
@@ -160,5 +159,5 @@ impl Builder {
 
 /// Returns whether a finding is about the limits of all builds.
 fn is_of_all_builds(finding: &Finding) -> bool {
-    finding.rule == FAILED_BUILD && finding.message.starts_with(ALL_BUILDS)
+    finding.kind == Some(FaultKind::LimitOfAllBuilds)
 }

@@ -6,7 +6,7 @@ use super::definition::Definition;
 use super::files::{Files, Reading, copy_of};
 use super::remote::Remote;
 use super::remote::copy_folder;
-use crate::base::finding::{Finding, Safety};
+use crate::base::finding::{FaultKind, Finding, Safety};
 use crate::base::similar_names::{MAX_CANDIDATES, did_you_mean};
 use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
 use crate::text::{PathKind, Span, folder_of, is_inside, join};
@@ -179,18 +179,18 @@ impl Files {
         // Copies of a kustomization list the same names.
         let is_beside = ancestor == folder && below.is_empty() && suggestion.is_none();
         let is_joined = span.text().lines().skip(1).any(|line| line.trim_start().starts_with("- "));
-        let help = match suggestion {
-            _ if is_joined => {
-                "indent the next line like this one: YAML reads a line that is indented further as a part of this item"
-                    .to_owned()
-            }
-            Some((true, suggestion)) => {
-                format!("did you mean `{suggestion}`? kustomize does not build a directory with a missing path")
-            }
-            _ => "correct or remove the path; otherwise kustomize does not build the directory".to_owned(),
+        let finding = Finding::error(MISSING_RESOURCE, span.clone(), message).fixed_by(fix);
+        let finding = match suggestion {
+            _ if is_joined => finding.help(
+                "indent the next line like this one: YAML reads a line that is indented further as a part of this item",
+            ),
+            Some((true, suggestion)) => finding
+                .help(format!("did you mean `{suggestion}`? kustomize does not build a directory with a missing path")),
+            _ => finding
+                .of_kind(FaultKind::NoSuchFile)
+                .help("correct or remove the path; otherwise kustomize does not build the directory"),
         };
         let lost = if ancestor.is_empty() { segment.to_owned() } else { format!("{ancestor}/{segment}") };
-        let finding = Finding::error(MISSING_RESOURCE, span.clone(), message).help(help).fixed_by(fix);
         if is_beside {
             let summary = format!(" kustomizations list `{segment}`, which does not exist in their directories");
             return finding.caused_by(format!("beside {segment}"), "", summary);

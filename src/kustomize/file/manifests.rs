@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::base::finding::Finding;
+use crate::base::finding::{FaultKind, Finding};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::{Document, Node, Parsed};
@@ -47,7 +47,7 @@ pub(crate) fn objects_of(parsed: &Parsed) -> Contents {
             if contents.findings.len() >= MAX_FINDINGS {
                 continue;
             }
-            let finding = Finding::error(FAILED_BUILD, span, message);
+            let finding = Finding::error(FAILED_BUILD, span, message).of_kind(FaultKind::NotAnObject);
             contents.findings.push(finding.help("reference only files with Kubernetes objects"));
             continue;
         }
@@ -80,9 +80,6 @@ fn is_list(node: &Node) -> bool {
 fn text_at<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
     node.get(key).filter(|node| !node.is_null()).and_then(Node::text)
 }
-
-/// The start of the messages about documents that are not objects.
-pub const NOT_AN_OBJECT: &str = "this is not a valid object, because it ";
 
 /// The reason why kustomize rejects a node as an object.
 fn object_error(node: &Node) -> Option<(Span, &'static str)> {

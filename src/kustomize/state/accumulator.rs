@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{FaultKind, Finding, Severity};
 use crate::kube::Object;
 use crate::kustomize::fieldspec::builtin_fieldspecs::merged;
 use crate::kustomize::fieldspec::field_spec::FieldSpec;
@@ -374,14 +374,13 @@ impl Accumulator {
     }
 }
 
-/// The start of the message of a build at which all builds together exceed a limit.
-pub(crate) const ALL_BUILDS: &str = "all builds together";
-
 /// The finding of a build at which all builds together exceed a limit.
 fn too_many(at: &Span, exceeded: &str) -> Finding {
-    Finding::error(FAILED_BUILD, at.clone(), format!("{ALL_BUILDS} {exceeded}"))
+    let summary = format!(" directories are not built completely: all builds together {exceeded}");
+    Finding::error(FAILED_BUILD, at.clone(), format!("all builds together {exceeded}"))
+        .of_kind(FaultKind::LimitOfAllBuilds)
         .help("split the repository; the linter does not build the rest")
-        .caused_by(ALL_BUILDS, "", format!(" directories are not built completely: {ALL_BUILDS} {exceeded}"))
+        .caused_by("all builds", "", summary)
 }
 
 /// The fields whose items need Helm.

@@ -1,6 +1,6 @@
 use data_encoding::BASE64;
 
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{FaultKind, Finding, Severity};
 use crate::base::set_aside;
 use crate::flux::{Applied, ApplierKind};
 use crate::kube::groups;
@@ -8,7 +8,7 @@ use crate::lint::context::Context;
 use crate::lint::facts::pods::containers;
 use crate::lint::facts::private_values::address::{in_address, in_webhook};
 use crate::lint::facts::private_values::comment::calls_invented;
-use crate::lint::facts::private_values::private::{Evidence, Private, USED_HERE};
+use crate::lint::facts::private_values::private::{Evidence, Private};
 use crate::lint::facts::private_values::random::looks_random;
 use crate::lint::facts::private_values::search::private_values;
 use crate::lint::facts::private_values::secret::in_secret;
@@ -286,7 +286,8 @@ fn finding(applied: &Applied<'_>, one: &Private, severity: Severity, message: St
     let place = place_of(applied, one);
     let mut finding = Finding::error(RULE.id, place.clone(), message).help(help).about(applied.object.reference());
     if *place != one.span {
-        finding = finding.related(one.span.clone(), USED_HERE);
+        finding = finding.of_kind(FaultKind::ValueOfVariable);
+        finding = finding.related(one.span.clone(), "the variable is used here");
     }
     Finding { severity, ..finding }
 }

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::options::PLAINTEXT_SECRET;
-use crate::base::finding::Finding;
+use crate::base::finding::{FaultKind, Finding};
 use crate::kustomize::FAILED_BUILD;
-use crate::lint::facts::private_values::private::USED_HERE;
 
 /// The id of the rule for objects that their schema rejects.
 const SCHEMA_MISMATCH: &str = "schema-mismatch";
@@ -35,7 +34,7 @@ fn follow_builds(findings: &mut Vec<Finding>) {
 }
 
 fn is_of_variable(finding: &Finding) -> bool {
-    finding.related.iter().any(|label| label.message == USED_HERE)
+    finding.kind == Some(FaultKind::ValueOfVariable)
 }
 
 /// Joins the findings of a private value that several objects contain because of a variable.
@@ -49,7 +48,7 @@ fn join_private_values(findings: &mut Vec<Finding>) {
         }
         match first.get(&place(&finding)).and_then(|at| kept.get_mut(*at)) {
             Some(known) if known.object != finding.object && (is_of_variable(known) || is_of_variable(&finding)) => {
-                // The finding without a related position is that of the object which defines the value.
+                // The finding of the object that defines the value has no variable.
                 let is_better =
                     (finding.severity, !is_of_variable(&finding)) > (known.severity, !is_of_variable(known));
                 let other = if is_better { std::mem::replace(known, finding) } else { finding };

@@ -3,9 +3,6 @@
 use crate::text::Span;
 use crate::yaml::{ChangedBy, Name, Node, Origin};
 
-/// The label of an object with a private value that a variable sets.
-pub(crate) const USED_HERE: &str = "the variable is used here";
-
 /// A private value in plain text.
 #[derive(Debug, Clone)]
 pub struct Private {
