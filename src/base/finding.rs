@@ -87,7 +87,7 @@ impl fmt::Display for ObjectRef {
 /// Writes ``Kind `namespace/name` ``, the form of messages. The namespace of a cluster-scoped object is empty.
 pub(crate) fn write_object(f: &mut fmt::Formatter<'_>, kind: &str, namespace: &str, name: &str) -> fmt::Result {
     // The text of an encrypted value is long and has no meaning for readers.
-    if [kind, namespace, name].iter().any(|text| text.starts_with("ENC[")) {
+    if [kind, namespace, name].iter().any(|text| text.starts_with("ENC[") || text.starts_with("${ENC[")) {
         return f.write_str("an encrypted object");
     }
     match namespace {

@@ -11,7 +11,7 @@ pub mod version;
 pub mod semver_range;
 pub mod quantity;
 
-pub use encrypted::is_encrypted_value;
+pub use encrypted::{has_encrypted_value, is_encrypted_value, unknown_text};
 pub use id::{ObjectId, ObjectKey};
 pub use object::Object;
 pub use scope::{Scope, scope_of, settled_namespace};

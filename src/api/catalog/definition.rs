@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::api::schema::{Link, Mistake, read};
-use crate::kube::{Object, Scope};
+use crate::kube::{Object, Scope, has_encrypted_value};
 use crate::text::Span;
 use crate::yaml::{Name, Node};
 
@@ -46,7 +46,7 @@ impl Definition {
         if object.api_version() != "apiextensions.k8s.io/v1" || object.kind() != "CustomResourceDefinition" {
             return None;
         }
-        let spec = object.node.get("spec")?;
+        let spec = object.node.get("spec").filter(|spec| !has_encrypted_value(spec))?;
         let text = |keys: &[&str]| spec.at_keys(keys).and_then(Node::shared_text);
         let is_true = |node: &Node, field: &str| node.get(field).and_then(Node::text) == Some("true");
         let versions = spec.get("versions")?.items().iter().filter_map(|version| {

@@ -3,7 +3,7 @@
 //! Source: `ValidateCustomResourceDefinition` of `k8s.io/apiextensions-apiserver`.
 
 use crate::api::schema::Mistake;
-use crate::kube::Object;
+use crate::kube::{Object, has_encrypted_value};
 use crate::yaml::{Node, Reader, Scalar};
 
 /// The path of a field, and the mistake in it.
@@ -11,7 +11,7 @@ pub type DefinitionMistake = (&'static str, Mistake);
 
 /// The parts of a definition that the API server rejects: names, storage and conversion.
 pub fn definition_mistakes(object: &Object) -> Vec<DefinitionMistake> {
-    let Some(spec) = object.node.get("spec") else { return Vec::new() };
+    let Some(spec) = object.node.get("spec").filter(|spec| !has_encrypted_value(spec)) else { return Vec::new() };
     let mut found = Vec::new();
     let mut add = |path: &'static str, node: &Node, message: String| {
         found.push((path, Mistake { at: node.span().clone(), message }));

@@ -95,6 +95,12 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
         }
     }
     let facts = BuildFacts { unidentified, ..BuildFacts::new(&objects, build) };
+    let is_read = |at: usize| facts.reads.binary_search_by_key(&at, |(read, _)| *read).is_ok();
+    for (_, object) in objects.iter_mut().enumerate().filter(|(at, _)| !is_read(*at)) {
+        if let Some(unknown) = sops::with_unknown_texts(object, decrypts) {
+            *object = unknown;
+        }
+    }
     let mut output = Output::with(objects, findings, Arc::new(facts), specs);
     output.built_for = [kustomization.clone()].into();
     output
@@ -198,6 +204,10 @@ pub(crate) fn finish(
     changed: &ChangedObjects,
 ) -> Output {
     let mut output = substitution.map_or_else(|| built.clone(), |with| substituted(spec, built, with, shared, changed));
+    let decrypts = sops::is_enabled(&spec.object);
+    let read = built.facts.reads.iter().map(|(at, _)| *at);
+    let unknown = read.filter_map(|at| Some((at, sops::with_unknown_texts(&output.objects[at], decrypts)?)));
+    output = output.replaced(unknown.collect(), changed);
     if spec.metadata().is_some() {
         shared.totals().add_objects(output.objects.len());
         let mut objects = output.objects.iter().cloned().collect::<Vec<Object>>();

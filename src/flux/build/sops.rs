@@ -2,7 +2,7 @@
 
 use crate::base::finding::Finding;
 use crate::base::go_regexp::Regexp;
-use crate::kube::{Object, is_encrypted_value};
+use crate::kube::{Object, is_encrypted_value, unknown_text};
 use crate::kustomize::decrypt_object;
 use crate::yaml::{Entry, Node, Origin, Style, Value};
 
@@ -54,6 +54,43 @@ fn has_unknown_identity(object: &Object) -> bool {
     let fields: [&[&str]; 4] = [&["apiVersion"], &["kind"], &["metadata", "name"], &["metadata", "namespace"]];
     let is_unknown = |node: &Node| matches!(node.value, Value::Scalar(_, Style::Unknown));
     fields.iter().any(|keys| object.node.at_keys(keys).is_some_and(is_unknown))
+}
+
+/// The object with [`unknown_text`] in place of its encrypted values; `None` if it has none. The substitution of Flux must
+/// be complete, since it would read that text.
+///
+/// Without decryption, Flux fails, and the values are as little known.
+pub(crate) fn with_unknown_texts(object: &Object, decrypts: bool) -> Option<Object> {
+    if !decrypts && object.node.get("sops").is_none() {
+        return None;
+    }
+    let entries = object.node.entries();
+    let marked = |entry: &Entry| if &*entry.key == "sops" { None } else { marked(&entry.node) };
+    let entries = replaced(entries, marked, Entry::with_node)?;
+    let node = Node { value: Value::Map(entries.into()), origin: object.node.origin.clone() };
+    Some(Object { node })
+}
+
+fn marked(node: &Node) -> Option<Node> {
+    let value = match &node.value {
+        Value::Scalar(text, _) => {
+            let is_written = text.starts_with("ENC[") && is_encrypted_value(text);
+            is_written.then(|| Value::Scalar(unknown_text(text).into(), Style::Unknown))?
+        }
+        Value::Seq(items) => Value::Seq(replaced(items, marked, |_, node| node)?.into()),
+        Value::Map(entries) => Value::Map(replaced(entries, |entry| marked(&entry.node), Entry::with_node)?.into()),
+    };
+    Some(Node { value, origin: node.origin.clone() })
+}
+
+/// The items of a list with changes; `None` if no item changes.
+fn replaced<T: Clone>(list: &[T], change: impl Fn(&T) -> Option<Node>, with: impl Fn(&T, Node) -> T) -> Option<Vec<T>> {
+    let mut new: Option<Vec<T>> = None;
+    for (at, item) in list.iter().enumerate() {
+        let Some(node) = change(item) else { continue };
+        new.get_or_insert_with(|| list.to_vec())[at] = with(item, node);
+    }
+    new
 }
 
 /// The finding of a plain value that kustomize set in a field that SOPS encrypted. SOPS refuses to decrypt the value,

@@ -11,6 +11,7 @@ use super::named_paths::NamedPaths;
 use super::skipped::Skipped;
 use crate::base::finding::{Finding, Severity};
 use crate::base::set_aside::{self, is_set_aside};
+use crate::flux::build::sops::with_unknown_texts;
 use crate::flux::classify::{SkipReason, claims_to_be_manifest, is_of_scaffold, is_template, objects};
 use crate::flux::engine::unmatched_patches::PatchTally;
 use crate::flux::engine::waves::AT_ONCE;
@@ -140,7 +141,10 @@ impl DirectoryObjects {
     }
 
     /// Adds an object, unless an equal object from the same position exists.
-    fn add(&mut self, built: Built, seen: &mut Seen) {
+    fn add(&mut self, mut built: Built, seen: &mut Seen) {
+        if let Some(unknown) = with_unknown_texts(&built.object, false) {
+            built.object = unknown;
+        }
         let known = seen.entry(place_hash(&built.object));
         let is_known = |at: &usize| self.objects.get(*at).is_some_and(|other| is_same(&other.object, &built.object));
         if known.iter().any(is_known) {

@@ -2,6 +2,7 @@
 
 use crate::cel::Duration;
 use crate::kube::Object;
+use crate::kube::is_encrypted_value;
 use crate::yaml::{ChangedBy, Node, Origin, Reader, Value};
 
 /// A field that two definitions of an object set differently.
@@ -120,7 +121,7 @@ fn is_equal(first: Option<&Node>, second: Option<&Node>) -> bool {
     match (&first.value, &second.value) {
         (Value::Scalar(one, _), Value::Scalar(other, _)) => {
             first.resolve(Reader::Kustomize) == second.resolve(Reader::Kustomize)
-                || [one, other].iter().any(|text| text.starts_with("ENC["))
+                || [one, other].iter().any(|text| is_encrypted_value(text))
         }
         (Value::Seq(ones), Value::Seq(others)) => {
             // The path of an item differs from the path of an object, so that no field of the item is ignored.

@@ -155,7 +155,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             found.unchecked("the decryption of encrypted objects that a user applies with the root");
             continue;
         }
-        let message = if object.name().starts_with("ENC[") {
+        let message = if is_encrypted_value(object.name()) {
             format!("{} contains an encrypted object, and does not decrypt it", applier.reference)
         } else {
             format!("{} is encrypted, and {} does not decrypt it", object.reference(), applier.reference)
@@ -167,7 +167,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         } else if object.is("", "Secret") {
             "set `spec.decryption` of the Kustomization, with `provider: sops` and the Secret of the key: without it, \
              Flux refuses the encrypted Secret, and applies no object of the Kustomization"
-        } else if object.name().starts_with("ENC[") {
+        } else if is_encrypted_value(object.name()) {
             "set `spec.decryption` of the Kustomization, with `provider: sops` and the Secret of the key: without it, \
              the API server rejects the encrypted object"
         } else {

@@ -8,7 +8,7 @@ use super::rule::Rule;
 use super::subject::{Account, Subject};
 use crate::base::finding::ObjectRef;
 use crate::kube::selector::Selector;
-use crate::kube::{Object, groups};
+use crate::kube::{Object, groups, is_encrypted_value};
 use crate::text::Span;
 use crate::yaml::{Name, Node, Style, Value};
 
@@ -256,7 +256,7 @@ fn subject(item: &Node, namespace: &str) -> Option<Subject> {
 
 /// Returns whether the repository does not show a text: Flux replaces a part of it, or decrypts it.
 fn is_hidden(node: &Node) -> bool {
-    is_unknown(node) || node.text().is_some_and(|text| text.starts_with("ENC["))
+    is_unknown(node) || node.text().is_some_and(is_encrypted_value)
 }
 
 /// Returns whether a node contains an unknown value.

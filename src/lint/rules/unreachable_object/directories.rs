@@ -61,5 +61,6 @@ pub(super) fn missed_directories<'a>(
 
 /// Returns whether users or programs copy the file of an object, and replace a part of its identity.
 fn has_placeholder(object: &Object) -> bool {
-    [object.name(), object.namespace().unwrap_or_default()].iter().any(|text| text.contains(['$', '<', '{']))
+    let texts = [object.name(), object.namespace().unwrap_or_default()];
+    texts.iter().any(|text| !is_encrypted_value(text) && text.contains(['$', '<', '{']))
 }
