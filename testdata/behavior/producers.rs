@@ -158,6 +158,46 @@ metadata: {name: circle, namespace: y, annotations: {fluxcd.controlplane.io/copy
 }
 
 #[test]
+fn replicator_copies_and_fills() {
+    let cluster = cluster(
+        ApplierKind::Kustomization,
+        r#"
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: info, namespace: a, annotations: {replicator.v1.mittwald.de/replicate-to: "web, team-[0-9]+"}}
+data: {A: "1"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: labelled, namespace: a, annotations: {replicator.v1.mittwald.de/replicate-to-matching: "tier in (web)"}}
+data: {B: "2"}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {tier: web}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: filled, namespace: b, annotations: {replicator.v1.mittwald.de/replicate-from: a/info}}
+data: {C: "3"}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: pull, namespace: a, annotations: {replicator.v1.mittwald.de/replicate-to: ".*"}}
+spec: {data: [{secretKey: token}]}
+"#,
+    );
+    let configmap = |namespace, name| cluster.data("ConfigMap", namespace, name);
+    assert_eq!(configmap("web", "info").as_deref(), Some("A=1"));
+    assert_eq!(configmap("team-1", "info").as_deref(), Some("A=1"));
+    assert_eq!(configmap("web-2", "info"), None);
+    assert_eq!(configmap("shop", "labelled").as_deref(), Some("B=2"));
+    assert_eq!(configmap("web", "labelled"), None);
+    assert_eq!(configmap("b", "filled").as_deref(), Some("C=3 …"));
+    assert_eq!(cluster.data("Secret", "web", "pull").as_deref(), Some("token=?"));
+}
+
+#[test]
 fn operators_make_secrets_whose_keys_may_be_known() {
     let cluster = cluster(
         ApplierKind::Kustomization,

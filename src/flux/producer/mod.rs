@@ -6,6 +6,7 @@ mod declared;
 pub(super) mod fetched;
 mod kyverno;
 mod reflector;
+mod replicator;
 
 use std::sync::Arc;
 
@@ -38,7 +39,9 @@ pub(super) fn is_producer(object: &Object) -> bool {
 /// Returns whether a ConfigMap or Secret has an annotation with which a controller copies objects or their data.
 fn is_annotated(object: &Object) -> bool {
     let annotations = object.node.at_keys(&["metadata", "annotations"]).map_or(&[][..], Node::entries);
-    let is_ours = |key: &str| key == COPY_FROM || key == CONVERT_FROM || reflector::is_annotation(key);
+    let is_ours = |key: &str| {
+        key == COPY_FROM || key == CONVERT_FROM || reflector::is_annotation(key) || replicator::is_annotation(key)
+    };
     annotations.iter().any(|entry| is_ours(&entry.key))
 }
 
@@ -52,6 +55,7 @@ pub struct Producers {
     /// The objects of ResourceSets with the data of another object.
     filled: Index<(Name, Name, Name), Filling>,
     reflected: reflector::Reflected,
+    replicated: replicator::Replicated,
     rules: Vec<kyverno::Rule>,
     declared: Vec<Arc<Declared>>,
 }
@@ -75,6 +79,7 @@ impl Producers {
         match object.group() {
             "" if matches!(object.kind(), "ConfigMap" | "Secret") => {
                 self.reflected.take(object);
+                self.replicated.take(object);
                 if applier == ApplierKind::ResourceSet {
                     self.fill(object);
                 }
@@ -83,7 +88,9 @@ impl Producers {
             _ => {
                 let annotations = fetched::annotations_of_made(object);
                 for (kind, namespace, name, made) in fetched::made_by(object) {
-                    self.reflected.take_made(object, (kind.clone(), namespace.clone(), name.clone()), annotations);
+                    let id = (kind.clone(), namespace.clone(), name.clone());
+                    self.reflected.take_made(object, id.clone(), annotations);
+                    self.replicated.take_made(object, id, annotations);
                     self.fetched.insert((kind, namespace, name), made);
                 }
                 self.everywhere.extend(fetched::everywhere(object));
@@ -148,10 +155,7 @@ impl Producers {
                         copy(&from_namespace, &from_name, &by, &place).or_else(|| Some(open()))
                     }
                     // Several writers add their keys to one object.
-                    None => Some(match made() {
-                        Some(made) => made.added_to(&object),
-                        None => Produced { open: is_of_several(&object), ..Produced::applied(object) },
-                    }),
+                    None => Some(made().map_or_else(|| as_applied(&object), |made| made.added_to(&object))),
                 },
             };
         }
@@ -161,7 +165,8 @@ impl Producers {
         if let Some(made) = made() {
             return Some(made.produced(kind, namespace, name));
         }
-        if let Some((from, by, place)) = self.reflected.source(kind, namespace, name)
+        let replicated = || self.replicated.source(kind, namespace, name, known);
+        if let Some((from, by, place)) = self.reflected.source(kind, namespace, name).or_else(replicated)
             && let Some(found) = copy(&from, name, &by, &place)
         {
             return Some(found);
@@ -192,6 +197,12 @@ impl Producers {
         }
         (kind == "ConfigMap" && name == "kube-root-ca.crt").then(|| declared::root_certificate(namespace, name))
     }
+}
+
+/// An applied object, to which other writers may add keys.
+fn as_applied(object: &Object) -> Produced {
+    let open = is_of_several(object) || replicator::is_filled(object);
+    Produced { open, ..Produced::applied(object.clone()) }
 }
 
 /// Returns whether an object has the annotation with which Flux keeps the fields of other writers.
