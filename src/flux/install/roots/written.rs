@@ -16,6 +16,7 @@ use crate::base::finding::{Finding, Severity};
 use crate::flux::classify::objects;
 use crate::flux::install::deployments::{controller_in, patched_by};
 use crate::flux::install::includers::Includers;
+use crate::flux::install::installation::COMPONENTS_FILE;
 use crate::flux::install::instance_chart::{self, instance, instance_of};
 use crate::flux::object::kinds::{is_exported, is_kustomization, is_source};
 use crate::flux::object::kustomization_path::{below, clamp};
@@ -54,7 +55,8 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
             }
             tops.extend(above);
         }
-        if is_sync && parsed.documents.iter().all(|document| document.node.is_null()) {
+        let is_empty = || parsed.documents.iter().all(|document| document.node.is_null());
+        if is_sync && is_empty() && !explains_absence(builder, path) {
             candidates.extend(to_come(builder, &parsed.file, path));
         }
         candidates.extend(values(parsed.documents.iter().map(|document| &document.node)));
@@ -79,6 +81,17 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
         }
     }
     candidates
+}
+
+/// Returns whether comments fill both files of `flux bootstrap`, so that they explain why the repository does not have them,
+/// such as another program that installs Flux. Users create empty files before `flux bootstrap`.
+fn explains_absence(builder: &Builder, path: &str) -> bool {
+    let is_comment = |path: &str| {
+        let Some(parsed) = builder.files().get(path) else { return false };
+        let is_empty = parsed.documents.iter().all(|document| document.node.is_null());
+        is_empty && parsed.file.text().contains('#')
+    };
+    is_comment(path) && is_comment(&below(folder_of(path), COMPONENTS_FILE))
 }
 
 fn is_sync_file(path: &str) -> bool {
