@@ -31,7 +31,7 @@ const MAPPINGS: &str = ".holo/branches/";
 const EXTENSIONS: [&str; 16] =
     ["bash", "fish", "hcl", "j2", "jinja", "jinja2", "just", "mk", "nu", "ps1", "py", "sh", "tf", "tmpl", "tpl", "zsh"];
 /// The prefixes of the names of task files.
-const TASK_FILES: [&str; 5] = ["justfile", ".justfile", "makefile", "taskfile", ".taskfile"];
+const TASK_FILES: [&str; 6] = ["justfile", ".justfile", "makefile", "gnumakefile", "taskfile", ".taskfile"];
 /// The programs whose files a repository contains. The files are read at the first query.
 #[derive(Debug, Clone, Default)]
 pub struct OtherPrograms {
@@ -212,7 +212,11 @@ impl OtherPrograms {
         let paths = self.tree.entries().map(|(path, _)| path).filter(move |path| is_wanted(path));
         let paths = paths.filter(|path| !is_chart_template(path, &self.charts));
         let files = paths.filter_map(|path| self.tree.file(path).ok());
-        let files = files.filter(|file| !is_without_extension(file.path()) || file.text().starts_with("#!"));
+        let is_program = |file: &File| {
+            let path = file.path();
+            !is_without_extension(path) || is_task_file(path) || file.text().starts_with("#!")
+        };
+        let files = files.filter(is_program);
         let is_manifest = |file: &File| is_yaml(file.path()) && claims_to_be_manifest(file.text());
         files.filter(move |file| file.text().len() <= MAX_LEN && !is_manifest(file)).take(MAX_FILES)
     }
@@ -339,15 +343,16 @@ impl<'a> ClusterPrograms<'a> {
 fn may_be_program(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let is_task_file = || {
-        let lower = name.to_ascii_lowercase();
-        TASK_FILES.iter().any(|start| lower.starts_with(start))
-    };
     (is_yaml(path) && !is_kustomization_name(name))
         || EXTENSIONS.contains(&extension)
         || is_helmfile(path)
-        || is_task_file()
+        || is_task_file(path)
         || is_without_extension(path)
+}
+
+fn is_task_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    TASK_FILES.iter().any(|start| name.starts_with(start))
 }
 
 /// Returns whether a file has no extension. It may be a script, according to its first line.
