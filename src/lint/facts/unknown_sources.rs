@@ -70,6 +70,8 @@ pub(crate) struct Producer<'a> {
     pub(crate) home: &'a str,
     /// The applier that applies the producer.
     pub(crate) by: Option<&'a Arc<Applier>>,
+    /// The position of the applier that applies the contents; `None` for a chart, which a release installs.
+    pub(crate) at: Option<usize>,
     /// The producer, as messages describe it.
     pub(crate) source: UnknownSource,
     contents: UnknownProducer,
@@ -171,6 +173,7 @@ impl<'a> UnknownSources<'a> {
             object: Some(release),
             home: applied.namespace().unwrap_or_default(),
             by: Some(applied.by),
+            at: None,
             source: UnknownSource::Chart(release.reference()),
             contents,
         });
@@ -184,6 +187,7 @@ impl<'a> UnknownSources<'a> {
                 object: Some(object),
                 home: applied.by.reference.namespace.as_deref().unwrap_or_default(),
                 by: Some(&applied.by),
+                at: Some(applied.by.at),
                 source: UnknownSource::Encrypted(object.node.origin.written().file().path().into()),
                 contents: UnknownProducer::of_unidentified(object),
             });
@@ -204,6 +208,7 @@ impl<'a> UnknownSources<'a> {
             object,
             home: applier.reference.namespace.as_deref().unwrap_or_default(),
             by: applier.parent_applier.as_ref(),
+            at: Some(applier.at),
             source: unbuilt(applier),
             contents: UnknownProducer::of_applier(object, artifact, fleet),
         });
@@ -217,6 +222,7 @@ impl<'a> UnknownSources<'a> {
                 object: None,
                 home: set.by.reference.namespace.as_deref().unwrap_or_default(),
                 by: Some(&set.by),
+                at: Some(set.by.at),
                 source: UnknownSource::RemoteBase(set.by.reference.clone(), base.url.clone()),
                 contents,
             });
@@ -259,8 +265,13 @@ impl<'a> UnknownSources<'a> {
 
     /// Returns whether an applier that is not built, or a remote base, may contain a Namespace with any name.
     pub(crate) fn may_contain_namespaces(&self) -> bool {
+        self.with_namespaces().next().is_some()
+    }
+
+    /// The appliers that are not built, and the remote bases, that may contain a Namespace with any name.
+    pub(crate) fn with_namespaces(&self) -> impl Iterator<Item = &Producer<'a>> {
         let id = ObjectId { group: "", kind: "Namespace", namespace: "", name: "" };
-        self.producers.iter().any(|producer| {
+        self.producers.iter().filter(move |producer| {
             let contents = &producer.contents;
             !producer.is_chart() && !contents.is_config() && contents.creates(id) != Creates::Never
         })

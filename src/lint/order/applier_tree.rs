@@ -1,5 +1,6 @@
 //! The applier tree. The parent of an applier applies the object of that applier.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::finding::ObjectRef;
@@ -82,6 +83,20 @@ impl ApplierTree {
             parents: cluster.appliers.iter().map(parent).collect(),
             is_of_bootstrap: cluster.appliers.iter().map(is_of_bootstrap).collect(),
         }
+    }
+
+    /// The tree without the appliers that `flux bootstrap` applies, for roots whose bootstrap fails.
+    pub(crate) fn without_bootstraps_of(mut self, roots: &BTreeSet<usize>) -> Self {
+        for (parent, is_of_bootstrap) in self.parents.iter().zip(&mut self.is_of_bootstrap) {
+            *is_of_bootstrap &= !parent.is_some_and(|parent| roots.contains(&parent));
+        }
+        self
+    }
+
+    /// The directory of the `gotk-sync.yaml` that defines an applier.
+    pub(crate) fn folder_of_sync<'v>(view: &View<'v>, at: usize) -> Option<&'v str> {
+        let file = view.receiver.cluster.appliers.get(at).and_then(|applier| file_of(applier))?;
+        is_sync_file(file).then(|| folder_of(file))
     }
 
     /// Returns whether `flux bootstrap` applies an applier before its parent applies it, too.

@@ -68,6 +68,8 @@ pub(crate) struct EventCycle {
     pub(crate) appliers: BTreeSet<usize>,
     /// The steps of the shortest cycle. Messages start with the first step.
     pub(crate) steps: Vec<CycleStep>,
+    /// The events.
+    pub(crate) events: Vec<usize>,
 }
 
 impl EventCycle {
@@ -224,6 +226,31 @@ impl<'a> ApplyOrder<'a> {
         self.graph.reachable(ready(one), |edge| edge.label.is_of_cycle()).get(applied(other)) == Some(&true)
     }
 
+    /// The events that never happen if some events do not: these events, and all events that certainly wait for them.
+    pub(crate) fn blocked_by(&self, events: &[usize]) -> Vec<bool> {
+        let is_open = |reason: &Reason| {
+            matches!(
+                reason,
+                Reason::MayCreate
+                    | Reason::DependsOn(_, Condition::Expression)
+                    | Reason::Needs(_, _, Certainty::Likely)
+            )
+        };
+        let mut after: Index<usize, Vec<usize>> = Index::default();
+        for (from, edge) in self.graph.all_edges().filter(|(_, edge)| !is_open(&edge.label)) {
+            after.entry(edge.to).push(from);
+        }
+        let mut blocked = vec![false; EVENTS * self.appliers.len() + self.releases.len()];
+        let mut open = events.to_vec();
+        while let Some(event) = open.pop() {
+            if blocked.get(event) == Some(&false) {
+                blocked[event] = true;
+                open.extend(after.get(&event).into_iter().flatten());
+            }
+        }
+        blocked
+    }
+
     /// Returns a child that becomes ready only after its parent, the given applier.
     ///
     /// With such a child, the parent must not wait for its own objects.
@@ -275,7 +302,8 @@ impl<'a> ApplyOrder<'a> {
             Some(CycleStep { from, to: edge.to, reason: edge.label.clone() })
         };
         let appliers = component.iter().map(|event| event / EVENTS).collect();
-        Some(EventCycle { steps: steps.into_iter().filter_map(step).collect(), appliers })
+        let events = component.to_vec();
+        Some(EventCycle { steps: steps.into_iter().filter_map(step).collect(), appliers, events })
     }
 
     /// The position of the applier of an event.

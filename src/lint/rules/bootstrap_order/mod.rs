@@ -18,6 +18,7 @@ use crate::lint::order::chart_uses::{ChartUse, uses_of_charts};
 use crate::lint::order::late_uses::LateUses;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
+use crate::text::folder_of;
 use absent_definitions::absent_definitions;
 use messages::{deadlock, earlier_than_several, own_inputs, too_early};
 use needs::{Need, needs};
@@ -167,14 +168,15 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
     found.extend(absent_definitions(RULE.id, view));
     let tree = ApplierTree::at_cold_start(view);
+    let all_needs = needs(view, &tree);
+    let refused = refused_bootstraps(view, &tree, &all_needs);
+    let tree = tree.without_bootstraps_of(&refused);
     let mut order = ApplyOrder::new(view, &tree);
     let of_charts = uses_of_charts(view);
     found.extend(beside_their_chart(&of_charts, &tree));
     let appliers = &view.receiver.cluster.appliers;
-    // An applier with unknown contents may apply any object that a cycle waits for.
-    let severity = if view.unknown_sources().may_contain_namespaces() { Severity::Warning } else { Severity::Error };
     let mut open: BTreeMap<(usize, usize), Vec<Need<'_>>> = BTreeMap::new();
-    for need in needs(view, &tree) {
+    for need in all_needs {
         let at = need.object.by.at;
         let is_before = need.providers.iter().any(|provider| order.is_before(*provider, at));
         if let Some(provider) = need.providers.first().filter(|_| !is_before) {
@@ -189,15 +191,18 @@ fn check(view: &View<'_>, found: &mut Findings) {
             if need.refused || is_gated {
                 let what = format!("{} needs {}", need.object.object.reference(), need.what);
                 let creation = if need.refused { started(*provider) } else { applied(*provider) };
-                order.add_need(event, creation, (need.place.clone(), what), Certainty::Certain);
+                // `kubectl apply -k` goes on after an object that the API server rejects.
+                let certainty = if refused.contains(at) { Certainty::Likely } else { Certainty::Certain };
+                order.add_need(event, creation, (need.place.clone(), what), certainty);
             }
         }
     }
     add_charts_after(&of_charts, &tree, &mut order);
-    found.extend(add_inputs(view, &tree, &mut order, severity));
+    found.extend(add_inputs(view, &tree, &mut order));
     let cycles = order.cycles();
     for cycle in &cycles {
-        let severity = if cycle.is_certain() { severity } else { Severity::Warning };
+        let is_certain = cycle.is_certain() && !may_end(view, &order, &cycle.events);
+        let severity = if is_certain { Severity::Error } else { Severity::Warning };
         found.extend(deadlock(RULE.id, &order, cycle, severity));
     }
     let mut cycles_of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -232,6 +237,33 @@ fn check(view: &View<'_>, found: &mut Findings) {
             several => earlier_than_several(RULE.id, view, several),
         });
     }
+}
+
+/// Returns whether an applier with unknown contents may apply an object for which events wait. An applier that waits for
+/// the events does not.
+fn may_end(view: &View<'_>, order: &ApplyOrder<'_>, events: &[usize]) -> bool {
+    let mut unknown = view.unknown_sources().with_namespaces().peekable();
+    if unknown.peek().is_none() {
+        return false;
+    }
+    let blocked = order.blocked_by(events);
+    unknown.any(|producer| producer.at.is_none_or(|at| blocked.get(started(at)) != Some(&true)))
+}
+
+/// The roots whose bootstrap fails in a cold start: the API server rejects an object of the directory of `gotk-sync.yaml`.
+///
+/// `flux bootstrap` applies CRDs and Namespaces, and then either all other objects of the directory or none.
+///
+/// Source: `Apply` in `internal/utils/apply.go` of flux2.
+fn refused_bootstraps(view: &View<'_>, tree: &ApplierTree, needs: &[Need<'_>]) -> BTreeSet<usize> {
+    let is_late = |provider: &usize| tree.lineage(*provider).any(|at| tree.is_of_bootstrap(at));
+    let refuses = |need: &&Need<'_>| {
+        let file = need.object.object.node.origin.written().file().path();
+        need.refused
+            && ApplierTree::folder_of_sync(view, need.object.by.at) == Some(folder_of(file))
+            && need.providers.iter().all(is_late)
+    };
+    needs.iter().filter(refuses).map(|need| need.object.by.at).collect()
 }
 
 /// Returns whether the applier of an object becomes ready only after the object is ready.
@@ -323,7 +355,7 @@ fn add_charts_after(uses: &[ChartUse<'_>], tree: &ApplierTree, order: &mut Apply
 /// Returns the findings for appliers that apply their own inputs.
 ///
 /// The function reports only waits that never end. `missing-dependency` reports inputs that are applied late.
-fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, severity: Severity) -> Vec<Finding> {
+fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>) -> Vec<Finding> {
     let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
     // The user who applies a root by hand also applies the inputs of the root.
     let is_of_root =
@@ -355,7 +387,11 @@ fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>, s
             order.add_need(started(by.at), applied(provider), (own_position(by, node.span()), what()), certainty);
         }
     }
-    own.into_values().filter_map(|inputs| own_inputs(RULE.id, &inputs, severity)).collect()
+    let own = own.into_iter().filter_map(|((at, _), inputs)| {
+        let may_end = may_end(view, order, &[started(at)]);
+        own_inputs(RULE.id, &inputs, if may_end { Severity::Warning } else { Severity::Error })
+    });
+    own.collect()
 }
 
 /// Returns whether the Kustomizations that an applier applies are roots.
