@@ -9,7 +9,8 @@ mod url;
 
 pub(super) use amount::Amount;
 pub use duration::Duration;
-pub(super) use network::{Cidr, parse_ip};
+pub use network::Cidr;
+pub(super) use network::parse_ip;
 pub(super) use semver::Semver;
 pub(super) use timestamp::Timestamp;
 pub use url::Url;

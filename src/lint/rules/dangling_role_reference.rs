@@ -142,6 +142,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let mut suggestions = 0;
     for binding in rbac.bindings().filter(|binding| rbac.role(binding).is_none()) {
         let name = &*binding.role.name;
+        // The API server rejects a binding of the whole cluster to a Role (`invalid-object`).
+        if binding.namespace.is_empty() && !binding.role.is_cluster_role {
+            continue;
+        }
         if name.contains("${") || PLATFORMS.iter().any(|prefix| name.starts_with(prefix)) {
             continue;
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::fault::{Fault, field, is_unknown, items, number, text};
 use crate::kube::{Object, groups};
 use crate::lint::fields::known_text;
-use crate::yaml::Node;
+use crate::yaml::{Entry, Node};
 
 /// The prefix of the labels of Pod Security Admission.
 const POD_SECURITY: &str = "pod-security.kubernetes.io/";
@@ -14,6 +14,9 @@ const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
 
 /// The maximum length of the name of a Service's port.
 const MAX_LABEL: usize = 63;
+
+/// The maximum length of a key of a ConfigMap or a Secret.
+const MAX_KEY: usize = 253;
 
 /// Checks the labels of Pod Security Admission.
 ///
@@ -126,41 +129,33 @@ pub(super) fn disruption_budget(object: &Object, faults: &mut Vec<Fault>) {
     }
 }
 
-pub(super) fn ingress(object: &Object, faults: &mut Vec<Fault>) {
-    let Some(spec) = object.node.get("spec").filter(|spec| spec.is_map()) else { return };
-    if !object.api_version().ends_with("/v1") {
-        return;
-    }
-    let rules = field(spec, "rules");
-    let has_rules = rules.is_some_and(|rules| !rules.is_seq() || !rules.items().is_empty());
-    if !has_rules && field(spec, "defaultBackend").is_none() {
-        faults.push(Fault::new(spec, "has neither `rules` nor `defaultBackend`", "add a rule"));
-    }
-    for rule in rules.map_or(&[][..], Node::items) {
-        for path in field(rule, "http").map_or(&[][..], |http| items(http, "paths")) {
-            let kind = text(path, "pathType");
-            let (at, value) = match field(path, "path") {
-                Some(node) if node.text() == Some("") => (node, ""),
-                Some(node) => match known_text(node) {
-                    Some(value) => (node, value),
-                    None => continue,
-                },
-                None => (path, ""),
-            };
-            let is_strict = matches!(kind, Some("Prefix" | "Exact"));
-            let is_loose = kind == Some("ImplementationSpecific") && !value.is_empty();
-            if (is_strict || is_loose) && !value.starts_with('/') {
-                let message = match value {
-                    "" => "has a rule without a path".to_owned(),
-                    _ => format!("has a path `{value}`, which does not start with `/`"),
-                };
-                faults.push(Fault::new(at, message, "write an absolute path"));
-            }
+/// Checks the keys of a ConfigMap or a Secret.
+///
+/// Source: `IsConfigMapKey` of `k8s.io/apimachinery`.
+pub(super) fn keys(object: &Object, faults: &mut Vec<Fault>) {
+    for entry in ["data", "stringData", "binaryData"].iter().flat_map(|key| items_of(object, key)) {
+        let key = &*entry.key;
+        let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+        let is_path = key == "." || key.starts_with("..");
+        if key.contains("${") || (key.len() <= MAX_KEY && !is_path && !key.is_empty() && key.bytes().all(is_valid)) {
+            continue;
         }
+        let message = format!("has an invalid key `{}`", key.escape_debug());
+        let remedy = "write letters, digits, `-`, `_` and `.`, without two dots at the start".to_owned();
+        faults.push(Fault { at: entry.key_span(), message, remedy });
     }
 }
 
+fn items_of<'a>(object: &'a Object, key: &str) -> &'a [Entry] {
+    field(&object.node, key).map_or(&[][..], Node::entries)
+}
+
 pub(super) fn cluster_role_binding(object: &Object, faults: &mut Vec<Fault>) {
+    let role = field(&object.node, "roleRef").and_then(|role| field(role, "kind"));
+    if let Some(node) = role.filter(|node| known_text(node) == Some("Role")) {
+        let remedy = "bind a ClusterRole, or write a RoleBinding in the namespace of the Role";
+        faults.push(Fault::new(node, "references a Role, but it can only bind a ClusterRole", remedy));
+    }
     role_binding(object, faults);
     for subject in items(&object.node, "subjects") {
         if text(subject, "kind") == Some("ServiceAccount") && field(subject, "namespace").is_none() {

@@ -1,6 +1,7 @@
 mod fault;
 mod kinds;
 mod pods;
+mod networking;
 mod cron;
 mod workloads;
 
@@ -32,9 +33,10 @@ declare! {
     ///   containers;
     /// - CronJob: the schedule; HorizontalPodAutoscaler: `minReplicas` and `maxReplicas`; PodDisruptionBudget:
     ///   `minAvailable` and `maxUnavailable`;
-    /// - Service: names of ports, node ports, and headless Services; Ingress: paths and rules;
-    /// - PersistentVolumeClaim: access modes and size;
-    /// - RoleBinding and ClusterRoleBinding: the kind, group and namespace of subjects;
+    /// - Service: names of ports, node ports, and headless Services; Ingress: rules, hosts, paths, backends and the names of
+    ///   Secrets; NetworkPolicy: peers, ranges of addresses, and ports;
+    /// - ConfigMap and Secret: keys; PersistentVolumeClaim: access modes and size;
+    /// - RoleBinding and ClusterRoleBinding: the kind of the role, and the kind, group and namespace of subjects;
     /// - Namespace: the levels and versions of Pod Security Standards.
     ///
     /// The rule reads the objects that the cluster receives, after patches and substitution. It ignores values that only the
@@ -113,10 +115,12 @@ declare! {
 /// The kinds that have checks, with their checks.
 type Checks = fn(&Object, &mut Vec<Fault>);
 
-const KINDS: [(&str, &str, Checks); 16] = [
+const KINDS: [(&str, &str, Checks); 19] = [
+    ("", "ConfigMap", kinds::keys),
     ("", "Namespace", kinds::namespace),
     ("", "PersistentVolumeClaim", kinds::claim),
     ("", "Pod", pods::pod),
+    ("", "Secret", kinds::keys),
     ("", "Service", kinds::service),
     ("apps", "DaemonSet", workloads::workload),
     ("apps", "Deployment", workloads::deployment),
@@ -125,7 +129,8 @@ const KINDS: [(&str, &str, Checks); 16] = [
     ("autoscaling", "HorizontalPodAutoscaler", kinds::autoscaler),
     ("batch", "CronJob", workloads::cron_job),
     ("batch", "Job", workloads::job),
-    ("networking.k8s.io", "Ingress", kinds::ingress),
+    ("networking.k8s.io", "Ingress", networking::ingress),
+    ("networking.k8s.io", "NetworkPolicy", networking::network_policy),
     ("policy", "PodDisruptionBudget", kinds::disruption_budget),
     ("rbac.authorization.k8s.io", "ClusterRoleBinding", kinds::cluster_role_binding),
     ("rbac.authorization.k8s.io", "RoleBinding", kinds::role_binding),

@@ -122,7 +122,7 @@ fn check_container(container: &Node, volumes: Option<&BTreeSet<&str>>, faults: &
 /// The reason why the name of a container's port is invalid.
 ///
 /// Source: `IsValidPortName` of `k8s.io/apimachinery`.
-fn port_name_fault(name: &str) -> Option<&'static str> {
+pub(super) fn port_name_fault(name: &str) -> Option<&'static str> {
     let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if name.len() > MAX_PORT_NAME {
         Some("it has more than 15 characters")
