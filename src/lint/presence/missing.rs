@@ -62,6 +62,8 @@ pub(crate) struct Missing<'a> {
     failed: Option<&'a ObjectRef>,
     /// Whether the other objects of the cluster are unknown, since it is remote.
     is_remote: bool,
+    /// Whether a user may have created the object by hand, like the root of the cluster.
+    may_be_by_hand: bool,
 }
 
 /// An object of the repository that the cluster does not receive.
@@ -160,6 +162,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
                 received: None,
                 failed: Some(failed),
                 is_remote: false,
+                may_be_by_hand: false,
             });
         }
         match presence {
@@ -203,6 +206,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
                 received: None,
                 failed: None,
                 is_remote: true,
+                may_be_by_hand: false,
             });
         }
         found.unchecked(format!("{wanted}, which another program may create on the remote cluster"));
@@ -245,7 +249,19 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         };
         let is_unexplained = suggestion.is_none() && elsewhere.is_none();
         let received = if is_unexplained { self.view.written.received(wanted) } else { None };
-        Missing { wanted, suggestion, is_ambiguous, elsewhere, received, failed: None, is_remote: false }
+        let is_typed =
+            |(mistake, near): &(Mistake, Applied<'_>)| *mistake != Mistake::Name || is_typing_error(wanted, near);
+        let may_be_by_hand = !suggestion.as_ref().is_some_and(is_typed) && self.view.may_be_by_hand(wanted);
+        Missing {
+            wanted,
+            suggestion,
+            is_ambiguous,
+            elsewhere,
+            received,
+            failed: None,
+            is_remote: false,
+            may_be_by_hand,
+        }
     }
 
     /// Returns the object in a directory that the cluster does not apply.
@@ -402,9 +418,12 @@ impl Missing<'_> {
         let wanted = self.wanted;
         let summary = format!(" places reference {wanted}, which the cluster does not receive");
         let mut finding = finding.caused_by(wanted.to_string(), "", summary);
-        if self.is_remote {
+        if self.is_remote || self.may_be_by_hand {
             finding.severity = Severity::Warning;
         }
+        let by_hand =
+            format!("{otherwise}; nothing is wrong if a user created it by hand, like the root of this cluster");
+        let otherwise = if self.may_be_by_hand { by_hand.as_str() } else { otherwise };
         if let Some(applier) = self.failed {
             return finding.following(follows_from(applier));
         }

@@ -1,7 +1,7 @@
 //! The presence of an object on a cluster.
 
-use crate::flux::{Applied, Produced, installs};
-use crate::kube::ObjectId;
+use crate::flux::{Applied, Applier, Produced, installs};
+use crate::kube::{ObjectId, groups};
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::view::View;
 
@@ -88,6 +88,21 @@ impl<'a> View<'a> {
             && !namespace.is_empty()
             && self.find("", "Namespace", "", namespace).is_none()
             && !self.namespaces().any(|(used, _)| **used == *namespace)
+    }
+
+    /// Returns whether a user may have created a Kustomization by hand: no file contains the root of the cluster, and its
+    /// source does not have the name of the namespace. `flux bootstrap` gives the source and the Kustomization this name,
+    /// so the name of the root is unknown here.
+    pub(crate) fn may_be_by_hand(&self, wanted: ObjectId<'_>) -> bool {
+        let cluster = self.receiver.cluster;
+        let is_like_root = |applier: &Applier| {
+            let reference = &applier.reference;
+            let namespace = reference.namespace.as_deref().unwrap_or_default();
+            let is_of_bootstrap = applier.source.as_ref().is_none_or(|source| &*source.name == namespace);
+            (&*reference.kind, namespace) == (wanted.kind, wanted.namespace) && !is_of_bootstrap
+        };
+        wanted.group == groups::KUSTOMIZE
+            && cluster.appliers.iter().any(|applier| cluster.is_generated(applier) && is_like_root(applier))
     }
 
     /// Returns a program of the repository that may create an object.
