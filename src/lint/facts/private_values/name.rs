@@ -171,7 +171,10 @@ pub(super) fn of_secret(key: &str) -> bool {
 /// Returns whether a key of a Secret denotes a user, an address, an identifier or a setting.
 pub(super) fn is_public(key: &str) -> bool {
     let words = words(key);
-    is_identifier(&words) || is_public_key(&words) || words.last().is_some_and(|last| PUBLIC.contains(&last.as_str()))
+    // `azurestorageaccountname` is one word.
+    let is_name = |last: &str| ["accountname", "hostname", "username"].iter().any(|end| last.ends_with(end));
+    let is_public_word = |last: &String| PUBLIC.contains(&last.as_str()) || is_name(last);
+    is_identifier(&words) || is_public_key(&words) || words.last().is_some_and(is_public_word)
 }
 
 /// Returns whether a key denotes a key that web pages contain: the site key of a captcha, or a publishable key.

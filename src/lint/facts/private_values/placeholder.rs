@@ -52,7 +52,30 @@ pub(crate) fn is_placeholder(text: &str) -> bool {
         // The example of a token, such as `ghp_xxxxxxxx`.
         || lower.contains("xxxxxxxx")
         || is_constant(text)
+        || is_cut_off(text)
+        || names_its_encoding(&lower)
         || is_reference(text)
+}
+
+/// Returns whether the author wants readers to replace a value: it is a placeholder, or starts with `changeme`.
+pub(crate) fn is_to_replace(text: &str) -> bool {
+    let text = text.trim().trim_matches(['"', '\'']);
+    let letters = text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
+    is_placeholder(text) || letters.take(CHANGE_ME.len()).eq(CHANGE_ME.bytes())
+}
+
+/// The start of many values that users replace, without signs between its words.
+const CHANGE_ME: &str = "changeme";
+
+/// Returns whether a short text in lower case describes the encoding of the value that belongs there: `base64value`. The
+/// prefix `base64:` belongs to a value.
+fn names_its_encoding(text: &str) -> bool {
+    text.len() < 64 && text.contains("base64") && !["base64:", "base64,"].iter().any(|prefix| text.contains(prefix))
+}
+
+/// Returns whether the author cut off the end of a value: `LzN3RUFJ...`.
+fn is_cut_off(text: &str) -> bool {
+    !text.contains('\n') && (text.ends_with("...") || text.ends_with('\u{2026}'))
 }
 
 /// Returns whether a text is a name such as `DATABASE_PASSWORD`.

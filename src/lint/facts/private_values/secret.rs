@@ -8,7 +8,7 @@ use super::random::looks_random;
 use super::{name, search, shape};
 use crate::kube::Object;
 use crate::kustomize::is_yaml;
-use crate::yaml::{Entry, Node, Style, Value};
+use crate::yaml::{Entry, Node, Style, Value, decode_base64};
 
 /// The private values of a Secret, in `stringData` and in the decoded `data`.
 pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
@@ -29,7 +29,11 @@ pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
         if entry.node.text().is_some_and(|text| text.is_empty() || is_placeholder(text)) {
             return Vec::new();
         }
-        in_entry(entry, entry.node.text().and_then(decoded).as_deref(), &known)
+        let text = entry.node.text();
+        // A value that is not in Base64 is not encoded.
+        let is_encoded = text.is_none_or(|text| decode_base64(text).is_some());
+        let value = if is_encoded { text.and_then(decoded) } else { text.map(str::to_owned) };
+        in_entry(entry, value.as_deref(), &known)
     });
     plain.chain(encoded).collect()
 }

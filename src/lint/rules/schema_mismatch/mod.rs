@@ -12,7 +12,7 @@ use crate::base::finding::{Finding, Follows, Safety, Severity};
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::groups;
 use crate::lint::apis::normalization;
-use crate::lint::facts::private_values::placeholder::is_placeholder;
+use crate::lint::facts::private_values::placeholder::is_to_replace;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
@@ -201,7 +201,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                 }
                 let is_extension = (mismatch.fault == Fault::Missing && view.may_be_of_chart(&applied))
                     || (is_absent(mismatch) && has_defaults(view, kind))
-                    || (!view.is_whole() && is_placeholder(mismatch.at.text()));
+                    || (!view.is_whole() && is_to_replace(mismatch.at.text()));
                 let is_doubtful = is_extension || applied.by.is_suspended();
                 let position = *reported.entry((key.0, at, is_doubtful)).or_insert_with(|| {
                     let has_defaults = is_absent(mismatch) && has_defaults(view, kind);
