@@ -11,6 +11,9 @@ use crate::lint::view::View;
 use crate::text::Index;
 use crate::yaml::Node;
 
+/// The reason why objects are not checked if no definition of their kind is known.
+pub(super) const UNKNOWN: &str = "its schema is unknown";
+
 /// A kind of a cluster.
 pub(super) struct Kind {
     pub(super) found: Found,
@@ -63,7 +66,12 @@ impl<'a> Kinds<'a> {
                     if is_removed { Answer::Nothing } else { Answer::NotServed(definition) }
                 }
                 Lookup::Ambiguous(_) => Answer::Unchecked("several definitions differ"),
-                Lookup::Unknown => Answer::Unchecked("its schema is unknown"),
+                Lookup::Unknown => Answer::Unchecked(match catalog.releases().flux.as_ref() {
+                    Some(flux) if is_newer_than_built_in(Product::Flux, flux) && is_group_of_flux(object.group()) => {
+                        "its Flux is newer than the known schemas"
+                    }
+                    _ => UNKNOWN,
+                }),
             }
         })
     }
@@ -112,6 +120,19 @@ fn is_newer(found: &Found, releases: &Releases) -> bool {
         Product::Flux => releases.flux.as_ref(),
         Product::FluxOperator => None,
     };
-    let newest = Version::parse(own.release);
-    release.zip(newest.as_ref()).is_some_and(|(own, newest)| (own.major, own.minor) > (newest.major, newest.minor))
+    release.is_some_and(|release| is_newer_than(release, own.release))
+}
+
+/// Returns whether Flux defines all kinds of a group.
+pub(super) fn is_group_of_flux(group: &str) -> bool {
+    Product::Flux.pack().kinds.iter().any(|kind| *kind.group == *group)
+}
+
+/// Returns whether a release is newer than every built-in release of a product.
+fn is_newer_than_built_in(product: Product, release: &Version) -> bool {
+    product.pack().releases.last().is_some_and(|newest| is_newer_than(release, newest))
+}
+
+fn is_newer_than(release: &Version, known: &str) -> bool {
+    Version::parse(known).is_some_and(|known| (release.major, release.minor) > (known.major, known.minor))
 }

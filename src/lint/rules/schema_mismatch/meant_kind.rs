@@ -1,7 +1,8 @@
 //! The kinds that authors of unknown kinds meant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::kinds::is_group_of_flux;
 use crate::api::catalog::Product;
 use crate::base::finding::{Finding, Severity};
 use crate::base::similar_names::differ_in_one;
@@ -19,6 +20,8 @@ pub(super) enum MeantKind<'k> {
     InOtherGroup(&'static str),
     /// The core group has the kind, but only in version `v1`.
     OfCore,
+    /// Flux defines all kinds of the group, and none is similar.
+    Nothing,
 }
 
 impl<'k> MeantKind<'k> {
@@ -35,7 +38,8 @@ impl<'k> MeantKind<'k> {
             let meant = of_group().find(|known| is_meant(&known.kind, &known.plural));
             let other = || products().find(|known| &*known.kind == kind && &*known.group != group);
             let meant = meant.map(|known| Self::InGroup(&known.kind));
-            return meant.or_else(|| other().map(|known| Self::InOtherGroup(&known.group)));
+            let other = || other().map(|known| Self::InOtherGroup(&known.group));
+            return meant.or_else(other).or_else(|| is_group_of_flux(group).then_some(Self::Nothing));
         }
         let own = kinds.get(&(group, kind)).copied().unwrap_or_default();
         let of_group = kinds.iter().filter(|((known, _), count)| *known == group && **count > own);
@@ -73,6 +77,19 @@ impl<'k> MeantKind<'k> {
                     named(other)
                 ),
             ),
+            Self::Nothing => {
+                let known = Product::Flux.pack().kinds.iter().filter(|known| &*known.group == group);
+                let known: BTreeSet<&str> = known.map(|known| &*known.kind).collect();
+                let known: Vec<String> = known.into_iter().map(|kind| format!("`{kind}`")).collect();
+                (
+                    Severity::Error,
+                    format!("{reference} has a kind that {} does not have", named(group)),
+                    format!(
+                        "the group has {}: {rejects}, so Flux applies neither it nor the objects beside it",
+                        known.join(", ")
+                    ),
+                )
+            }
         };
         let mut finding = Finding::error(rule, applied.by.place(at), message).help(help).about(reference);
         finding.severity = severity;

@@ -18,7 +18,7 @@ use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::{Node, Style, Value, fix};
-use kinds::Kind;
+use kinds::{Kind, UNKNOWN};
 use meant_kind::MeantKind;
 use mismatches::Mismatches;
 
@@ -45,8 +45,8 @@ declare! {
     /// does not receive is a warning, since the cluster may have another version of it.
     ///
     /// The rule also reports an `apiVersion` that the definition on the cluster does not serve, and a definition whose name,
-    /// stored versions, conversion or schemas the API server rejects. It reports a kind that an API group of Kubernetes or
-    /// Flux does not have, if a similar kind or another group is meant.
+    /// stored versions, conversion or schemas the API server rejects. It reports a kind that an API group of Flux does not
+    /// have, and a kind that an API group of Kubernetes does not have, if a similar kind or another group is meant.
     ///
     /// An object may consist of some fields of an object that exists on the cluster: with the annotation
     /// `kustomize.toolkit.fluxcd.io/ssa: merge`, or in the namespace `kube-system`. The rule ignores the fields that
@@ -136,7 +136,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         let sets = || fleet.views.get(number).into_iter().flat_map(View::applied_sets);
         let unchecked: BTreeSet<_> = sets().flat_map(|set| all.unchecked(number, set)).collect();
         if view.is_whole() {
-            let unknown = unchecked.iter().map(|((version, kind), _)| (group_of(version), *kind));
+            let unknown = unchecked.iter().filter(|(_, reason)| *reason == UNKNOWN);
+            let unknown = unknown.map(|((version, kind), _)| (group_of(version), *kind));
             let misspelled =
                 unknown.filter_map(|(group, kind)| Some((group, kind, MeantKind::of(&kinds, group, kind)?)));
             findings.extend(misspelled.flat_map(|(group, kind, meant)| {
