@@ -3,13 +3,13 @@
 //! A user or a script applies this directory once, after `flux install`. It is the root of a repository without other
 //! roots if the Kustomizations apply directories of the tree.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::candidate::{CandidateKind, RootCandidate};
+use super::candidate::{CandidateKind, RootCandidate, base_of, prefixes};
 use super::cluster_folders::objects_in;
-use super::coverage::{Coverage, WrittenSync, source_of};
+use super::coverage::{Coverage, WrittenSync, is_remote, source_of};
 use super::root::is_of;
-use super::self_applied::{path_of, waits_for_others};
+use super::self_applied::{path_of, waits_for_others, with_sources};
 use super::synthetic_sync;
 use crate::base::set_aside::is_set_aside;
 use crate::flux::classify::objects;
@@ -57,6 +57,47 @@ pub(super) fn applied_by_hand_in(
     let mut found = units.filter_map(|unit| candidate(builder, includers, unit)).filter(leads_to_all);
     let own = found.next().filter(|_| found.next().is_none())?;
     Some(RootCandidate { home: cluster.to_owned(), ..own })
+}
+
+/// The candidates for the directories of clusters that Kustomizations in files elsewhere apply, if these directories define the same
+/// Kustomizations. A user applies one file to each cluster.
+pub(super) fn of_clusters(builder: &Builder, coverage: &Coverage<'_>) -> Vec<RootCandidate> {
+    let tree = builder.files().tree();
+    let mut by_target: BTreeMap<&str, &WrittenSync> = BTreeMap::new();
+    for sync in coverage.syncs.iter().filter(|sync| sync.is_loose && !sync.is_of_other) {
+        let Some(target) = sync.target.as_deref().filter(|target| tree.has_folder(target)) else { continue };
+        let is_outside = base_of(target).is_some_and(|base| !is_inside(&sync.file, base));
+        let is_free = is_outside
+            && !is_set_aside(&sync.file, |_| false)
+            && !is_remote(&sync.object)
+            && !waits_for_others(&sync.object, &[])
+            && !coverage.covers(folder_of(&sync.file));
+        if is_free {
+            by_target.entry(target).or_insert(sync);
+        }
+    }
+    let files: BTreeSet<&str> = by_target.values().map(|sync| sync.file.as_str()).collect();
+    // One file of several Kustomizations is for one cluster.
+    if by_target.len() < 2 || files.len() < by_target.len() || !define_the_same(coverage, &by_target) {
+        return Vec::new();
+    }
+    let candidate = |(target, sync): (&str, &WrittenSync)| RootCandidate {
+        kind: CandidateKind::ByHand,
+        home: target.to_owned(),
+        ..with_sources(builder, sync, target)
+    };
+    by_target.into_iter().map(candidate).collect()
+}
+
+/// Returns whether two of several directories define the same Kustomization.
+fn define_the_same(coverage: &Coverage<'_>, by_target: &BTreeMap<&str, &WrittenSync>) -> bool {
+    let mut seen: BTreeMap<(Option<&str>, &str), &str> = BTreeMap::new();
+    coverage.syncs.iter().any(|sync| {
+        let identity = (sync.object.namespace(), sync.object.name());
+        let around = sync.units.iter().flat_map(|unit| prefixes(unit));
+        let mut targets = around.filter_map(|folder| by_target.get_key_value(folder)).map(|(target, _)| *target);
+        targets.any(|target| *seen.entry(identity).or_insert(target) != target)
+    })
 }
 
 /// The candidate for the only Kustomization in a file that no object applies, if its directory contains Kustomizations of

@@ -339,7 +339,7 @@ pub(super) fn source_of(object: &Object) -> Option<SourceRef> {
 }
 
 /// Returns whether a Kustomization applies its objects to another cluster.
-fn is_remote(object: &Object) -> bool {
+pub(super) fn is_remote(object: &Object) -> bool {
     object.node.at_keys(&["spec", "kubeConfig"]).is_some()
 }
 

@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::applied_by_hand::{applied_by_hand, applied_by_hand_in, with_source_of_cli};
+use super::applied_by_hand::{applied_by_hand, applied_by_hand_in, of_clusters, with_source_of_cli};
 use super::candidate::{CandidateKind, RootCandidate, base_of};
 use super::cluster_folders::cluster_folders;
 use super::coverage::{Coverage, WrittenSync, contains_itself, source_of};
@@ -82,6 +82,9 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     // A Kustomization beside its source is better evidence than the name of a directory.
     let by_hand = |folder: &RootCandidate| applied_by_hand_in(builder, &includers, &coverage, &folder.home);
     candidates.extend(folders.into_iter().map(|folder| by_hand(&folder).unwrap_or(folder)));
+    if candidates.is_empty() && overlaps.is_empty() && copied.is_empty() {
+        candidates.extend(of_clusters(builder, &coverage));
+    }
     if candidates.is_empty() && overlaps.is_empty() && copied.is_empty() {
         let by_hand = applied_by_hand(builder, &includers, &coverage);
         candidates.extend(by_hand.or_else(|| with_source_of_cli(tree, &coverage)));

@@ -103,7 +103,7 @@ fn in_file(
 }
 
 /// The candidate for a Kustomization, with its source if the same file contains the source.
-fn with_sources(builder: &Builder, sync: &WrittenSync, folder: &str) -> RootCandidate {
+pub(super) fn with_sources(builder: &Builder, sync: &WrittenSync, folder: &str) -> RootCandidate {
     let beside = builder.files().get(&sync.file);
     let sources = beside.iter().flat_map(|beside| objects(beside)).filter(is_source);
     candidate(sources.filter(|source| is_of(&sync.object, source)).collect(), sync.object.clone(), folder)
