@@ -1,5 +1,7 @@
 //! Objects from which an operator creates a Secret or a ConfigMap: external secrets, sealed secrets, certificates.
 
+use std::collections::BTreeSet;
+
 use super::produced::{ObjectLookup, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
 use crate::flux::object::synthetic_node::entry;
@@ -198,8 +200,25 @@ pub fn created_by(object: &Object) -> Vec<CreatedObject> {
     all.collect()
 }
 
-/// The object that a producer creates in each selected namespace; `None` if `object` is not such a producer.
-pub(super) fn everywhere(object: &Object) -> Option<Everywhere> {
+/// The objects that a producer creates in each selected namespace; empty if `object` is not such a producer.
+pub(super) fn everywhere(object: &Object) -> Vec<Everywhere> {
+    let pushed = match (object.group(), object.kind()) {
+        ("external-secrets.io", "PushSecret") => object.node.get("spec"),
+        ("external-secrets.io", "ClusterPushSecret") => object.node.at_keys(&["spec", "pushSecretSpec"]),
+        _ => return in_namespaces(object).into_iter().collect(),
+    };
+    // A store of the provider `kubernetes` has the remote keys as Secrets, in the namespace that the store sets.
+    let data = pushed.and_then(|spec| spec.get("data")).map_or(&[][..], Node::items).iter();
+    let key = |one: &Node| one.at_keys(&["match", "remoteRef", "remoteKey"])?.shared_text();
+    let keys: BTreeSet<Name> = data.filter_map(key).filter(|key| !key.contains('/')).collect();
+    let secret = |name: Name| {
+        let selectors = vec![Selector::default()];
+        Everywhere { kind: "Secret", name, selectors, namespaces: Vec::new(), made: Fetched::new(object) }
+    };
+    keys.into_iter().map(secret).collect()
+}
+
+fn in_namespaces(object: &Object) -> Option<Everywhere> {
     let made = || Fetched::new(object);
     match (object.group(), object.kind()) {
         ("external-secrets.io", "ClusterExternalSecret") => {

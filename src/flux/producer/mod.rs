@@ -32,7 +32,7 @@ pub(super) fn is_producer(object: &Object) -> bool {
     match object.group() {
         "" => matches!(object.kind(), "ConfigMap" | "Secret") && is_annotated(object),
         "kyverno.io" | "policies.kyverno.io" => true,
-        _ => fetched::made_by(object).into_iter().next().is_some() || fetched::everywhere(object).is_some(),
+        _ => fetched::made_by(object).into_iter().next().is_some() || !fetched::everywhere(object).is_empty(),
     }
 }
 

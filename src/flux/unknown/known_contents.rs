@@ -122,6 +122,8 @@ const TABLE: &[KnownContents] = &[
     other("strimzi-kafka-operator", &["kafka.strimzi.io"]),
     other("system-upgrade-controller", &["upgrade.cattle.io"]),
     other("tailscale-operator", &["tailscale.com"]),
+    // The name of the chart `tofu-controller` before 0.16.
+    other("tf-controller", &["infra.contrib.fluxcd.io"]),
     other("tigera-operator", &["operator.tigera.io"]),
     other("tofu-controller", &["infra.contrib.fluxcd.io"]),
     other("traefik", &["traefik.io", "traefik.containo.us"]),
