@@ -291,7 +291,12 @@ fn is_unnamed(step: &ChainStep<'_>) -> bool {
 ///
 /// The lockdown does not restrict Flux Operator.
 fn is_of_flux(step: &ChainStep<'_>) -> bool {
-    matches!(step.by.method, Method::Controller("Kustomization" | "HelmRelease"))
+    matches!(step.by.method, Method::Controller(kind) if is_kind_of_flux(kind))
+}
+
+/// Returns whether a controller of Flux, and not Flux Operator, reconciles a kind.
+fn is_kind_of_flux(kind: &str) -> bool {
+    matches!(kind, "Kustomization" | "HelmRelease")
 }
 
 /// The position of the start of a chain: the binding that allows its first step.
@@ -478,6 +483,10 @@ fn advice(escape: &EscapeChain<'_>, tenant: &Tenant) -> &'static str {
                 accounts of a namespace";
     }
     match escape.steps.first().map(|step| step.by.method) {
+        Some(Method::Controller(kind)) if !is_kind_of_flux(kind) => {
+            "set `multitenancy.enabled: true` and `multitenancy.defaultServiceAccount` in the values of the chart \
+             `flux-operator`, or remove the verb from the role: the lockdown of Flux does not restrict Flux Operator"
+        }
         Some(Method::Controller(_)) => {
             "lock Flux down with `multitenant: true` or `--default-service-account`, so that Flux applies an object \
              without `serviceAccountName` as an account of the object's namespace"

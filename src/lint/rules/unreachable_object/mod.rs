@@ -333,9 +333,15 @@ fn remove_consequences(folders: &mut Unreached<'_>, led_to: &BTreeMap<String, BT
 }
 
 /// Returns whether all clusters are tests or examples, so that the repository is a library for other repositories.
+///
+/// Below `clusters`, `testing` is an environment.
 fn has_only_examples(fleet: &Fleet<'_>) -> bool {
     let mut clusters = fleet.repo.clusters.iter().filter(|cluster| !cluster.name.is_empty());
-    clusters.all(|cluster| is_set_aside(&cluster.folder, |_| false))
+    clusters.all(|cluster| {
+        let folder = &*cluster.folder;
+        let above = prefixes(folder).find(|above| *above != folder && above.rsplit('/').next() == Some("clusters"));
+        is_set_aside(above.unwrap_or(folder), |_| false)
+    })
 }
 
 /// The finding of a library. Its users determine which objects they apply, so that all directories have one cause.
