@@ -148,8 +148,14 @@ impl SecretValues {
             return self;
         }
         let parts = tree.entries().flat_map(|(path, _)| path.split(['/', '.']));
-        let mut names: BTreeSet<ArcStr> = parts.filter_map(|part| self.0.get(part).cloned()).collect();
-        let values: Vec<&ArcStr> = self.0.iter().filter(|value| is_name(value) || is_kind(value)).collect();
+        let pairs: Vec<(ArcStr, [ArcStr; 2])> =
+            self.0.iter().filter_map(|value| Some((value.clone(), pair(value)?))).collect();
+        let mut values: BTreeSet<ArcStr> =
+            self.0.iter().filter(|value| is_name(value) || is_kind(value)).cloned().collect();
+        values.extend(pairs.iter().flat_map(|(_, parts)| parts).cloned());
+        let mut names: BTreeSet<ArcStr> =
+            parts.filter_map(|part| self.0.get(part).or_else(|| values.get(part)).cloned()).collect();
+        let values: Vec<&ArcStr> = values.iter().collect();
         if let Ok(search) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(values.iter().map(|it| &***it))
         {
             // A mask of a part of a path would make the path useless, and every tool shows paths.
@@ -165,6 +171,11 @@ impl SecretValues {
             });
             names.extend(found.collect::<BTreeSet<_>>());
         }
+        // Messages contain references of a namespace and a name.
+        let is_reference = |parts: &[ArcStr; 2]| parts.iter().all(|part| names.contains(part));
+        let references: Vec<ArcStr> =
+            pairs.into_iter().filter(|(_, parts)| is_reference(parts)).map(|(value, _)| value).collect();
+        names.extend(references);
         self.0.retain(|value| !names.contains(value));
         self
     }
@@ -177,6 +188,12 @@ impl SecretValues {
 /// Returns whether a value may be the name of an object.
 fn is_name(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'_'))
+}
+
+/// The namespace and the name, if a value may be a reference such as `shop/web`.
+fn pair(value: &str) -> Option<[ArcStr; 2]> {
+    let (namespace, name) = value.split_once('/').filter(|(namespace, name)| is_name(namespace) && is_name(name))?;
+    (!namespace.is_empty() && !name.is_empty()).then(|| [namespace.into(), name.into()])
 }
 
 /// Returns whether a value may be the kind of an object. A generator may read a file of objects.
@@ -329,9 +346,10 @@ fn is_placeholder(line: &str) -> bool {
     written + rest.len() < MIN_LEN
 }
 
-/// Returns whether a line is a key without a value, or with a value that cannot be a secret, such as `interval: 5m`.
+/// Returns whether a line is a key without a value, or with a value that cannot be a secret, such as `interval: 5m` or
+/// `namespace: shop`.
 ///
-/// A Secret often contains a file of chart values, and these lines also occur in other files.
+/// A Secret often contains a file of chart values or a manifest, and these lines also occur in other files.
 fn is_setting(line: &str) -> bool {
     let Some((key, value)) = line.split_once(": ").or_else(|| Some((line.strip_suffix(':')?, ""))) else {
         return false;
@@ -339,7 +357,13 @@ fn is_setting(line: &str) -> bool {
     let key = key.trim_start_matches("- ");
     let is_key = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte));
     let value = value.trim();
-    is_key && (value.len() <= MAX_SETTING || matches!(value, "true" | "false" | "null"))
+    let is_identity = match key {
+        "name" | "namespace" => is_name(value),
+        "kind" => is_kind(value),
+        "apiVersion" => value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/' | b'-')),
+        _ => false,
+    };
+    is_key && (value.len() <= MAX_SETTING || matches!(value, "true" | "false" | "null") || is_identity)
 }
 
 fn collect_lines(value: &str, found: &mut BTreeSet<ArcStr>) {
@@ -472,6 +496,29 @@ mod tests {
         assert_eq!(masked(&[("a.yaml", &secret)], values), expected);
         let files = [("kustomization.yaml", "secretGenerator:\n- {name: a, files: [v.yaml]}\n"), ("v.yaml", values)];
         assert_eq!(masked(&files, values).replace("pass: *", "*******"), expected);
+    }
+
+    #[test]
+    fn the_identity_of_a_manifest_is_not_masked() {
+        let manifest = "apiVersion: apps/v1\n    kind: Deployment\n    metadata:\n      name: web-server\n      \
+                        namespace: shop-production\n    spec:\n      pass: hunter2\n      user: name-of-a-user";
+        let secret = format!("kind: Secret\nstringData:\n  a.yaml: |\n    {manifest}\n");
+        let shown = masked(&[("a.yaml", &secret)], manifest);
+        assert!(shown.contains("namespace: shop-production\n"), "{shown}");
+        assert!(shown.contains("name: web-server\n"), "{shown}");
+        assert!(!shown.contains("hunter2") && !shown.contains("name-of-a-user"), "{shown}");
+    }
+
+    #[test]
+    fn a_reference_of_public_names_is_not_masked() {
+        let values = ("v.yaml", "image: {}\nrepository: jenkins/jenkins\nuser: shop/hunter2-and-more\n");
+        let files = [
+            ("kustomization.yaml", "secretGenerator:\n- {name: a, files: [v.yaml]}\n"),
+            values,
+            ("b.yaml", "kind: Pod\nmetadata: {name: jenkins, namespace: shop}\n"),
+        ];
+        assert_eq!(masked(&files, "Pod jenkins/jenkins-post"), "Pod jenkins/jenkins-post");
+        assert_eq!(masked(&files, "is shop/hunter2-and-more"), "is *********************");
     }
 
     #[test]

@@ -180,7 +180,7 @@ pub(super) fn is_public(key: &str) -> bool {
 /// Returns whether a key denotes a key that web pages contain: the site key of a captcha, or a publishable key.
 fn is_public_key(words: &[String]) -> bool {
     let joined = words.concat();
-    ["sitekey", "publishablekey", "publickey"].iter().any(|end| joined.ends_with(end))
+    ["sitekey", "publishablekey", "publickey", "frontendkey"].iter().any(|end| joined.ends_with(end))
 }
 
 /// Returns whether a key denotes an identifier, such as a client id.
