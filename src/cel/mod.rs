@@ -16,7 +16,7 @@ mod program;
 
 pub use budget::{Budget, STEPS_OF_EXPRESSION, STEPS_OF_REQUEST};
 pub use failure::Failure;
-pub use notation::{Cidr, Duration, Url};
+pub use notation::{Duration, Url};
 pub use program::{CompileError, Environment, Evaluation, Program};
 pub use types::{Fields, Merge, Type};
 pub use value::{Field, List, Map, MapKey, Read, Record, Value};

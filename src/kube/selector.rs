@@ -143,8 +143,7 @@ pub(super) fn is_label_value(value: &str) -> bool {
     value.len() <= 63 && value.bytes().all(is_inner) && ends.iter().flatten().all(u8::is_ascii_alphanumeric)
 }
 
-/// Returns whether a text is a DNS subdomain, as `IsDNS1123Subdomain` of `k8s.io/apimachinery` does.
-pub fn is_subdomain(text: &str) -> bool {
+fn is_subdomain(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let is_label = |label: &str| {
         !label.is_empty() && label.bytes().all(is_inner) && !label.starts_with('-') && !label.ends_with('-')

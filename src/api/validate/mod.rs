@@ -17,6 +17,7 @@ mod rules;
 mod walk;
 
 pub use mismatch::{Fault, Mismatch};
+pub(crate) use names::{is_dns_label, is_dns_subdomain};
 pub use walk::validate;
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 //! Source: `k8s.io/apimachinery/pkg/util/validation`.
 
 /// Returns whether a text is a DNS label: at most 63 lower-case letters, digits and hyphens.
-pub(super) fn is_dns_label(text: &str) -> bool {
+pub(crate) fn is_dns_label(text: &str) -> bool {
     text.len() <= 63 && is_lower_alphanumeric(text, |byte| byte == b'-')
 }
 
 /// Returns whether a text is a DNS subdomain: labels of any length, separated by dots, with at most 253 characters.
-pub(super) fn is_dns_subdomain(text: &str) -> bool {
+pub(crate) fn is_dns_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(|label| is_lower_alphanumeric(label, |byte| byte == b'-'))
 }
 

@@ -9,8 +9,7 @@ mod url;
 
 pub(super) use amount::Amount;
 pub use duration::Duration;
-pub use network::Cidr;
-pub(super) use network::parse_ip;
+pub(super) use network::{Cidr, parse_ip};
 pub(super) use semver::Semver;
 pub(super) use timestamp::Timestamp;
 pub use url::Url;

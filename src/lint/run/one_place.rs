@@ -9,6 +9,9 @@ use crate::kustomize::FAILED_BUILD;
 /// The id of the rule for objects that their schema rejects.
 const SCHEMA_MISMATCH: &str = "schema-mismatch";
 
+/// The rules whose findings include those about the schema of a field.
+const INCLUDING: [&str; 2] = [FAILED_BUILD, "invalid-object"];
+
 /// Keeps one finding for each private value, and for each field with which a build fails.
 pub(super) fn join_at_one_place(findings: &mut Vec<Finding>) {
     follow_builds(findings);
@@ -22,10 +25,10 @@ fn place(finding: &Finding) -> (String, String, usize, usize) {
     (root, span.file().path().to_owned(), span.range().start, span.range().end)
 }
 
-/// Removes the findings about the schema of a field with which a build fails.
+/// Removes the findings about the schema of a field with which a build fails, or which leaves an object invalid.
 fn follow_builds(findings: &mut Vec<Finding>) {
     let wrong: BTreeSet<_> = findings.iter().filter(|one| one.rule == SCHEMA_MISMATCH).map(place).collect();
-    let failed = findings.iter_mut().filter(|one| one.rule == FAILED_BUILD).filter_map(|one| {
+    let failed = findings.iter_mut().filter(|one| INCLUDING.contains(&one.rule)).filter_map(|one| {
         let place = place(one);
         wrong.contains(&place).then(|| one.followers += 1).map(|()| place)
     });
@@ -83,5 +86,8 @@ mod tests {
         let rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
         assert_eq!(rules, [FAILED_BUILD, SCHEMA_MISMATCH]);
         assert_eq!(findings[0].followers, 1);
+        let mut findings = vec![finding("invalid-object", 6..10), finding(SCHEMA_MISMATCH, 6..10)];
+        join_at_one_place(&mut findings);
+        assert_eq!(findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(), ["invalid-object"]);
     }
 }

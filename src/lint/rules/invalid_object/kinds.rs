@@ -1,9 +1,10 @@
-//! Kinds without pods.
+//! Namespaces, storage, Services and limits of workloads.
 
 use std::collections::BTreeSet;
 
 use super::fault::{Fault, field, is_unknown, items, number, text};
-use crate::kube::{Object, groups};
+use crate::api::validate::is_dns_label;
+use crate::kube::Object;
 use crate::lint::fields::known_text;
 use crate::yaml::{Entry, Node};
 
@@ -11,12 +12,6 @@ use crate::yaml::{Entry, Node};
 const POD_SECURITY: &str = "pod-security.kubernetes.io/";
 
 const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
-
-/// The maximum length of the name of a Service's port.
-const MAX_LABEL: usize = 63;
-
-/// The maximum length of a key of a ConfigMap or a Secret.
-const MAX_KEY: usize = 253;
 
 /// Checks the labels of Pod Security Admission.
 ///
@@ -65,6 +60,70 @@ pub(super) fn claim(object: &Object, faults: &mut Vec<Fault>) {
     }
 }
 
+/// The fields of a persistent volume that contain its type.
+const VOLUMES: [&str; 22] = [
+    "awsElasticBlockStore",
+    "azureDisk",
+    "azureFile",
+    "cephfs",
+    "cinder",
+    "csi",
+    "fc",
+    "flexVolume",
+    "flocker",
+    "gcePersistentDisk",
+    "glusterfs",
+    "hostPath",
+    "iscsi",
+    "local",
+    "nfs",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "quobyte",
+    "rbd",
+    "scaleIO",
+    "storageos",
+    "vsphereVolume",
+];
+
+/// Checks that a persistent volume has one type.
+///
+/// Source: `ValidatePersistentVolumeSpec` of `k8s.io/kubernetes/pkg/apis/core/validation`.
+pub(super) fn volume(object: &Object, faults: &mut Vec<Fault>) {
+    let Some(spec) = object.node.get("spec").filter(|spec| spec.is_map()) else { return };
+    let set = |entry: &&Entry| VOLUMES.contains(&&*entry.key) && !entry.node.is_null();
+    let mut volumes = spec.entries().iter().filter(set);
+    let Some(first) = volumes.next() else {
+        faults.push(Fault::new(spec, "has no volume", "set one, such as `csi`, `nfs` or `hostPath`"));
+        return;
+    };
+    if let Some(second) = volumes.next() {
+        let message = format!("has two volumes: `{}` and `{}`", first.key, second.key);
+        faults.push(Fault { at: second.key_span(), message, remedy: "remove one of them".to_owned() });
+    }
+}
+
+/// The maximum length of a key of a ConfigMap or a Secret.
+const MAX_KEY: usize = 253;
+
+/// Checks the keys of a ConfigMap or a Secret.
+///
+/// Source: `IsConfigMapKey` of `k8s.io/apimachinery/pkg/util/validation`.
+pub(super) fn data(object: &Object, faults: &mut Vec<Fault>) {
+    let fields = ["data", "binaryData", "stringData"].iter().filter_map(|key| field(&object.node, key));
+    let entries = fields.flat_map(Node::entries);
+    for entry in entries.filter(|entry| !is_key(&entry.key) && !entry.key.contains("${")) {
+        let message = format!("has the invalid key `{}`", entry.key);
+        let remedy = "write letters, digits, `-`, `_` and `.`".to_owned();
+        faults.push(Fault { at: entry.key_span(), message, remedy });
+    }
+}
+
+fn is_key(text: &str) -> bool {
+    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (1..=MAX_KEY).contains(&text.len()) && text.bytes().all(is_valid) && text != "." && !text.starts_with("..")
+}
+
 pub(super) fn service(object: &Object, faults: &mut Vec<Fault>) {
     let Some(spec) = object.node.get("spec").filter(|spec| spec.is_map()) else { return };
     let ports = items(spec, "ports");
@@ -80,7 +139,7 @@ pub(super) fn service(object: &Object, faults: &mut Vec<Fault>) {
     }
     for port in ports {
         if let Some((node, name)) = field(port, "name").and_then(|node| Some((node, known_text(node)?))) {
-            if !is_label(name) {
+            if !is_dns_label(name) {
                 let message = format!("has a port with the invalid name `{name}`");
                 faults.push(Fault::new(node, message, "write lowercase letters, digits and hyphens"));
             } else if !names.insert(name) {
@@ -106,12 +165,6 @@ pub(super) fn service(object: &Object, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Returns whether a text is a DNS label.
-fn is_label(text: &str) -> bool {
-    let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    text.len() <= MAX_LABEL && text.bytes().all(is_valid) && !text.starts_with('-') && !text.ends_with('-')
-}
-
 pub(super) fn autoscaler(object: &Object, faults: &mut Vec<Fault>) {
     let Some(spec) = object.node.get("spec") else { return };
     let Some((min, max)) = number(spec, "minReplicas").zip(number(spec, "maxReplicas")) else { return };
@@ -126,65 +179,5 @@ pub(super) fn disruption_budget(object: &Object, faults: &mut Vec<Fault>) {
     if let Some(node) = field(spec, "maxUnavailable").filter(|_| field(spec, "minAvailable").is_some()) {
         let message = "has both `minAvailable` and `maxUnavailable`";
         faults.push(Fault::new(node, message, "remove one of them; in a patch, set it to null"));
-    }
-}
-
-/// Checks the keys of a ConfigMap or a Secret.
-///
-/// Source: `IsConfigMapKey` of `k8s.io/apimachinery`.
-pub(super) fn keys(object: &Object, faults: &mut Vec<Fault>) {
-    for entry in ["data", "stringData", "binaryData"].iter().flat_map(|key| items_of(object, key)) {
-        let key = &*entry.key;
-        let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
-        let is_path = key == "." || key.starts_with("..");
-        if key.contains("${") || (key.len() <= MAX_KEY && !is_path && !key.is_empty() && key.bytes().all(is_valid)) {
-            continue;
-        }
-        let message = format!("has an invalid key `{}`", key.escape_debug());
-        let remedy = "write letters, digits, `-`, `_` and `.`, without two dots at the start".to_owned();
-        faults.push(Fault { at: entry.key_span(), message, remedy });
-    }
-}
-
-fn items_of<'a>(object: &'a Object, key: &str) -> &'a [Entry] {
-    field(&object.node, key).map_or(&[][..], Node::entries)
-}
-
-pub(super) fn cluster_role_binding(object: &Object, faults: &mut Vec<Fault>) {
-    let role = field(&object.node, "roleRef").and_then(|role| field(role, "kind"));
-    if let Some(node) = role.filter(|node| known_text(node) == Some("Role")) {
-        let remedy = "bind a ClusterRole, or write a RoleBinding in the namespace of the Role";
-        faults.push(Fault::new(node, "references a Role, but it can only bind a ClusterRole", remedy));
-    }
-    role_binding(object, faults);
-    for subject in items(&object.node, "subjects") {
-        if text(subject, "kind") == Some("ServiceAccount") && field(subject, "namespace").is_none() {
-            let name = subject.get("name").and_then(Node::text).unwrap_or_default();
-            let message = format!("has a ServiceAccount `{name}` without a namespace");
-            faults.push(Fault::new(subject, message, "set `namespace`"));
-        }
-    }
-}
-
-/// Checks the subjects of a RoleBinding or ClusterRoleBinding.
-pub(super) fn role_binding(object: &Object, faults: &mut Vec<Fault>) {
-    for subject in items(&object.node, "subjects") {
-        let Some(node) = subject.get("kind") else { continue };
-        let Some(kind) = known_text(node) else { continue };
-        let expected = match kind {
-            "ServiceAccount" => "",
-            "User" | "Group" => groups::RBAC,
-            _ => {
-                let message = format!("has a subject of the unknown kind `{kind}`");
-                faults.push(Fault::new(node, message, "write `ServiceAccount`, `User` or `Group`"));
-                continue;
-            }
-        };
-        // The API server sets an empty group.
-        let Some(group) = field(subject, "apiGroup") else { continue };
-        if let Some(wrong) = known_text(group).filter(|group| *group != expected) {
-            let message = format!("has a subject of kind {kind} in the API group `{wrong}`");
-            faults.push(Fault::new(group, message, "remove `apiGroup`"));
-        }
     }
 }

@@ -1,7 +1,9 @@
 mod fault;
+mod ports;
 mod kinds;
-mod pods;
+mod bindings;
 mod networking;
+mod pods;
 mod cron;
 mod workloads;
 
@@ -33,10 +35,11 @@ declare! {
     ///   containers;
     /// - CronJob: the schedule; HorizontalPodAutoscaler: `minReplicas` and `maxReplicas`; PodDisruptionBudget:
     ///   `minAvailable` and `maxUnavailable`;
-    /// - Service: names of ports, node ports, and headless Services; Ingress: rules, hosts, paths, backends and the names of
-    ///   Secrets; NetworkPolicy: peers, ranges of addresses, and ports;
-    /// - ConfigMap and Secret: keys; PersistentVolumeClaim: access modes and size;
-    /// - RoleBinding and ClusterRoleBinding: the kind of the role, and the kind, group and namespace of subjects;
+    /// - Service: names of ports, node ports, and headless Services; Ingress: hosts, paths, rules and backends;
+    ///   NetworkPolicy: peers, networks and ports;
+    /// - PersistentVolumeClaim: access modes and size; PersistentVolume: its volume;
+    /// - ConfigMap and Secret: keys;
+    /// - RoleBinding and ClusterRoleBinding: the kind and group of the role, and the kind, group and namespace of subjects;
     /// - Namespace: the levels and versions of Pod Security Standards.
     ///
     /// The rule reads the objects that the cluster receives, after patches and substitution. It ignores values that only the
@@ -115,12 +118,13 @@ declare! {
 /// The kinds that have checks, with their checks.
 type Checks = fn(&Object, &mut Vec<Fault>);
 
-const KINDS: [(&str, &str, Checks); 19] = [
-    ("", "ConfigMap", kinds::keys),
+const KINDS: [(&str, &str, Checks); 20] = [
+    ("", "ConfigMap", kinds::data),
     ("", "Namespace", kinds::namespace),
+    ("", "PersistentVolume", kinds::volume),
     ("", "PersistentVolumeClaim", kinds::claim),
     ("", "Pod", pods::pod),
-    ("", "Secret", kinds::keys),
+    ("", "Secret", kinds::data),
     ("", "Service", kinds::service),
     ("apps", "DaemonSet", workloads::workload),
     ("apps", "Deployment", workloads::deployment),
@@ -132,8 +136,8 @@ const KINDS: [(&str, &str, Checks); 19] = [
     ("networking.k8s.io", "Ingress", networking::ingress),
     ("networking.k8s.io", "NetworkPolicy", networking::network_policy),
     ("policy", "PodDisruptionBudget", kinds::disruption_budget),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding", kinds::cluster_role_binding),
-    ("rbac.authorization.k8s.io", "RoleBinding", kinds::role_binding),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding", bindings::cluster_role_binding),
+    ("rbac.authorization.k8s.io", "RoleBinding", bindings::role_binding),
     ("", "ReplicationController", pods::pod),
 ];
 

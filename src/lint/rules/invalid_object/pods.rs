@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::fault::{Fault, field, is_unknown, items, list, text};
+use super::ports::port_name_fault;
 use crate::kube::Object;
 use crate::kube::quantity::Quantity;
 use crate::lint::facts::pods;
 use crate::lint::fields::known_text;
 use crate::yaml::Node;
-
-/// The maximum length of the name of a container's port.
-const MAX_PORT_NAME: usize = 15;
 
 /// The maximum number of volumes that a help names.
 const MAX_NAMED: usize = 8;
@@ -119,24 +117,6 @@ fn check_container(container: &Node, volumes: Option<&BTreeSet<&str>>, faults: &
     }
 }
 
-/// The reason why the name of a container's port is invalid.
-///
-/// Source: `IsValidPortName` of `k8s.io/apimachinery`.
-pub(super) fn port_name_fault(name: &str) -> Option<&'static str> {
-    let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    if name.len() > MAX_PORT_NAME {
-        Some("it has more than 15 characters")
-    } else if !name.bytes().all(is_valid) {
-        Some("it has other characters than lowercase letters, digits and hyphens")
-    } else if !name.bytes().any(|byte| byte.is_ascii_lowercase()) {
-        Some("it has no letter")
-    } else if name.contains("--") || name.starts_with('-') || name.ends_with('-') {
-        Some("it begins or ends with a hyphen, or has two in a row")
-    } else {
-        None
-    }
-}
-
 fn check_resources(resources: &Node, faults: &mut Vec<Fault>) {
     let Some(requests) = field(resources, "requests") else { return };
     let limits = field(resources, "limits");
@@ -170,19 +150,4 @@ fn check_resources(resources: &Node, faults: &mut Vec<Fault>) {
 fn quantity(node: &Node) -> Option<(&str, i128)> {
     let text = known_text(node)?;
     Some((text, Quantity::parse(text)?.nanos()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::port_name_fault;
-
-    #[test]
-    fn names_of_ports_are_valid_service_names() {
-        for valid in ["http", "a-b", "8080-tcp", "a", "fifteen-letters"] {
-            assert_eq!(port_name_fault(valid), None, "{valid}");
-        }
-        for invalid in ["", "sixteen-letters-", "HTTP", "80", "a--b", "-a", "a-", "a_b"] {
-            assert!(port_name_fault(invalid).is_some(), "{invalid}");
-        }
-    }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::api::catalog::{Definition, Origin, Product};
 use crate::api::release::api;
 use crate::api::validate::{Fault, Mismatch};
-use crate::base::finding::{Finding, Follows, Safety, Severity};
+use crate::base::finding::{Finding, Safety, Severity};
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::groups;
 use crate::lint::apis::normalization;
@@ -21,9 +21,6 @@ use crate::yaml::{Node, Style, Value, fix};
 use kinds::{Kind, UNKNOWN};
 use meant_kind::MeantKind;
 use mismatches::Mismatches;
-
-/// The id of the rule for fields that contradict each other.
-const INVALID_OBJECT: &str = "invalid-object";
 
 declare! {
     /// An object does not match the schema of its kind.
@@ -469,11 +466,6 @@ fn finding(
         let (version, name) = (applied.object.api_version(), applied.object.kind());
         let summary = format!(" objects of kind {name} have {word}: {rest}");
         finding = finding.caused_by(format!("{version}{summary}"), "", summary);
-        if (applied.object.group(), name) == ("networking.k8s.io", "NetworkPolicy") {
-            // Without the field, a peer or a port is usually invalid.
-            let object = applied.object.reference();
-            finding = finding.following(Follows { rules: &[INVALID_OBJECT], object, stands_alone: true });
-        }
     }
     // A prefix changes the names of many objects.
     if mismatch.fault == Fault::Metadata && mismatch.path == "metadata.name" {
