@@ -2,7 +2,7 @@
 
 use super::reference::Reference;
 use crate::kube::{Object, groups};
-use crate::lint::fields::text_of;
+use crate::lint::fields::{known_text, text_of};
 use crate::yaml::Node;
 
 /// The kinds of event sources, with their groups. Flux compares the kind and ignores `apiVersion`.
@@ -33,14 +33,31 @@ pub(crate) fn provider_of(alert: &Object) -> Option<Reference<'_>> {
     Reference::local(node, groups::NOTIFICATION, "Provider", alert.namespace())
 }
 
-/// The objects whose events an Alert forwards, without the objects that it selects with `name: "*"`.
+/// The objects whose events an Alert forwards, without the objects that it selects with `name: "*"`, and without entries that
+/// match no namespace.
 pub(crate) fn event_sources(alert: &Object) -> impl Iterator<Item = Reference<'_>> {
-    let list = of_kind(alert, "Alert").and_then(|alert| alert.node.at_keys(&["spec", "eventSources"]));
-    list.map_or(&[][..], Node::items).iter().filter_map(|item| {
+    entries(alert).iter().filter(|item| namespace_pattern(item).is_none()).filter_map(|item| {
         let kind = text_of(item, "kind")?;
         let (_, group) = EVENT_SOURCES.iter().find(|(known, _)| *known == kind)?;
         Reference::read(item, group, kind, alert.namespace()).filter(|reference| reference.target.name != "*")
     })
+}
+
+/// The namespaces with `*` of the event sources of an Alert. Flux compares them as text, so they match no namespace.
+///
+/// Source: `eventMatchesAlertSource` of notification-controller.
+pub(crate) fn namespace_patterns(alert: &Object) -> impl Iterator<Item = &Node> {
+    entries(alert).iter().filter_map(namespace_pattern)
+}
+
+/// The namespace of a reference, if it contains `*`.
+pub(crate) fn namespace_pattern(reference: &Node) -> Option<&Node> {
+    reference.get("namespace").filter(|node| known_text(node).is_some_and(|namespace| namespace.contains('*')))
+}
+
+fn entries(alert: &Object) -> &[Node] {
+    let list = of_kind(alert, "Alert").and_then(|alert| alert.node.at_keys(&["spec", "eventSources"]));
+    list.map_or(&[][..], Node::items)
 }
 
 /// The Secrets that a Provider reads. They are in the namespace of the Provider.

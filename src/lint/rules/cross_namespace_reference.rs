@@ -3,6 +3,7 @@ use crate::flux::Applied;
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
+use crate::lint::refs::notification::namespace_pattern;
 use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
 
@@ -114,7 +115,9 @@ fn judge(
     let node = reference.get("namespace")?;
     let namespace = node.text().filter(|namespace| !namespace.is_empty())?;
     let own = own?;
-    if namespace == own || namespace.contains('$') {
+    // `dangling-notification` reports the namespace of an event source that matches no namespace.
+    let is_pattern = field == "eventSources" && namespace_pattern(reference).is_some();
+    if namespace == own || namespace.contains('$') || is_pattern {
         return None;
     }
     let text = |key: &str| reference.get(key).and_then(Node::text).unwrap_or_default();

@@ -1,13 +1,15 @@
 use crate::base::finding::{Finding, Severity};
+use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::facts::suspension::is_suspended;
 use crate::lint::findings::Findings;
 use crate::lint::presence::dangling::References;
 use crate::lint::presence::missing::{MissingSearch, comes_from_manifests};
 use crate::lint::presence::own_inputs::secrets_of_sources;
-use crate::lint::refs::notification::{event_sources, provider_of, secrets_of};
+use crate::lint::refs::notification::{event_sources, namespace_patterns, provider_of, secrets_of};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
+use crate::yaml::Node;
 
 declare! {
     /// An Alert or a Provider references an object that the cluster does not receive.
@@ -91,6 +93,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         (References::default(), References::default(), References::default());
     for alert in view.of_kind(groups::NOTIFICATION, "Alert").filter(|alert| !is_suspended(alert)) {
         providers.add(alert, provider_of(alert.object));
+        found.extend(of_patterns(&alert));
         sources.add(alert, event_sources(alert.object).filter(|source| comes_from_manifests(source.target)));
     }
     let used_by_sources = secrets_of_sources(view);
@@ -115,4 +118,23 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let finding = dangling.finding(RULE.id, "reads", help);
         found.push(Finding { severity: Severity::Warning, ..finding });
     }
+}
+
+/// The finding for an Alert with event sources in namespaces with `*`.
+fn of_patterns(alert: &Applied<'_>) -> Option<Finding> {
+    let patterns: Vec<&Node> = namespace_patterns(alert.object).collect();
+    let (first, rest) = patterns.split_first()?;
+    let namespace = first.text().unwrap_or_default();
+    let others = match rest.len() {
+        0 => String::new(),
+        1 => ", like another one".to_owned(),
+        more => format!(", like {more} others"),
+    };
+    let by = alert.object.reference();
+    let message =
+        format!("an event source of {by} has the namespace `{namespace}`{others}, which matches no namespace");
+    let help = "add an event source for each namespace: only `name: '*'` selects several objects, and Flux forwards no event of \
+                this entry";
+    let finding = Finding::error(RULE.id, alert.by.place(first.span()), message).help(help).about(by);
+    Some(rest.iter().fold(finding, |finding, node| finding.related(alert.by.place(node.span()), "another one")))
 }

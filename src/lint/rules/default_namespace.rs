@@ -86,8 +86,8 @@ fn finding(view: &View<'_>, objects: &[Applied<'_>]) -> Option<Finding> {
         ApplierKind::ResourceSet => "set `metadata.namespace` in the ResourceSet's template",
         _ => "set `namespace` in the kustomization.yaml or `spec.targetNamespace` in the Kustomization",
     };
-    // Before 0.18, Flux applied objects with kubectl, which uses the namespace of the Pod.
-    let uses_kubectl = view.has_flux((0, 18)) == Some(false);
+    // kubectl uses the namespace of the Pod.
+    let uses_kubectl = view.uses_kubectl();
     let effect = if uses_kubectl {
         "Flux applies the object to its own namespace, and fails with `namespace not specified` from version 0.18 on"
     } else {

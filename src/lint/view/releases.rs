@@ -28,6 +28,12 @@ impl<'a> View<'a> {
         self.flux_version.get_or_init(|| self.detect_flux_version()).as_ref()?.is_at_least(since)
     }
 
+    /// Returns whether Flux certainly applies objects with `kubectl apply`, as it did before 0.18. The API server then accepts two
+    /// items with the key of a list, drops null, and each object is applied regardless of the others.
+    pub(crate) fn uses_kubectl(&self) -> bool {
+        self.has_flux((0, 18)) == Some(false)
+    }
+
     fn detect_flux_version(&self) -> Option<FluxVersion> {
         let controllers = self.of_kind("apps", "Deployment").map(|applied| applied.object);
         let controllers: Vec<&Object> = controllers.filter(|object| CONTROLLERS.contains(&object.name())).collect();

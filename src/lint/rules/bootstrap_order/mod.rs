@@ -239,9 +239,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Returns whether an applier with unknown contents may apply an object for which events wait. An applier that waits for
-/// the events does not.
+/// Returns whether a wait for events may end: `kubectl apply` goes on after an object that the API server rejects, and an
+/// applier with unknown contents may apply the needed object. An applier that waits for the events does not.
 fn may_end(view: &View<'_>, order: &ApplyOrder<'_>, events: &[usize]) -> bool {
+    if view.uses_kubectl() {
+        return true;
+    }
     let mut unknown = view.unknown_sources().with_namespaces().peekable();
     if unknown.peek().is_none() {
         return false;

@@ -192,7 +192,17 @@ fn target(
 fn unknown_event(receiver: &Applied<'_>, sender: &str, event: &Node, events: &[Node]) -> Option<Finding> {
     let name = event.text().filter(|name| !name.contains('$'))?;
     if ignores_events(sender) {
-        let message = format!("a Receiver of type `{sender}` accepts all events, not only `{name}`");
+        // The type is the cause, so all events are one finding.
+        if events.iter().find_map(Node::text) != Some(name) {
+            return None;
+        }
+        let names: Vec<String> = events.iter().filter_map(Node::text).map(|name| format!("`{name}`")).collect();
+        let message = match names.as_slice() {
+            [names @ .., last] if !names.is_empty() => {
+                format!("a Receiver of type `{sender}` accepts all events, not only {} and {last}", names.join(", "))
+            }
+            _ => format!("a Receiver of type `{sender}` accepts all events, not only `{name}`"),
+        };
         let help = "remove `events`: Flux ignores the field for this type";
         let finding = Finding::warning(RULE.id, event.span().clone(), message).help(help);
         return Some(finding.about(receiver.object.reference()));

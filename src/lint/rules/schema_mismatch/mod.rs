@@ -290,8 +290,12 @@ fn concerns(view: &View<'_>, applied: &Applied<'_>, kind: &Kind, mismatch: &Mism
     if applied.completion.mentions(last) || kind.is_newer && mismatch.fault == Fault::UnknownField {
         return false;
     }
+    let is_null = mismatch.message.starts_with("is null");
+    if (mismatch.fault == Fault::Duplicate || is_null) && view.uses_kubectl() {
+        return false;
+    }
     // An object that no cluster receives may be a patch or a template.
-    let is_open = matches!(mismatch.fault, Fault::Missing | Fault::Metadata) || mismatch.message.starts_with("is null");
+    let is_open = matches!(mismatch.fault, Fault::Missing | Fault::Metadata) || is_null;
     if !view.is_whole() && (is_open || is_variable(mismatch.at.text())) {
         return false;
     }
