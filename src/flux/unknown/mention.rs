@@ -26,6 +26,15 @@ pub(super) fn mentions(node: &Node, word: &str) -> bool {
     }
 }
 
+/// Returns whether a text or a key of a node contains a text.
+pub(super) fn contains(node: &Node, part: &str) -> bool {
+    match &node.value {
+        Value::Scalar(text, _) => text.contains(part),
+        Value::Seq(items) => items.iter().any(|item| contains(item, part)),
+        Value::Map(entries) => entries.iter().any(|entry| entry.key.contains(part) || contains(&entry.node, part)),
+    }
+}
+
 /// Returns whether a text or a key contains a kind in lower case.
 pub(super) fn mentions_kind(node: &Node, kind: &str) -> bool {
     let contains = |text: &str| text.to_ascii_lowercase().contains(kind);

@@ -6,7 +6,7 @@ use super::base_url::BaseUrl;
 use super::contents::{self, Contents};
 use super::fleet_identity::FleetIdentity;
 use super::known_contents::{KnownContents, Purpose};
-use super::mention::{has_word, mentions, mentions_kind, share_word};
+use super::mention::{contains, has_word, mentions, mentions_kind, share_word};
 use crate::flux::install::installation::installs;
 use crate::kube::{Object, ObjectId, groups};
 use crate::kustomize::UnreadBase;
@@ -235,6 +235,26 @@ impl UnknownProducer {
     pub fn is_likely_to_create(&self, id: ObjectId<'_>) -> bool {
         let has_rights = |name: &Name| RIGHTS.iter().any(|word| name.contains(word));
         !self.is_chart() || !is_role(id) || self.refers_to(id.name) || self.names.iter().any(has_rights)
+    }
+
+    /// Returns whether the producer is the chart of a public project that very probably does not create a ConfigMap, a Secret or a
+    /// volume claim: neither the names nor the values of the release relate to the name of the object.
+    ///
+    /// Charts derive the names of their objects from the names of the release and of the chart, or read them from values.
+    pub fn is_unrelated(&self, id: ObjectId<'_>) -> bool {
+        let is_public = match self.contents {
+            Contents::Public => true,
+            Contents::Known(known) => matches!(known.purpose, Purpose::Controller | Purpose::Other),
+            Contents::Definitions | Contents::Config | Contents::Anything => false,
+        };
+        let is_data = id.group.is_empty() && matches!(id.kind, "ConfigMap" | "Secret" | "PersistentVolumeClaim");
+        is_data
+            && is_public
+            && self.is_chart()
+            && self.base.is_none()
+            && !self.has_more_values
+            && !self.names.iter().any(|own| share_word(own, id.name) || id.name.contains(&**own))
+            && !self.values.as_ref().is_some_and(|values| contains(values, id.name))
     }
 
     /// Returns whether the producer may create ClusterRoles that other ClusterRoles aggregate, with rules for an API

@@ -329,6 +329,11 @@ impl Producer<'_> {
         self.contents.refers_to(name)
     }
 
+    /// Returns whether the producer is a public chart that very probably does not create an object.
+    pub(crate) fn is_unrelated(&self, id: ObjectId<'_>) -> bool {
+        self.contents.is_unrelated(id)
+    }
+
     /// Returns whether the producer may create any object in its namespace.
     pub(crate) fn may_create_anything(&self) -> bool {
         self.contents.may_create_anything()

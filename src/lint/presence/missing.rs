@@ -60,8 +60,9 @@ pub(crate) struct Missing<'a> {
     received: Option<ReceivedObject<'a>>,
     /// The applier that would apply the object, but fails.
     failed: Option<&'a ObjectRef>,
-    /// Whether the other objects of the cluster are unknown, since it is remote.
-    is_remote: bool,
+    /// Whether the object may exist: the other objects of the cluster are unknown, since it is remote, or charts with unrelated
+    /// names may create the object.
+    is_uncertain: bool,
     /// Whether a user may have created the object by hand, like the root of the cluster.
     may_be_by_hand: bool,
 }
@@ -120,13 +121,16 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         match *self.known.get(&wanted)? {
             Answer::Exists | Answer::Unknown => None,
             Answer::Missing(missing) => Some(missing.for_user(needed_by)),
-            Answer::Possible(missing) => match unknown_producer(view, wanted, needed_by, |_| true) {
-                None => Some(missing.for_user(needed_by)),
-                Some(source) => {
+            Answer::Possible(missing) => {
+                let is_related = |producer: &Producer<'_>| !producer.is_unrelated(wanted);
+                if let Some(source) = unknown_producer(view, wanted, needed_by, is_related) {
                     found.unchecked(format!("{wanted}, which {source} may create"));
-                    None
+                    return None;
                 }
-            },
+                let is_uncertain =
+                    missing.is_uncertain || unknown_producer(view, wanted, needed_by, |_| true).is_some();
+                Some(Missing { is_uncertain, ..missing }.for_user(needed_by))
+            }
         }
     }
 
@@ -161,7 +165,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
                 elsewhere: None,
                 received: None,
                 failed: Some(failed),
-                is_remote: false,
+                is_uncertain: false,
                 may_be_by_hand: false,
             });
         }
@@ -205,7 +209,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
                 elsewhere: None,
                 received: None,
                 failed: None,
-                is_remote: true,
+                is_uncertain: true,
                 may_be_by_hand: false,
             });
         }
@@ -259,7 +263,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             elsewhere,
             received,
             failed: None,
-            is_remote: false,
+            is_uncertain: false,
             may_be_by_hand,
         }
     }
@@ -418,8 +422,8 @@ impl Missing<'_> {
         let wanted = self.wanted;
         let summary = format!(" places reference {wanted}, which the cluster does not receive");
         let mut finding = finding.caused_by(wanted.to_string(), "", summary);
-        if self.is_remote || self.may_be_by_hand {
-            finding.severity = Severity::Warning;
+        if self.is_uncertain || self.may_be_by_hand {
+            finding.severity = finding.severity.min(Severity::Warning);
         }
         let by_hand =
             format!("{otherwise}; nothing is wrong if a user created it by hand, like the root of this cluster");
