@@ -11,4 +11,5 @@ pub(super) mod lockdown;
 pub(super) mod manifests;
 pub(super) mod rights_patches;
 pub(super) mod version;
+mod terraform;
 pub(super) mod roots;

@@ -10,12 +10,14 @@ use super::cluster_folders::objects_in;
 use super::coverage::{Coverage, WrittenSync, is_remote, source_of};
 use super::root::is_of;
 use super::self_applied::{path_of, waits_for_others, with_sources};
-use super::synthetic_sync;
+use super::synthetic_sync::{self, bootstrap_source, sync_of};
 use crate::base::set_aside::is_set_aside;
 use crate::flux::classify::objects;
 use crate::flux::install::includers::Includers;
+use crate::flux::install::terraform::{PassedDirectory, passed_directories};
 use crate::flux::object::kinds::{is_kustomization, is_source};
-use crate::kube::Object;
+use crate::flux::object::synthetic_node::text;
+use crate::kube::{Object, groups};
 use crate::kustomize::Builder;
 use crate::text::{Tree, folder_of, is_inside};
 
@@ -121,6 +123,18 @@ pub(super) fn with_source_of_cli(tree: &Tree, coverage: &Coverage<'_>) -> Option
     let source = synthetic_sync::source_of(&source_of(&sync.object)?, &file.first_line());
     let found = RootCandidate::new(CandidateKind::ByHand, &file, vec![source, sync.object.clone()], target);
     Some(RootCandidate { home: target.to_owned(), prefix: Some(String::new()), ..found })
+}
+
+/// The candidates for the directories that Terraform passes to Flux. The objects of the roots are generated.
+pub(super) fn of_terraform(builder: &Builder) -> Vec<RootCandidate> {
+    let candidate = |PassedDirectory { file, range, path }| {
+        let place = file.span(range);
+        let source = bootstrap_source(groups::FLUX_NAMESPACE);
+        let objects = sync_of(&source, groups::FLUX_NAMESPACE, &text(&format!("./{path}"), &place), &place);
+        let found = RootCandidate::new(CandidateKind::Folder, &file, objects, &path);
+        RootCandidate { home: path, prefix: Some(String::new()), ..found }
+    };
+    passed_directories(builder).into_iter().map(candidate).collect()
 }
 
 fn candidate(builder: &Builder, includers: &Includers, unit: &str) -> Option<RootCandidate> {

@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::applied_by_hand::{applied_by_hand, applied_by_hand_in, of_clusters, with_source_of_cli};
+use super::applied_by_hand::{applied_by_hand, applied_by_hand_in, of_clusters, of_terraform, with_source_of_cli};
 use super::candidate::{CandidateKind, RootCandidate, base_of};
 use super::cluster_folders::cluster_folders;
 use super::coverage::{Coverage, WrittenSync, contains_itself, source_of};
@@ -88,6 +88,9 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     if candidates.is_empty() && overlaps.is_empty() && copied.is_empty() {
         let by_hand = applied_by_hand(builder, &includers, &coverage);
         candidates.extend(by_hand.or_else(|| with_source_of_cli(tree, &coverage)));
+        if candidates.is_empty() {
+            candidates.extend(of_terraform(builder));
+        }
     }
     join_parts(tree, &coverage, &mut candidates);
     let own = own_repositories(tree, &coverage, &candidates);

@@ -1,0 +1,114 @@
+//! Directories that Terraform passes to Flux.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use crate::base::set_aside::is_set_aside;
+use crate::flux::classify::objects;
+use crate::flux::object::kinds::is_kustomization;
+use crate::flux::object::kustomization_path::{below, clamp};
+use crate::kustomize::{Builder, FILE_NAMES};
+use crate::text::{File, folder_of};
+
+/// The resources that create the Kustomization of a cluster.
+const RESOURCES: [&str; 2] = ["azurerm_kubernetes_flux_configuration", "flux_bootstrap_git"];
+
+/// The maximum number of files with such resources.
+const MAX_FILES: usize = 1000;
+
+/// A directory that Terraform passes to Flux.
+pub(super) struct PassedDirectory {
+    pub(super) file: File,
+    /// The position of the line that names the directory.
+    pub(super) range: Range<usize>,
+    pub(super) path: String,
+}
+
+/// The directories that configurations of Terraform pass to Flux, one for each configuration. Each directory has a
+/// kustomization.yaml or Kustomizations. A configuration with several paths may apply them to one cluster or to several ones.
+pub(super) fn passed_directories(builder: &Builder) -> Vec<PassedDirectory> {
+    let tree = builder.files().tree();
+    let is_code = |path: &&str| is_code_file(path) && !is_set_aside(path, |_| false);
+    let files = tree.entries().map(|(path, _)| path).filter(is_code).filter_map(|path| tree.file(path).ok());
+    let files = files.filter(|file| RESOURCES.iter().any(|resource| file.text().contains(resource)));
+    let mut configurations: BTreeMap<String, Vec<PassedDirectory>> = BTreeMap::new();
+    for file in files.take(MAX_FILES) {
+        let folder = folder_of(file.path()).to_owned();
+        for (range, value) in paths_in(file.text()) {
+            // A value that only Terraform knows may be any path.
+            let path = clamp(&known_value(builder, &folder, &value).unwrap_or_default());
+            configurations.entry(folder.clone()).or_default().push(PassedDirectory { file: file.clone(), range, path });
+        }
+    }
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let single = configurations.into_values().filter(|paths| paths.len() == 1).flatten();
+    let applied = single.filter(|one| !one.path.is_empty() && is_of_cluster(builder, &one.path));
+    applied.filter(|one| seen.insert(one.path.clone())).collect()
+}
+
+fn is_code_file(path: &str) -> bool {
+    path.strip_suffix(".tf").is_some()
+}
+
+/// The values of `path` in the resources of a file, as written, with their ranges.
+fn paths_in(code: &str) -> Vec<(Range<usize>, String)> {
+    let mut found = Vec::new();
+    let mut depth: Option<usize> = None;
+    let mut start = 0;
+    for whole in code.split_inclusive('\n') {
+        let line = whole.trim();
+        let begin = start + (whole.len() - whole.trim_start().len());
+        start += whole.len();
+        if line.starts_with('#') || line.starts_with("//") {
+            continue;
+        }
+        let is_resource = line.strip_prefix("resource").is_some_and(|rest| {
+            let name = rest.trim_start().strip_prefix('"').and_then(|rest| rest.split('"').next());
+            name.is_some_and(|name| RESOURCES.contains(&name))
+        });
+        if is_resource {
+            depth = Some(0);
+        }
+        let Some(open) = depth else { continue };
+        if let Some(value) = value_of(line, "path") {
+            found.push((begin..begin + line.len(), value.to_owned()));
+        }
+        let open = (open + line.matches('{').count()).saturating_sub(line.matches('}').count());
+        depth = (open > 0).then_some(open);
+    }
+    found
+}
+
+/// The value that a line gives to a name.
+fn value_of<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let value = line.trim_start().strip_prefix(name)?.trim_start().strip_prefix('=')?;
+    (!value.starts_with('=')).then(|| value.trim())
+}
+
+/// The text of a value: a string, or a local value of the same configuration that is a string.
+fn known_value(builder: &Builder, folder: &str, value: &str) -> Option<String> {
+    let string = |value: &str| {
+        let inner = value.strip_prefix('"')?.split('"').next()?;
+        (!inner.contains('$')).then(|| inner.to_owned())
+    };
+    let Some(name) = value.strip_prefix("local.") else { return string(value) };
+    let tree = builder.files().tree();
+    let beside = tree.under(folder).filter(|path| folder_of(path) == folder && is_code_file(path));
+    let files = beside.filter_map(|path| tree.file(path).ok());
+    let values: Vec<String> = files
+        .flat_map(|file| file.text().lines().filter_map(|line| string(value_of(line, name)?)).collect::<Vec<_>>())
+        .collect();
+    match values.as_slice() {
+        [value] => Some(value.clone()),
+        _ => None,
+    }
+}
+
+/// Returns whether a directory has a kustomization.yaml, or a file with a Kustomization.
+fn is_of_cluster(builder: &Builder, folder: &str) -> bool {
+    let files = builder.files();
+    let tree = files.tree();
+    let mut own = tree.under(folder).filter(|path| folder_of(path) == folder).filter_map(|path| files.get(path));
+    FILE_NAMES.iter().any(|name| tree.has_file(&below(folder, name)))
+        || own.any(|parsed| objects(&parsed).any(|object| is_kustomization(&object)))
+}
