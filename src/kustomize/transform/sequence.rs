@@ -2,7 +2,7 @@
 
 use super::names::{self, Affix};
 use super::{annotations, images, labels, namespace, replacements, replicas};
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::kustomize::fieldspec::field_spec::FieldError;
 use crate::kustomize::fieldspec::transformer_config::ConfigField;
 use crate::kustomize::file::definition::Definition;
@@ -111,7 +111,7 @@ pub(crate) fn apply_patches(
     let (complete, schema) = (!accumulator.is_incomplete, accumulator.schema.clone());
     let mut findings = Vec::new();
     let patches = read::read(files, folder, items, format, &mut findings);
-    if !findings.is_empty() {
+    if findings.iter().any(|finding| finding.severity == Severity::Error) {
         accumulator.resources.miss_changes();
     }
     // All patches share one index, so that 1,000 patches do not scan 4,000 objects each.
