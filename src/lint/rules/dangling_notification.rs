@@ -1,13 +1,15 @@
+use std::collections::BTreeSet;
+
 use crate::base::finding::{Finding, Severity};
-use crate::flux::Applied;
-use crate::kube::groups;
+use crate::flux::{Applied, ApplyMode};
+use crate::kube::{ObjectId, groups};
 use crate::lint::facts::suspension::is_suspended;
 use crate::lint::findings::Findings;
 use crate::lint::presence::dangling::References;
 use crate::lint::presence::missing::{MissingSearch, comes_from_manifests};
 use crate::lint::presence::own_inputs::secrets_of_sources;
 use crate::lint::refs::notification::{event_sources, namespace_patterns, provider_of, secrets_of};
-use crate::lint::rule::{Check, declare};
+use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::yaml::Node;
 
@@ -21,6 +23,9 @@ declare! {
     /// notifications. The controller compares the name and the namespace of each event source with those of the
     /// event's object. The name of a missing object does not match any event. An event source without `namespace`
     /// references an object in the namespace of the Alert.
+    ///
+    /// A Provider without an address, neither in `spec.address` nor in the key `address` of its Secret, drops each event
+    /// without an error in the log. The rule reports it if an Alert references it, as a warning if it has a Secret.
     ///
     /// The severity is error for a Provider. It is warning for an event source, because the other sources of the Alert
     /// still work, and for a Secret, because users often create them by hand. The rule does not report an object that
@@ -101,6 +106,15 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let others = secrets_of(provider.object);
         secrets.add(provider, others.filter(|secret| !used_by_sources.contains(&secret.target)));
     }
+    let mut receiving: BTreeSet<ObjectId<'_>> = BTreeSet::new();
+    for alert in view.of_kind(groups::NOTIFICATION, "Alert").filter(|alert| !is_suspended(alert)) {
+        receiving.extend(provider_of(alert.object).map(|provider| provider.target));
+    }
+    for provider in view.of_kind(groups::NOTIFICATION, "Provider").filter(|provider| !is_suspended(provider)) {
+        if receiving.contains(&ObjectId::of(provider.object)) {
+            found.extend(without_address(view, &provider));
+        }
+    }
     for dangling in providers.dangling(&mut search, found) {
         let help =
             "add the Provider to that namespace, or correct the name: without it, Flux drops each event of the Alert";
@@ -137,4 +151,33 @@ fn of_patterns(alert: &Applied<'_>) -> Option<Finding> {
                 this entry";
     let finding = Finding::error(RULE.id, alert.by.place(first.span()), message).help(help).about(by);
     Some(rest.iter().fold(finding, |finding, node| finding.related(alert.by.place(node.span()), "another one")))
+}
+
+/// The finding for a Provider without an address. notification-controller drops its events, without an error, before it reads
+/// the type. A user may add a key to a Secret by hand.
+fn without_address(view: &View<'_>, provider: &Applied<'_>) -> Option<Finding> {
+    let object = provider.object;
+    let has_address = object.node.at_keys(&["spec", "address"]).is_some_and(|node| node.text() != Some(""));
+    if has_address || !view.is_whole() || provider.apply_mode() == ApplyMode::Merged {
+        return None;
+    }
+    let secret = object.text_at(&["spec", "secretRef", "name"]);
+    let help = match secret {
+        None => "set `spec.address`, or reference a Secret with the key `address`",
+        Some(name) => {
+            let known = |kind: &str, namespace: &str, name: &str| view.config_object(kind, namespace, name);
+            let secret = view.producers().find("Secret", object.namespace()?, name, &known)?;
+            let entries = |field: &str| secret.object.node.get(field).map_or(&[][..], Node::entries);
+            let mut keys = entries("data").iter().chain(entries("stringData")).map(|entry| &*entry.key).peekable();
+            if secret.open || keys.peek().is_none() || keys.any(|key| key == "address") {
+                return None;
+            }
+            "set `spec.address`, or add the key `address` to the Secret of `secretRef`"
+        }
+    };
+    let severity = if secret.is_some() { Severity::Warning } else { Severity::Error };
+    let place = missing_in_spec(object, "address");
+    let message = format!("{} has no address, so that Flux drops each event for it", object.reference());
+    let finding = Finding::error(RULE.id, provider.by.place(&place.span), message).help(help).about(object.reference());
+    Some(Finding { severity, ..finding })
 }
