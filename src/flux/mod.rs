@@ -29,7 +29,7 @@ pub use cluster::receiver::{Group, Receiver};
 pub use cluster::shape::{Shape, Shapes};
 pub use definitions::{catalog_of, definitions_elsewhere};
 pub use engine::outcome::Gap;
-pub use install::installation::{CONTROLLERS, DEFAULT_CONTROLLERS, installs};
+pub use install::installation::{CONTROLLER_KINDS, CONTROLLERS, DEFAULT_CONTROLLERS, controller_of, installs};
 pub use install::kustomizations::PatchDocument;
 pub use install::lockdown::{
     CROSS_NAMESPACE, DEFAULT_ACCOUNT, Installation, Locks, REMOTE_BASES, locks_of_instance, reverting_places,
@@ -56,6 +56,7 @@ pub use query::operator::OperatorAccount;
 pub use query::other_programs::{ClusterPrograms, OtherPrograms};
 pub use query::provenance::{Agent, Cause, Provenance, leaves};
 pub use query::tenancy::{Governance, Tenancy, is_of_bootstrap};
+pub use query::tenant_repositories::{TenantRepositories, TenantRepository};
 pub use repo::absent_files::may_exist_later;
 pub use repo::nested_roots::NestedRoot;
 pub use repo::repository::Repo;

@@ -269,6 +269,47 @@ fn a_tenant_without_its_label_account_and_binding_remains_a_tenant() {
 }
 
 #[test]
+fn a_change_that_gives_the_repository_of_a_tenant_to_the_platform_is_an_error() {
+    let tenant = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n---\n\
+                  apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: flux, namespace: team}\n---\n\
+                  apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: flux, namespace: team}\n\
+                  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}\n\
+                  subjects: [{kind: ServiceAccount, name: flux, namespace: team}]\n";
+    let of = |namespace: &str, url: &str, more: &str| {
+        format!(
+            "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{name: team, namespace: \
+             {namespace}}}\nspec: {{interval: 1m, ref: {{branch: main}}, url: \"{url}\"}}\n---\n\
+             apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: team, namespace: \
+             {namespace}}}\nspec: {{interval: 10m, path: ./apps, prune: true, sourceRef: {{kind: GitRepository, name: \
+             team}}{more}}}\n"
+        )
+    };
+    let (account, sync) = ("clusters/prod/account.yaml", "clusters/prod/team.yaml");
+    let config = ("apps/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: team}\n");
+    let (root, bootstrap) = bootstrap("prod");
+    for url in ["https://git.example.com/team", "ssh://git@example.com/fleet.git"] {
+        let confined = of("team", url, ", serviceAccountName: flux");
+        let files = [(&*root, &*bootstrap), (account, tenant), (sync, &*confined), config];
+        let moved = of("flux-system", url, "");
+        let renamed = of("other", url, "");
+        // The tenant stays, and the platform applies its repository too.
+        let further = ("clusters/prod/further.yaml", of("flux-system", url, ""));
+        for (path, text) in [(sync, moved), (sync, renamed), further] {
+            let checkout = Checkout::new(&files);
+            checkout.write(path, &text);
+            let shown = checkout.since();
+            assert!(shown.contains("applies the repository of "), "{url} {path}: {shown}");
+            checkout.write(account, "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n");
+            let shown = checkout.since();
+            assert!(shown.contains("applies the repository of "), "{url} {path}: {shown}");
+        }
+        let checkout = Checkout::new(&files);
+        checkout.write(sync, &of("team", url, ", serviceAccountName: flux, timeout: 1m"));
+        assert!(!checkout.since().contains("error["), "{}", checkout.since());
+    }
+}
+
+#[test]
 fn the_summary_counts_clusters_whose_errors_another_bootstrap_lowers() {
     let case = std::fs::read_to_string(crate::support::testdata("lint/tenant-cluster-admin/plain.md")).unwrap();
     let (_, manifest) = case.split_once("```yaml clusters/prod/a.yaml\n").unwrap();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::flux::cluster::applied_set::Applied;
-use crate::flux::install::installation::CONTROLLERS;
+use crate::flux::install::installation::controller_of;
 use crate::flux::install::lockdown::{Installation, Locks, locks_of_instance};
 use crate::kube::groups;
 
@@ -35,13 +35,21 @@ impl Lockdown {
                 take(&name, locks);
             }
         }
+        let mut renamed = Vec::new();
         // A received Deployment already contains the patches. One patch may revert the lockdown of another patch.
         for applied in received {
             let object = applied.object;
             let is_home = applied.namespace().is_none_or(|namespace| homes.contains(namespace));
-            if is_home && object.is("apps", "Deployment") && CONTROLLERS.contains(&object.name()) {
-                controllers.insert(object.name().to_string(), Locks::read(object));
+            let Some(controller) = controller_of(object).filter(|_| is_home) else { continue };
+            // Another name may be that of a shard, which reconciles only some objects.
+            if object.name() == controller {
+                controllers.insert(controller.to_owned(), Locks::read(object));
+            } else if !object.name().starts_with(controller) {
+                renamed.push((controller, object));
             }
+        }
+        for (controller, object) in renamed {
+            controllers.entry(controller.to_owned()).or_insert_with(|| Locks::read(object));
         }
         controllers.retain(|_, locks| *locks != Locks::default());
         let default_account = controllers.values().find_map(|locks| locks.default_account.clone());

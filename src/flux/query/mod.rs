@@ -13,5 +13,6 @@ mod named_folders;
 pub(super) mod other_programs;
 pub(super) mod provenance;
 pub mod select;
+pub(super) mod tenant_repositories;
 pub(super) mod tenancy;
 pub mod trace;

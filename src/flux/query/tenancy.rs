@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::lockdown::Lockdown;
 use super::operator::OperatorAccount;
+use super::tenant_repositories::TenantRepositories;
 use crate::address::Address;
 use crate::config;
 use crate::config::TenancyMode;
@@ -50,6 +51,8 @@ pub struct Tenancy {
     pub without_tenant: BTreeSet<String>,
     /// Service accounts outside of tenants' namespaces, as `namespace/name`, with their tenant.
     pub accounts: BTreeMap<String, String>,
+    /// The repositories of the tenants.
+    pub repositories: TenantRepositories,
     /// Namespaces from which a hub reconciles other clusters.
     pub hubs: BTreeSet<String>,
     /// Subjects of `RoleBinding`s: the namespace of the binding, and the namespace and name of the service account.
@@ -108,6 +111,18 @@ impl Tenancy {
     /// Detects the default account of Flux Operator. `values` returns the merged values of a HelmRelease.
     pub fn detect_operator(&mut self, received: &[Applied<'_>], values: impl Fn(&Applied<'_>) -> Option<Values>) {
         self.operator = OperatorAccount::detect(received, values);
+    }
+
+    /// Finds the repositories of the tenants. `fleet` has the kinds, namespaces and names of the sources of the cluster's own
+    /// repository. `former` has the repositories of tenants of an earlier state.
+    pub fn find_repositories(
+        &mut self,
+        received: &[Applied<'_>],
+        fleet: &BTreeSet<(&str, &str, &str)>,
+        former: Option<&TenantRepositories>,
+    ) {
+        let is_of_tenant = |namespace: &str| self.tenants.contains_key(namespace);
+        self.repositories = TenantRepositories::find(received, is_of_tenant, fleet, former);
     }
 
     /// Applies the configuration: the tenants of namespaces, and whether tenants share the cluster.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::options::Options;
+use super::options::{FormerTenants, Options};
 use crate::flux::{Installation, Locks, Receiver, Repo, Shape, Shapes};
 use crate::lint::facts::installation::Installations;
 use crate::yaml::Name;
@@ -26,7 +26,7 @@ struct Key<'a> {
     programs: Vec<&'a str>,
     declared: Vec<bool>,
     installations: Vec<(&'a str, bool, &'a BTreeMap<String, Locks>)>,
-    former_tenants: Option<&'a BTreeMap<String, String>>,
+    former_tenants: Option<&'a FormerTenants>,
     /// The versions of Flux and Kubernetes in fleet.yaml.
     versions: Option<(Option<&'a str>, Option<&'a str>)>,
     /// The name, if the configuration has settings of the cluster itself, or a program mentions paths.

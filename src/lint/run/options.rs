@@ -7,7 +7,7 @@ use super::settings::runs;
 use crate::base::date::Date;
 use crate::base::finding::{Finding, Severity};
 use crate::config::{EXPIRED_EXCEPTION, Exception, INVALID_EXCEPTION, Level, Lint, UNUSED_EXCEPTION};
-use crate::flux::{Governance, Settings};
+use crate::flux::{Governance, Settings, TenantRepositories};
 use crate::lint::rule::Rule;
 use crate::policy::Source;
 
@@ -16,6 +16,15 @@ pub const ABOUT_EXCEPTIONS: [&str; 3] = [EXPIRED_EXCEPTION, INVALID_EXCEPTION, U
 
 /// The rule whose errors do not depend on a cluster.
 pub(super) const PLAINTEXT_SECRET: &str = "plaintext-secret";
+
+/// The tenants of an earlier state on one receiver.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FormerTenants {
+    /// The tenant of each namespace that has no tenant now.
+    pub namespaces: BTreeMap<String, String>,
+    /// The repositories of tenants.
+    pub repositories: TenantRepositories,
+}
 
 /// The options of a run, such as the clusters to check and the rules to run.
 #[derive(Debug, Clone, Default)]
@@ -32,8 +41,8 @@ pub struct Options {
     pub governance: Governance,
     /// The tenant of each tenant namespace, if the tenants are declared.
     pub tenants: Option<BTreeMap<String, String>>,
-    /// The tenants of an earlier state: for each receiver, the tenant of each namespace.
-    pub former_tenants: BTreeMap<String, BTreeMap<String, String>>,
+    /// The tenants of an earlier state, for each receiver.
+    pub former_tenants: BTreeMap<String, FormerTenants>,
     /// The admission policies of the configuration.
     pub policies: Vec<Source>,
     /// Whether to show pedantic findings.

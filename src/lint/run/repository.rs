@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use arcstr::ArcStr;
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::alike::Classes;
 use super::baseline::{Baseline, BaselineOutcome, BaselineUse};
@@ -23,7 +23,9 @@ use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::base::group_findings::{absorb, group, name_followers, sort};
 use crate::base::set_aside::{is_former, is_set_aside};
 use crate::flux::source::DANGLING_SOURCE;
-use crate::flux::{Applied, AppliedSet, MISSING_PATH, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
+use crate::flux::{
+    Applied, AppliedSet, Applier, MISSING_PATH, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy,
+};
 use crate::lint::context::Context;
 use crate::lint::facts::distinct::{DistinctObjects, written_position};
 use crate::lint::facts::installation::Installations;
@@ -46,6 +48,9 @@ const OF_RIGHTS: &[&str] = &[
     "tenant-escape",
     "tenant-forbidden-object",
 ];
+
+/// The number of clusters that are checked at the same time.
+const CLUSTERS_AT_ONCE: usize = 64;
 
 /// The result of a run of the linter.
 #[derive(Debug, Clone, Default)]
@@ -312,10 +317,12 @@ pub(super) fn check_clusters(views: &[View<'_>], classes: &Classes, rules: &[&Ru
         }
         found
     };
-    let found: Vec<Findings> = views.par_iter().enumerate().map(check).collect();
+    let numbers: Vec<usize> = (0..views.len()).collect();
     let mut all = Findings::default();
-    for found in found {
-        all.merge(found);
+    // The findings of a thousand clusters would need much memory before equal findings are merged.
+    for some in numbers.chunks(CLUSTERS_AT_ONCE) {
+        let found: Vec<Findings> = some.par_iter().map(|number| check((*number, &views[*number]))).collect();
+        found.into_iter().for_each(|found| all.merge(found));
     }
     all
 }
@@ -401,12 +408,34 @@ fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: 
     let is_bootstrapped = receiver.target.is_none() && !receiver.cluster.name.is_empty();
     let root = receiver.cluster.appliers.first().filter(|_| is_bootstrapped);
     let home = root.and_then(|root| root.reference.namespace.as_deref());
-    let former = options.former_tenants.get(&receiver.to_string()).into_iter().flatten();
-    let declared = options.tenants.iter().flatten().chain(former);
+    let former = options.former_tenants.get(&receiver.to_string());
+    let declared = options.tenants.iter().flatten().chain(former.iter().flat_map(|former| &former.namespaces));
     let mut tenancy = Tenancy::detect(&telling, &installation, home, declared, options.governance);
     tenancy.detect_operator(&telling, |release| receiver.cluster.values(release));
     tenancy.apply(&options.lint.tenancy);
+    let fleet = fleet_sources(receiver, &telling);
+    tenancy.find_repositories(&telling, &fleet, former.map(|former| &former.repositories));
+    tenancy.multi_tenant |= former.is_some() && options.lint.tenancy.mode.is_none();
     tenancy
+}
+
+/// The kinds, namespaces and names of the sources of a cluster's own repository.
+fn fleet_sources<'a>(receiver: &'a Receiver<'_>, telling: &[Applied<'_>]) -> BTreeSet<(&'a str, &'a str, &'a str)> {
+    let source = |applier: &'a Arc<Applier>| {
+        let source = applier.source.as_ref()?;
+        Some((&*source.kind, source.namespace.as_deref()?, &*source.name))
+    };
+    let appliers = || receiver.cluster.appliers.iter();
+    let of_roots: BTreeSet<_> = appliers().filter(|applier| applier.is_of_root()).filter_map(source).collect();
+    let is_defined = telling.iter().any(|applied| {
+        let (object, namespace) = (applied.object, applied.namespace().unwrap_or_default());
+        of_roots.contains(&(object.kind(), namespace, object.name()))
+    });
+    if is_defined {
+        return of_roots;
+    }
+    // The bootstrap of a cluster may be elsewhere.
+    appliers().filter(|applier| applier.state == State::Built).filter_map(source).collect()
 }
 
 /// Counts the distinct objects by position and identity, since clusters share objects.

@@ -6,7 +6,7 @@ use std::mem::ManuallyDrop;
 use arcstr::ArcStr;
 
 use super::baseline::{Baseline, BaselineUse};
-use super::options::Options;
+use super::options::{FormerTenants, Options};
 use super::repository::{Outcome, judge_with, record, tenancy_classes};
 use crate::base::finding::Finding;
 use crate::base::fingerprint::Renames;
@@ -22,8 +22,8 @@ const FOLLOWING: [(&str, &str); 3] = [
 
 /// Checks a repository with the files of `present`, and reports only the findings that an earlier state does not have.
 ///
-/// Both states are checked with the same options. `read_earlier` reads the earlier state. It is read only if the later one
-/// has findings, or Flux objects of the platform beside those of tenants; it is checked only by the rules of the findings.
+/// Both states are checked with the same options. `read_earlier` reads the earlier state. It is checked only by the rules
+/// of the findings.
 ///
 /// A tenant of the earlier state remains a tenant: otherwise, a change that gives its account all rights could also make its
 /// namespace one of the platform.
@@ -83,16 +83,14 @@ impl<E, F: FnOnce() -> Result<Tree, E>> Former<'_, F> {
     }
 }
 
-/// The tenants of the earlier state whose namespaces have Flux objects and no tenant now, for each receiver.
+/// The tenants of the earlier state, for each receiver: the namespaces that have Flux objects and no tenant now, and the
+/// repositories of tenants that the platform may apply now.
 fn former_tenants<E, F: FnOnce() -> Result<Tree, E>>(
     repo: &Repo,
     options: &Options,
     former: &mut Former<'_, F>,
-) -> Result<BTreeMap<String, BTreeMap<String, String>>, E> {
+) -> Result<BTreeMap<String, FormerTenants>, E> {
     let now = tenancy_of_each(repo, options);
-    if now.values().all(|tenancy| tenancy.without_tenant.is_empty()) {
-        return Ok(BTreeMap::new());
-    }
     let state = former.state()?;
     let names = state.names_now(repo);
     let lost = |(name, earlier): (String, Tenancy)| {
@@ -100,9 +98,9 @@ fn former_tenants<E, F: FnOnce() -> Result<Tree, E>>(
         let without_tenant = &now.get(&name)?.without_tenant;
         let lost = earlier.tenants.into_iter().filter(|(namespace, _)| without_tenant.contains(namespace));
         // A tenant without a name has the name of its namespace.
-        let tenants = lost.map(|(namespace, tenant)| (namespace.clone(), tenant.unwrap_or(namespace)));
-        let tenants: BTreeMap<String, String> = tenants.collect();
-        (!tenants.is_empty()).then_some((name, tenants))
+        let namespaces = lost.map(|(namespace, tenant)| (namespace.clone(), tenant.unwrap_or(namespace)));
+        let former = FormerTenants { namespaces: namespaces.collect(), repositories: earlier.repositories };
+        (former != FormerTenants::default()).then_some((name, former))
     };
     Ok(tenancy_of_each(&state.repo, options).into_iter().filter_map(lost).collect())
 }

@@ -1,6 +1,9 @@
+mod repository;
+
 use std::collections::BTreeMap;
 use std::ptr;
 
+use self::repository::check_repositories;
 use crate::base::finding::{Finding, Label, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
@@ -28,6 +31,12 @@ declare! {
     /// are the rights of a cluster admin. Workloads can also run as any account of their namespace. `impersonate`,
     /// tokens, `bind` and `escalate` allow further steps.
     ///
+    /// A tenant also leaves its namespaces if an object of the platform, such as a Kustomization in `flux-system`, applies the
+    /// tenant's repository with all rights: a repository from which a Kustomization of the tenant builds as the tenant's
+    /// account. With `--since`, the repositories and directories of the tenants of the earlier revision count too, since a
+    /// change may move or remove the objects of a tenant. The severity is warning if the object applies other directories of
+    /// the repository, or only verified commits. A commit or digest in the source is silent, since no push changes it.
+    ///
     /// The finding shows each step with its binding and its role. The rule ignores:
     ///
     /// - chains that stay within the namespaces of the tenant
@@ -44,7 +53,9 @@ declare! {
     /// The severity is warning if the chain gives only read access, except to Secrets, or only access to authentication
     /// and authorization reviews. It is also warning for the Secrets of the namespace of Flux alone, or if a policy may
     /// forbid the chain: a policy of the cluster whose checks mention `serviceAccountName` or, for a source, `url`, or a
-    /// policy in an unbuilt input or in a chart of policies.
+    /// policy in an unbuilt input or in a chart of policies. The linter evaluates policies of Kubernetes, Kyverno and
+    /// Gatekeeper for the creation of a Flux object with the account. A policy that certainly admits the object, for example
+    /// since it excludes the namespace or is always true, forbids nothing.
     ///
     /// ## How to fix it
     ///
@@ -191,6 +202,7 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
+    check_repositories(view, RULE.id, found);
     let tenants = view.tenants();
     if tenants.is_empty() {
         return;
