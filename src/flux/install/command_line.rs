@@ -1,6 +1,6 @@
 //! The command lines of controllers: the flags that each container passes to the program of the controller.
 
-use super::installation::CONTROLLERS;
+use super::installation::{CONTROLLERS, controller_of};
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::Node;
@@ -54,7 +54,8 @@ struct Word {
 impl CommandLine {
     /// The command lines of the containers that run the controller of a Deployment.
     pub(super) fn all(deployment: &Object) -> Vec<Self> {
-        let controller = CONTROLLERS.iter().find(|name| deployment.name().contains(*name)).copied().unwrap_or_default();
+        let by_name = || CONTROLLERS.iter().find(|name| deployment.name().contains(*name)).copied();
+        let controller = controller_of(deployment).or_else(by_name).unwrap_or_default();
         let at = |field: &str| deployment.node.at_keys(&["spec", "template", "spec", field]);
         let containers = at("containers").map_or(&[][..], Node::items);
         let text = |container: &Node, field: &str| container.get(field).and_then(Node::text).map(ToOwned::to_owned);

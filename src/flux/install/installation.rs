@@ -1,6 +1,7 @@
 //! The objects of an installation of Flux by `flux bootstrap`, `flux install` or Flux Operator.
 
-use crate::kube::groups;
+use crate::flux::object::kinds::image_names;
+use crate::kube::{Object, groups};
 
 /// The name of the chart, the Deployment, the service account and the binding of Flux Operator.
 pub(crate) const OPERATOR: &str = "flux-operator";
@@ -30,6 +31,24 @@ const GROUPS: [&str; 7] = [
     groups::SOURCE_EXTENSIONS,
     groups::FLUX_OPERATOR,
 ];
+
+/// The kinds of workloads that run a controller. The manifests of Flux have Deployments.
+pub const CONTROLLER_KINDS: [&str; 3] = ["Deployment", "StatefulSet", "DaemonSet"];
+
+/// The controller of Flux that a workload runs, by its name or by the name of an image. The name of a shard starts with the
+/// name of its controller.
+pub fn controller_of(workload: &Object) -> Option<&'static str> {
+    if workload.group() != "apps" || !CONTROLLER_KINDS.contains(&workload.kind()) {
+        return None;
+    }
+    let is_named = |controller: &&&str| {
+        let rest = workload.name().strip_prefix(**controller);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let images = || image_names(workload);
+    let found = CONTROLLERS.iter().find(is_named);
+    found.or_else(|| CONTROLLERS.iter().find(|controller| images().any(|image| image == **controller))).copied()
+}
 
 /// Returns whether an object is part of an installation of Flux in a namespace.
 ///

@@ -1,6 +1,7 @@
 //! The kinds of objects that Flux and Flux Operator reconcile.
 
 use crate::kube::{Object, groups};
+use crate::yaml::Node;
 
 /// Returns whether an object belongs to an API group of Flux, or is a ResourceSet.
 pub fn is_flux(object: &Object) -> bool {
@@ -28,7 +29,17 @@ pub(crate) fn is_exported(object: &Object) -> bool {
 pub(crate) fn concerns_tenancy(object: &Object) -> bool {
     match object.kind() {
         "Namespace" | "RoleBinding" | "ClusterRoleBinding" | "FluxInstance" => true,
-        "Deployment" => object.name().ends_with("-controller") || object.name() == "flux-operator",
+        "Deployment" | "StatefulSet" | "DaemonSet" => {
+            let is_controller = |name: &str| name.ends_with("-controller");
+            is_controller(object.name()) || object.name() == "flux-operator" || image_names(object).any(is_controller)
+        }
         _ => is_flux(object),
     }
+}
+
+/// The names of the images of a workload, without registry, tag and digest.
+pub(crate) fn image_names(workload: &Object) -> impl Iterator<Item = &str> {
+    let containers = workload.node.at_keys(&["spec", "template", "spec", "containers"]).map_or(&[][..], Node::items);
+    let images = containers.iter().filter_map(|container| container.get("image")?.text());
+    images.filter_map(|image| image.rsplit('/').next()?.split([':', '@']).next())
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::View;
 use crate::api::catalog::{Catalog, Product, Releases};
-use crate::flux::{Applied, CONTROLLERS, FluxVersion};
+use crate::flux::{Applied, CONTROLLER_KINDS, CONTROLLERS, FluxVersion, controller_of};
 use crate::kube::{Object, groups};
 
 /// The first release of Flux that does not serve all APIs of earlier releases.
@@ -15,10 +15,10 @@ impl<'a> View<'a> {
     ///
     /// Such a repository contains their Deployments, a kustomization that installs them, or a FluxInstance.
     pub fn shows_controllers(&self) -> bool {
-        let mut deployments = self.of_kind("apps", "Deployment");
+        let mut workloads = CONTROLLER_KINDS.iter().flat_map(|kind| self.of_kind("apps", kind));
         self.installations.iter().any(|installation| installation.brings_controllers)
             || self.of_kind(groups::FLUX_OPERATOR, "FluxInstance").next().is_some()
-            || deployments.any(|applied| CONTROLLERS.contains(&applied.object.name()))
+            || workloads.any(|applied| controller_of(applied.object).is_some())
     }
 
     /// Returns whether the cluster has a minor release of Flux, such as `(2, 7)`, or a later release.

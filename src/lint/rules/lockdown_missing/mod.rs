@@ -7,8 +7,8 @@ use self::flux_rights::cannot_use_flux;
 use self::preparation::preparation;
 use crate::base::finding::{Finding, Label, ObjectRef, Severity};
 use crate::flux::{
-    Applied, CONTROLLERS, CROSS_NAMESPACE, DEFAULT_ACCOUNT, DEFAULT_CONTROLLERS, Locks, REMOTE_BASES, components,
-    locks_of_instance, reverting_places,
+    Applied, CONTROLLER_KINDS, CONTROLLERS, CROSS_NAMESPACE, DEFAULT_ACCOUNT, DEFAULT_CONTROLLERS, Locks, REMOTE_BASES,
+    components, controller_of, locks_of_instance, reverting_places,
 };
 use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
@@ -173,13 +173,14 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let deployments = deployments(view);
     let brought = view.installations.iter().find(|installation| installation.brings_controllers);
     let lacking = if let Some(first) = deployments.first() {
-        let lacking = deployments.iter().map(|applied| (applied.object.name(), Locks::read(applied.object)));
+        let lacking = deployments.iter().map(|applied| (applied.object.name(), controller_of(applied.object), applied));
+        let lacking = lacking.filter_map(|(name, controller, of)| Some((name, controller?, Locks::read(of.object))));
         let place = brought.map(|installation| installation.place.clone());
         Some((lacking_of(lacking), place.unwrap_or_else(|| arguments(first))))
     } else {
         // The image controllers are optional, and without Deployments, it is unknown whether they are installed.
         let names = DEFAULT_CONTROLLERS.iter().copied();
-        brought.map(|brought| (lacking_of(names.map(|name| (name, brought.locks(name)))), brought.place.clone()))
+        brought.map(|brought| (lacking_of(names.map(|name| (name, name, brought.locks(name)))), brought.place.clone()))
     };
     let lacking = lacking.map(|(lacking, place)| (known_flags(view, lacking), place));
     match lacking {
@@ -198,7 +199,7 @@ fn judge_instance(view: &View<'_>, tenants: &[&str], applied: &Applied<'_>) -> O
     }
     let locks = locks_of_instance(instance);
     let names = components(instance);
-    let all = names.iter().map(|name| (*name, locks.get(*name).cloned().unwrap_or_default()));
+    let all = names.iter().map(|name| (*name, *name, locks.get(*name).cloned().unwrap_or_default()));
     let lacking = lacking_of(all);
     if lacking.is_empty() {
         return None;
@@ -325,30 +326,25 @@ fn in_words(tenants: &[&str]) -> String {
     }
 }
 
-/// The Deployments of Flux controllers on the cluster, including shards, in the order of the controllers.
+/// The workloads of Flux controllers on the cluster, including shards, in the order of the controllers.
 fn deployments<'a>(view: &View<'a>) -> Vec<Applied<'a>> {
     let homes = &view.tenancy().flux_namespaces;
     let is_home = |applied: &Applied<'_>| applied.namespace().is_some_and(|namespace| homes.contains(namespace));
-    let all = view.of_kind("apps", "Deployment");
+    let all = CONTROLLER_KINDS.iter().flat_map(|kind| view.of_kind("apps", kind)).filter(is_home);
     let mut found: Vec<(usize, Applied<'a>)> = all
-        .filter(is_home)
-        .filter_map(|applied| Some((CONTROLLERS.iter().position(|name| is_of(applied.object.name(), name))?, applied)))
+        .filter_map(|applied| {
+            let controller = controller_of(applied.object)?;
+            Some((CONTROLLERS.iter().position(|name| *name == controller)?, applied))
+        })
         .collect();
     found.sort_by_key(|(at, _)| *at);
     found.into_iter().map(|(_, applied)| applied).collect()
 }
 
-/// Returns whether a Deployment is a controller or a shard of it.
-///
-/// The name of a shard starts with the controller's name.
-fn is_of(deployment: &str, controller: &str) -> bool {
-    deployment.strip_prefix(controller).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-}
-
-fn lacking_of<'a>(controllers: impl Iterator<Item = (&'a str, Locks)>) -> Lacking {
+/// The missing flags of workloads, each with its name, its controller and its lockdown.
+fn lacking_of<'a>(workloads: impl Iterator<Item = (&'a str, &'a str, Locks)>) -> Lacking {
     let mut lacking = Lacking::new();
-    for (name, locks) in controllers {
-        let controller = CONTROLLERS.iter().find(|controller| is_of(name, controller)).copied().unwrap_or(name);
+    for (name, controller, locks) in workloads {
         for flag in locks.lacking(controller) {
             lacking.entry(flag).or_default().push(name.to_string());
         }
