@@ -2,12 +2,18 @@
 //!
 //! An escalation that a policy may forbid is reported as a warning, since only the cluster evaluates the policy.
 
+use std::collections::BTreeMap;
+
+use super::check::Check;
+use super::pattern::fits;
+use super::trial::{Trial, policy_of};
 use crate::base::finding::ObjectRef;
 use crate::cel;
 use crate::cel::{Budget, Environment, Type};
 use crate::flux::Applied;
 use crate::kube::Object;
 use crate::rbac::model::account_kind::AccountKind;
+use crate::rbac::model::subject::Account;
 use crate::text::Span;
 use crate::yaml::{Entry, Name, Node, Value};
 
@@ -34,6 +40,10 @@ pub(crate) struct Policies {
     enforced: Vec<(Name, Name)>,
     /// The kinds of constraints whose templates check the fields. Gatekeeper has no other constraints.
     templates: Vec<Name>,
+    /// The bindings of policies.
+    bindings: Vec<Object>,
+    /// The Namespaces.
+    namespaces: BTreeMap<Name, Object>,
 }
 
 /// An admission policy that checks the service accounts of objects.
@@ -53,6 +63,8 @@ pub struct Policy {
     scope: MatchScope,
     /// The kind of the binding that must enforce the policy, if the policy needs a binding.
     binding_kind: Option<Name>,
+    /// What decides whether the policy admits an object.
+    check: Check,
 }
 
 /// The objects that a policy matches.
@@ -70,13 +82,17 @@ impl Policies {
         let object = applied.object;
         let text = |keys: &[&str]| object.node.at_keys(keys).and_then(Node::shared_text);
         match (object.group(), object.kind()) {
+            ("", "Namespace") => drop(self.namespaces.insert(object.name().into(), object.clone())),
             ("admissionregistration.k8s.io", kind @ ("ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy")) => {
-                self.add_if_related(applied, resources(object), Some(format!("{kind}Binding").into()), None);
+                let is_validating = kind == "ValidatingAdmissionPolicy";
+                let check = if is_validating { Check::Admission(object.clone()) } else { Check::Unknown };
+                self.add_if_related(applied, resources(object), Some(format!("{kind}Binding").into()), check);
             }
             ("admissionregistration.k8s.io", kind @ "ValidatingAdmissionPolicyBinding") => {
                 let actions = items(object.node.at_keys(&["spec", "validationActions"]));
                 if let Some(name) = text(&["spec", "policyName"]).filter(|_| has(&actions, "Deny")) {
                     self.enforced.push((kind.into(), name));
+                    self.bindings.push(object.clone());
                 }
             }
             ("admissionregistration.k8s.io", kind @ "MutatingAdmissionPolicyBinding") => {
@@ -84,23 +100,34 @@ impl Policies {
             }
             ("policies.kyverno.io", _) => {
                 let actions = items(object.node.at_keys(&["spec", "validationActions"]));
-                if actions.is_empty() || has(&actions, "Deny") {
-                    self.add_if_related(applied, resources(object), None, None);
+                let is_enforced = text(&["spec", "evaluation", "admission", "enabled"]).as_deref() != Some("false");
+                if is_enforced && (actions.is_empty() || has(&actions, "Deny")) {
+                    let names = ["matchConstraints", "matchConditions", "variables", "validations"];
+                    let fields = names.into_iter().filter_map(|key| Some((key, object.node.at_keys(&["spec", key])?)));
+                    let check = policy_of(fields).map_or(Check::Unknown, Check::Expressions);
+                    self.add_if_related(applied, resources(object), None, check);
                 }
             }
             ("kyverno.io", "ClusterPolicy") => self.add_kyverno(applied, None),
             ("kyverno.io", "Policy") => self.add_kyverno(applied, applied.namespace()),
             (CONSTRAINTS, _) => {
-                let is_enforced = text(&["spec", "enforcementAction"]).is_none_or(|action| &*action == "deny");
+                let is_enforced = match text(&["spec", "enforcementAction"]).as_deref() {
+                    None | Some("deny") => true,
+                    Some("scoped") => denies_in_webhook(object),
+                    _ => false,
+                };
                 let matching = object.node.at_keys(&["spec", "match"]);
                 if is_enforced && !matching.is_some_and(is_evaded_constraint) {
                     let kinds = matching.and_then(|matching| matching.get("kinds")).map_or(&[][..], Node::items);
                     let namespaces = || items(matching.and_then(|matching| matching.get("namespaces")));
                     let kinds = kinds.iter().map(|item| (items(item.get("kinds")), namespaces())).collect();
-                    self.push(applied, (true, true), MatchScope::Kinds(kinds), None, None);
+                    let check = Check::Constraint(matching.cloned());
+                    self.push(applied, (true, true), MatchScope::Kinds(kinds), None, None, check);
                 }
             }
-            ("templates.gatekeeper.sh", "ConstraintTemplate") if checks(&object.node) != (false, false) => {
+            ("templates.gatekeeper.sh", "ConstraintTemplate")
+                if checks(&object.node) != (false, false) && may_violate(&object.node) =>
+            {
                 self.templates.extend(text(&["spec", "crd", "spec", "names", "kind"]));
             }
             _ => {}
@@ -123,22 +150,18 @@ impl Policies {
             let listed = listed.chain([matching]).filter(|one| one.get("subjects").is_none());
             let resources = listed.filter_map(|one| one.get("resources")).filter(|one| !is_evaded(one));
             let scope = resources.map(|one| (items(one.get("kinds")), items(one.get("namespaces")))).collect();
-            self.push(applied, checked, MatchScope::Kinds(scope), None, namespace.map(Name::from));
+            let spec = object.node.get("spec").cloned();
+            let check = spec.map_or(Check::Unknown, |spec| Check::Rule { spec, rule: rule.clone() });
+            self.push(applied, checked, MatchScope::Kinds(scope), None, namespace.map(Name::from), check);
         }
     }
 
     /// Adds a policy, if it mentions `serviceAccountName` or `url`.
-    fn add_if_related(
-        &mut self,
-        applied: &Applied<'_>,
-        scope: MatchScope,
-        binding_kind: Option<Name>,
-        namespace: Option<Name>,
-    ) {
+    fn add_if_related(&mut self, applied: &Applied<'_>, scope: MatchScope, binding_kind: Option<Name>, check: Check) {
         let checked =
             applied.object.node.get("spec").filter(|spec| !never_refuses(spec)).map(checks).unwrap_or_default();
         if checked != (false, false) {
-            self.push(applied, checked, scope, binding_kind, namespace);
+            self.push(applied, checked, scope, binding_kind, None, check);
         }
     }
 
@@ -149,14 +172,25 @@ impl Policies {
         scope: MatchScope,
         binding_kind: Option<Name>,
         namespace: Option<Name>,
+        check: Check,
     ) {
         let (reference, place) = (applied.object.reference(), applied.by.place(applied.object.span()));
-        self.all.push(Policy { reference, place, namespace, checks_accounts, checks_urls, scope, binding_kind });
+        self.all.push(Policy { reference, place, namespace, checks_accounts, checks_urls, scope, binding_kind, check });
     }
 
     /// A policy that may reject an object of a kind in a namespace because of the account that the object names.
     pub(crate) fn forbids(&self, kind: AccountKind<'_>, namespace: &str) -> Option<&Policy> {
         self.find(kind, namespace, |policy| policy.checks_accounts)
+    }
+
+    /// Returns whether no policy may reject the creation of an object of a kind in a namespace by a user because of the account that
+    /// the object names.
+    pub(crate) fn admit(&self, kind: AccountKind<'_>, namespace: &str, user: &Account, account: Option<&str>) -> bool {
+        let Some(trial) = Trial::new(kind, namespace, self.namespaces.get(namespace), user, account) else {
+            return false;
+        };
+        let is_wanted = |policy: &Policy| policy.checks_accounts && !policy.check.admits(&trial, &self.bindings);
+        self.find(kind, namespace, is_wanted).is_none()
     }
 
     /// A policy that may reject a source because of its address.
@@ -165,14 +199,14 @@ impl Policies {
     }
 
     fn find(&self, kind: AccountKind<'_>, namespace: &str, is_wanted: impl Fn(&Policy) -> bool) -> Option<&Policy> {
-        self.all.iter().filter(|policy| is_wanted(policy)).find(|policy| {
+        self.all.iter().find(|policy| {
             let reference = &policy.reference;
             let is_enforced = policy.binding_kind.as_ref().is_none_or(|binding| {
                 self.enforced.iter().any(|(enforcing, name)| enforcing == binding && *name == reference.name)
             });
             let is_here = policy.namespace.as_ref().is_none_or(|own| &**own == namespace);
             let has_template = reference.group() != CONSTRAINTS || self.templates.contains(&reference.kind);
-            is_enforced && is_here && has_template && policy.scope.matches(kind, namespace)
+            is_enforced && is_here && has_template && policy.scope.matches(kind, namespace) && is_wanted(policy)
         })
     }
 }
@@ -282,17 +316,18 @@ fn has(list: &[Name], item: &str) -> bool {
     list.iter().any(|own| &**own == item)
 }
 
-/// Returns whether a text matches a pattern with the wildcard `*`.
-fn fits(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
-    for part in middle {
-        let Some((_, after)) = rest.split_once(part) else { return false };
-        rest = after;
-    }
-    rest.ends_with(last)
+/// Returns whether a constraint denies requests to the webhook of Gatekeeper.
+fn denies_in_webhook(constraint: &Object) -> bool {
+    let actions = constraint.node.at_keys(&["spec", "scopedEnforcementActions"]).map_or(&[][..], Node::items);
+    actions.iter().filter(|one| one.get("action").and_then(Node::text) == Some("deny")).any(|one| {
+        let mut points = one.get("enforcementPoints").map_or(&[][..], Node::items).iter();
+        points.any(|point| matches!(point.get("name").and_then(Node::text), Some("*" | "validation.gatekeeper.sh")))
+    })
+}
+
+/// Returns whether a template of constraints has a rule for violations, in Rego or as expressions.
+fn may_violate(template: &Node) -> bool {
+    ["violation", "K8sNativeValidation"].iter().any(|word| mentions(template, word))
 }
 
 /// Returns whether a node mentions `serviceAccountName`, and whether it mentions `url`.

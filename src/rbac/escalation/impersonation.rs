@@ -25,6 +25,9 @@ const COMMANDS: [(&str, &[&str]); 4] = [
     ("pods/ephemeralcontainers", &["update", "patch"]),
 ];
 
+/// The maximum number of accounts of a namespace for which policies are evaluated.
+const MAX_TRIALS: usize = 32;
+
 /// A way to assume another identity.
 #[derive(Debug, Clone)]
 pub struct Impersonation<'a> {
@@ -199,17 +202,30 @@ impl Rbac {
         let kind = applier.kind;
         let Some((grant, actors)) = self.actors_by_object(account, scope, kind) else { return };
         let forbidden_by = self.policies.forbids(kind, scope);
+        // The policies are certain about the creation of an object, but not about a change.
+        let may_create = grant.rule.verbs.iter().any(|verb| matches!(&**verb, "create" | "*"));
+        let is_admitted = |namespace: &str, named: Option<&str>| {
+            forbidden_by.is_some() && may_create && self.policies.admit(kind, namespace, account, named)
+        };
         if let DefaultIdentity::Controller(controller) = identity {
             let to = Actor::Account(controller.clone());
+            let namespace = if scope.is_empty() { &account.namespace } else { scope };
+            let forbidden_by = forbidden_by.filter(|_| !is_admitted(namespace, None));
             found.push(Impersonation { to, method: Method::Controller(kind.kind), grants: vec![grant], forbidden_by });
         }
+        let method = Method::ServiceAccountName(kind.kind);
         for to in actors {
-            found.push(Impersonation {
-                to,
-                method: Method::ServiceAccountName(kind.kind),
-                grants: vec![grant],
-                forbidden_by,
-            });
+            let accounts = match &to {
+                Actor::AccountsOf(namespace) if forbidden_by.is_some() => self.accounts(namespace),
+                Actor::AllAccounts if forbidden_by.is_some() => self.most_powerful(|_| true),
+                _ => Vec::new(),
+            };
+            let others = accounts.into_iter().filter(|one| one != account && !self.has_rights_of_namespace(one));
+            let admitted = others.take(MAX_TRIALS).filter(|one| is_admitted(&one.namespace, Some(&one.name)));
+            for to in admitted.map(Actor::Account) {
+                found.push(Impersonation { to, method, grants: vec![grant], forbidden_by: None });
+            }
+            found.push(Impersonation { to, method, grants: vec![grant], forbidden_by });
         }
     }
 
