@@ -10,7 +10,7 @@ use crate::text::Index;
 /// The maximum number of schemas that a validation applies.
 const MAX_COST: u64 = 1_000_000;
 /// The maximum number of pairs of a schema and a value.
-const MAX_PAIRS: usize = 100_000;
+pub(super) const MAX_PAIRS: usize = 100_000;
 /// The maximum depth of schemas within each other, including references.
 const MAX_DEPTH: usize = 200;
 
@@ -21,7 +21,7 @@ static NAME: Value = Value::Null;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cost {
     /// The cost is within the limits.
-    Affordable,
+    Affordable(u64),
     /// The cost exceeds a limit.
     TooHigh,
     /// The schema has a reference that is not followed.
@@ -32,7 +32,7 @@ pub(super) enum Cost {
 pub(super) fn cost(schema: &Value, instance: &Value) -> Cost {
     let mut costs = Costs { root: schema, known: Index::default(), pairs: 0, is_open: false };
     match costs.of(schema, instance, 0) {
-        Some(_) => Cost::Affordable,
+        Some(total) => Cost::Affordable(total.max(costs.pairs as u64)),
         None if costs.is_open => Cost::Unknown,
         None => Cost::TooHigh,
     }

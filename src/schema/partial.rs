@@ -5,7 +5,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::paths::LocationSegment;
 use serde_json::Value;
 
-use super::cost::{Cost, cost};
+use super::cost::{Cost, MAX_PAIRS, cost};
 use super::{Checker, Instance};
 use crate::base::finding::Finding;
 use crate::yaml::{self, Node, Reader, Style};
@@ -77,14 +77,24 @@ impl PartialChecker {
         Ok(Self { checker, is_open: preparation.is_open })
     }
 
-    /// The certain mismatches of a document; an error if the validation is too expensive.
+    /// The certain mismatches of a document; an error if the validation is too expensive. `budget` is the remaining cost of all
+    /// validations.
     ///
     /// `is_open` is whether the document may have further, unknown entries.
-    pub fn check(&self, document: &Node, is_open: bool) -> Result<Vec<PartialMismatch>, NoJudgement> {
+    pub fn check(&self, document: &Node, is_open: bool, budget: &mut u64) -> Result<Vec<PartialMismatch>, NoJudgement> {
+        let mut spend = |cost: u64| {
+            let left = budget.checked_sub(cost);
+            *budget = left.unwrap_or_default();
+            left.map(|_| ()).ok_or(NoJudgement::Limit("takes too long for all releases"))
+        };
+        spend(document.size() as u64)?;
         let instance = yaml::to_json(document, Reader::Kustomize);
         match cost(&self.checker.schema, &instance) {
-            Cost::Affordable => {}
-            Cost::TooHigh => return Err(NoJudgement::Limit("is too complex")),
+            Cost::Affordable(cost) => spend(cost)?,
+            Cost::TooHigh => {
+                spend(MAX_PAIRS as u64)?;
+                return Err(NoJudgement::Limit("is too complex"));
+            }
             Cost::Unknown => return Err(NoJudgement::Unsupported("has a reference that the linter does not follow")),
         }
         let is_partial = is_open || self.is_open || has_unknown(document);

@@ -50,16 +50,40 @@ pub struct ValuesFault {
     pub message: String,
 }
 
+/// The parsed texts of ConfigMaps, by the address and the position of the text. The nodes keep the addresses of the texts.
+#[derive(Debug, Default)]
+pub struct ParsedValues(Index<(usize, usize), (Node, Result<Node, String>)>);
+
+impl ParsedValues {
+    fn read(&mut self, scalar: &Node) -> Result<Node, String> {
+        let Some(text) = scalar.text() else { return read(scalar) };
+        let key = (text.as_ptr().addr(), scalar.span().range().start);
+        match self.0.get(&key) {
+            Some((known, parsed)) if known.span() == scalar.span() && known == scalar => parsed.clone(),
+            _ => {
+                let parsed = read(scalar);
+                self.0.insert(key, (scalar.clone(), parsed.clone()));
+                parsed
+            }
+        }
+    }
+}
+
 /// Merges the values of a HelmRelease. `find` returns the ConfigMap or Secret with a kind and name in the release's
 /// namespace.
 pub fn values(release: &Object, find: impl Fn(&str, &str) -> Option<Produced>) -> Values {
+    values_with(release, &mut ParsedValues::default(), find)
+}
+
+/// Merges the values of a HelmRelease, as [`values`]. `parsed` has the texts that other releases read.
+fn values_with(release: &Object, parsed: &mut ParsedValues, find: impl Fn(&str, &str) -> Option<Produced>) -> Values {
     let empty = || Node::at(Value::Map([].into()), release.span().clone());
     let spec = |key: &str| release.node.at_keys(&["spec", key]).filter(|node| !node.is_null());
     let mut inline = spec("values").filter(|node| node.is_map()).cloned().unwrap_or_else(empty);
     let mut visits = MAX_VISITS;
     let mut merged = Values { node: empty(), open: false, faults: Vec::new(), limit: None };
     for reference in spec("valuesFrom").map_or(&[][..], Node::items) {
-        if let Err(fault) = merged.take(reference, &mut inline, &mut visits, &find) {
+        if let Err(fault) = merged.take(reference, &mut inline, &mut visits, parsed, &find) {
             merged.faults.push(fault);
         }
     }
@@ -73,6 +97,7 @@ impl Values {
         reference: &Node,
         inline: &mut Node,
         visits: &mut usize,
+        parsed: &mut ParsedValues,
         find: impl Fn(&str, &str) -> Option<Produced>,
     ) -> Result<(), ValuesFault> {
         let said = |key: &str| reference.get(key).and_then(Node::text).filter(|text| !text.is_empty());
@@ -122,7 +147,7 @@ impl Values {
             self.open = true;
             return Ok(());
         };
-        let read = read(known).map_err(|message| fault("name", format!("the ConfigMap `{name}`: {message}")))?;
+        let read = parsed.read(known).map_err(|message| fault("name", format!("the ConfigMap `{name}`: {message}")))?;
         self.node = merge(&self.node, &read);
         Ok(())
     }

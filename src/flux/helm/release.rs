@@ -1,6 +1,6 @@
 //! The values of a HelmRelease on its cluster.
 
-use super::{Values, values};
+use super::{ParsedValues, Values, values_with};
 use crate::flux::cluster::applied_set::Applied;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::kube::groups;
@@ -10,13 +10,18 @@ impl Cluster {
     ///
     /// An unknown value, such as a value of a Secret, has the style `Unknown`, or `Values::open` is set.
     pub fn values(&self, release: &Applied<'_>) -> Option<Values> {
+        self.values_with(release, &mut ParsedValues::default())
+    }
+
+    /// The merged values of a HelmRelease, as [`Cluster::values`]. `parsed` has the texts that other releases read.
+    pub fn values_with(&self, release: &Applied<'_>, parsed: &mut ParsedValues) -> Option<Values> {
         let object = release.object;
         if !object.is(groups::HELM, "HelmRelease") {
             return None;
         }
         let namespace = object.namespace().or(release.completion.target_namespace.as_deref()).unwrap_or_default();
         let by = (object.span(), &release.by.reference);
-        Some(values(object, |kind, name| {
+        Some(values_with(object, parsed, |kind, name| {
             self.lookups.find((kind, namespace, name), release.by.target.as_ref(), &self.applied_sets, by)
         }))
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use arcstr::ArcStr;
 
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::helm::{Chart, ChartFiles, NoChart, Values, coalesce, validates};
+use crate::flux::helm::{Chart, ChartFiles, Mismatch, NoChart, ParsedValues, Values, coalesce, validates};
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::groups;
 use crate::lint::facts::distinct::memory_address;
@@ -14,7 +14,7 @@ use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::schema::{NoJudgement, PartialChecker, PartialMismatch};
 use crate::text::{File, Index};
-use crate::yaml::Node;
+use crate::yaml::{Name, Node, Value};
 
 declare! {
     /// The values of a HelmRelease do not match the schema of its chart.
@@ -106,7 +106,14 @@ declare! {
 }
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
-    let mut charts = Charts::default();
+    let mut charts = Charts {
+        read: Index::default(),
+        checkers: Index::default(),
+        known: Index::default(),
+        judged: Index::default(),
+        parsed: ParsedValues::default(),
+        budget: MAX_COST,
+    };
     let mut findings: Vec<Finding> = Vec::new();
     let mut reported: BTreeMap<(Place, String), usize> = BTreeMap::new();
     for view in fleet.views {
@@ -137,14 +144,59 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
 /// A position: the root of its copy, the path and the offset.
 type Place = (Option<ArcStr>, String, usize);
 
+/// The cost of the validations that any repository may need.
+const MAX_COST: u64 = 20_000_000;
+
+/// The cost that each release adds to the limit: large fleets have many releases.
+const COST_OF_RELEASE: u64 = 20_000;
+
 /// The charts of all clusters, and their compiled schemas.
-#[derive(Default)]
 struct Charts {
     read: Index<String, Option<Arc<Chart>>>,
     /// The schemas by the address of their text.
     checkers: Index<usize, Arc<Result<PartialChecker, NoJudgement>>>,
     /// The mismatches of releases without `valuesFrom`, by the address of the release and the chart.
     known: Index<(usize, String), Arc<[Finding]>>,
+    /// The results of the schemas of a chart with its subcharts, by the chart, whether there may be more values, and the values. The nodes keep the
+    /// addresses of the values.
+    judged: Index<(String, bool, Identity), (Node, Arc<Judged>)>,
+    /// The parsed texts of ConfigMaps.
+    parsed: ParsedValues,
+    /// The remaining cost of all validations.
+    budget: u64,
+}
+
+/// The results of the schemas of a chart with its subcharts, or the values of a subchart that are not a mapping.
+type Judged = Result<Vec<OfSchema>, Mismatch>;
+
+/// The result of a schema for some values.
+struct OfSchema {
+    schema: File,
+    chart: ArcStr,
+    /// The names of subcharts whose contents are unknown.
+    unknown: Vec<ArcStr>,
+    /// The path of the values.
+    path: Vec<String>,
+    result: Result<Vec<PartialMismatch>, NoJudgement>,
+}
+
+/// The identity of values: the keys at the root, each with the address of its list or the position and text of its scalar.
+type Identity = Vec<(Name, usize, Option<Name>)>;
+
+fn identity(values: &Node) -> Identity {
+    let entries = values.entries().iter().map(|entry| {
+        let (address, text) = match &entry.node.value {
+            Value::Map(entries) => (entries.address(), None),
+            Value::Seq(items) => (items.address(), None),
+            Value::Scalar(text, style) => {
+                let span = entry.node.span();
+                let place = format!("{style:?} {} {text}", span.file().path());
+                (span.range().start, Some(place.into()))
+            }
+        };
+        (entry.key.clone(), address, text)
+    });
+    entries.collect()
 }
 
 impl Charts {
@@ -194,7 +246,8 @@ fn judge(
     let key = (memory_address(object), files.id.clone());
     let known = charts.known.get(&key).filter(|_| !reads_others).cloned();
     let all = known.unwrap_or_else(|| {
-        let values = cluster.values(applied);
+        charts.budget = charts.budget.saturating_add(COST_OF_RELEASE);
+        let values = cluster.values_with(applied, &mut charts.parsed);
         if let Some(at) = values.as_ref().and_then(|values| values.limit.as_ref()) {
             let release = object.reference();
             let message = format!("the target paths of {release} visit too many values, so they are not checked");
@@ -229,9 +282,20 @@ struct Release<'a> {
 
 impl Release<'_> {
     fn judge(&self, chart: &Chart, charts: &mut Charts, found: &mut Findings) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        match coalesce(chart, &self.values.node) {
-            Ok((chart, values)) => self.judge_chart(&chart, &values, &mut Vec::new(), charts, found, &mut findings),
+        let key = (self.files.id.clone(), self.values.open, identity(&self.values.node));
+        let known = charts.judged.get(&key).map(|(_, judged)| judged.clone());
+        let judged = known.unwrap_or_else(|| {
+            let judged = coalesce(chart, &self.values.node).map(|(chart, values)| {
+                let mut results = Vec::new();
+                self.judge_chart(&chart, &values, &mut Vec::new(), charts, &mut results);
+                results
+            });
+            let judged = Arc::new(judged);
+            charts.judged.insert(key, (self.values.node.clone(), judged.clone()));
+            judged
+        });
+        match &*judged {
+            Ok(results) => results.iter().flat_map(|result| self.findings(result, found)).collect(),
             Err(mismatch) => {
                 let message = format!(
                     "{} has a value for subchart `{}` of chart `{}` that is not a mapping",
@@ -240,10 +304,9 @@ impl Release<'_> {
                     chart.name
                 );
                 let finding = Finding::error(RULE.id, mismatch.node.span().clone(), message);
-                findings.push(finding.help(RESULT).about(self.applied.object.reference()));
+                vec![finding.help(RESULT).about(self.applied.object.reference())]
             }
         }
-        findings
     }
 
     /// Validates the values of a chart and its subcharts. `path` is the path of the values.
@@ -253,44 +316,54 @@ impl Release<'_> {
         values: &Node,
         path: &mut Vec<String>,
         charts: &mut Charts,
-        found: &mut Findings,
-        findings: &mut Vec<Finding>,
+        results: &mut Vec<OfSchema>,
     ) {
         if let Some(schema) = &chart.schema {
             let is_open = self.values.open || chart.imports;
             let checker = charts.checker(schema);
             let compiled = (*checker).as_ref().map_err(|why| *why);
-            match compiled.and_then(|checker| checker.check(values, is_open)) {
-                Ok(mismatches) => {
-                    let known = mismatches.into_iter().filter(|mismatch| !is_of_unknown(chart, mismatch));
-                    findings.extend(known.filter_map(|mismatch| self.finding(chart, schema, path, mismatch)));
-                }
-                Err(NoJudgement::Unsupported(why)) => {
-                    found.unchecked(format!("values of chart `{}`, since its schema {why}", chart.name));
-                }
-                // A schema that turns the check off must not do so silently.
-                Err(NoJudgement::Limit(why)) => {
-                    let name = &chart.name;
-                    let message =
-                        format!("the schema of chart `{name}` {why}, so the linter does not check its values");
-                    let finding = Finding::error(RULE.id, schema.first_line(), message);
-                    let help = "simplify the schema, or except the finding";
-                    findings.push(finding.help(help).about(self.applied.object.reference()));
-                }
-            }
+            results.push(OfSchema {
+                schema: schema.clone(),
+                chart: chart.name.clone(),
+                unknown: chart.unknown.clone(),
+                path: path.clone(),
+                result: compiled.and_then(|checker| checker.check(values, is_open, &mut charts.budget)),
+            });
         }
         for subchart in &chart.subcharts {
             let Some(own) = values.get(&subchart.chart.name).filter(|own| own.is_map()) else { continue };
             path.push(subchart.chart.name.to_string());
-            self.judge_chart(&subchart.chart, own, path, charts, found, findings);
+            self.judge_chart(&subchart.chart, own, path, charts, results);
             path.pop();
         }
     }
 
+    /// The findings of the result of a schema.
+    fn findings(&self, of: &OfSchema, found: &mut Findings) -> Vec<Finding> {
+        let name = &of.chart;
+        match &of.result {
+            Ok(mismatches) => {
+                let known = mismatches.iter().filter(|mismatch| !is_of_unknown(&of.unknown, mismatch));
+                known.filter_map(|mismatch| self.finding(of, mismatch)).collect()
+            }
+            Err(NoJudgement::Unsupported(why)) => {
+                found.unchecked(format!("values of chart `{name}`, since its schema {why}"));
+                Vec::new()
+            }
+            // A schema that turns the check off must not do so silently.
+            Err(NoJudgement::Limit(why)) => {
+                let message = format!("the schema of chart `{name}` {why}, so the linter does not check its values");
+                let finding = Finding::error(RULE.id, of.schema.first_line(), message);
+                let help = "simplify the schema, or except the finding";
+                vec![finding.help(help).about(self.applied.object.reference())]
+            }
+        }
+    }
+
     /// The finding of a mismatch; `None` if unknown values may replace the value.
-    fn finding(&self, chart: &Chart, schema: &File, path: &[String], mismatch: PartialMismatch) -> Option<Finding> {
+    fn finding(&self, of: &OfSchema, mismatch: &PartialMismatch) -> Option<Finding> {
         let release = self.applied.object;
-        let whole: Vec<&str> = path.iter().chain(&mismatch.path).map(String::as_str).collect();
+        let whole: Vec<&str> = of.path.iter().chain(&mismatch.path).map(String::as_str).collect();
         let inline = release.node.at_keys(&["spec", "values"]);
         if self.values.open && inline.is_none_or(|inline| at_path(inline, &whole).is_none()) {
             return None;
@@ -303,7 +376,7 @@ impl Release<'_> {
         let message = format!(
             "{} has values that do not match the schema of chart `{}`: {}",
             release.reference(),
-            chart.name,
+            of.chart,
             mismatch.finding.message.replace("the document", "`values`")
         );
         let help = match &mismatch.finding.help {
@@ -311,7 +384,7 @@ impl Release<'_> {
             Some(help) => format!("{help}; {RESULT}"),
             None => RESULT.to_owned(),
         };
-        let found_at = mismatch.finding.at.span;
+        let found_at = mismatch.finding.at.span.clone();
         // Helm also validates the default values of the chart.
         let finding = match own {
             Some(_) if !mismatch.is_missing => Finding::error(RULE.id, found_at, message),
@@ -327,7 +400,7 @@ impl Release<'_> {
             }
         };
         let mut finding = finding.help(help).about(release.reference());
-        finding.related.push(Label::new(schema.span(0..0), "the schema is here"));
+        finding.related.push(Label::new(of.schema.span(0..0), "the schema is here"));
         Some(finding)
     }
 }
@@ -336,8 +409,8 @@ impl Release<'_> {
 const RESULT: &str = "helm-controller neither installs nor upgrades the release until its values match the schema";
 
 /// Returns whether a mismatch depends on a subchart with unknown contents.
-fn is_of_unknown(chart: &Chart, mismatch: &PartialMismatch) -> bool {
-    chart.unknown.iter().any(|name| {
+fn is_of_unknown(unknown: &[ArcStr], mismatch: &PartialMismatch) -> bool {
+    unknown.iter().any(|name| {
         mismatch.path.first().is_some_and(|first| **first == **name)
             || mismatch.path.is_empty()
                 && mismatch.is_missing

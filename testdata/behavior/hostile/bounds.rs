@@ -523,3 +523,28 @@ fn the_tree_of_a_deep_graph_is_limited() {
     assert!(answer.out.contains("the tree is too large"), "{}", answer.out.len());
     assert!(answer.out.len() < 10 << 20, "{}", answer.out.len());
 }
+
+/// Each schema has two references to the one before, so that the last one is expensive, but not too expensive alone.
+#[test]
+fn an_expensive_schema_that_many_releases_use() {
+    let repository = Repository::new();
+    let release = |at| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: r{at}, namespace: flux-system}}\n\
+             spec: {{interval: 1h, values: {{at: {at}}}, chart: {{spec: {{chart: ./charts/web, sourceRef: {{kind: \
+             GitRepository, name: flux-system}}}}}}}}\n---\n"
+        )
+    };
+    let schema = |at: usize| {
+        let before = format!("{{\"$ref\": \"#/$defs/d{}\"}}", at - 1);
+        format!("\"d{at}\": {{\"allOf\": [{before}, {before}]}},")
+    };
+    let schemas = many(15, |at| schema(at + 1));
+    repository.write("clusters/a/releases.yaml", &many(220, release));
+    repository.write("charts/web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n");
+    repository.write(
+        "charts/web/values.schema.json",
+        &format!("{{\"$defs\": {{{schemas} \"d0\": {{\"type\": \"object\"}}}}, \"$ref\": \"#/$defs/d15\"}}"),
+    );
+    assert_refused(&repository, "takes too long for all releases");
+}
