@@ -1,6 +1,7 @@
 //! The result of a check: findings, and the number of undecided facts.
 
 use std::collections::BTreeMap;
+use std::mem::take;
 
 use crate::base::finding::Finding;
 use crate::flux::Cluster;
@@ -28,19 +29,40 @@ impl Findings {
         self.findings.push(finding);
     }
 
-    /// Removes findings that are equal to an earlier finding.
+    /// Removes findings that are equal to an earlier finding, which gets their clusters.
     ///
-    /// `n` Kustomizations of one directory may apply `n` objects each from the same positions.
+    /// `n` Kustomizations of one directory may apply `n` objects each from the same positions, on `n` clusters.
     fn remove_repeated(&mut self) {
         let mut first: Index<_, usize> = Index::default();
-        let mut are_new: Vec<bool> = Vec::with_capacity(self.findings.len());
+        let mut earlier: Vec<usize> = Vec::with_capacity(self.findings.len());
         for (at, finding) in self.findings.iter().enumerate() {
-            let key = (finding.at.span.order(), finding.rule, &finding.message, &finding.clusters);
-            let earlier = *first.entry_or(key, || at);
-            are_new.push(earlier == at || self.findings[earlier] != *finding);
+            let key = (finding.at.span.order(), finding.rule, &finding.message, finding.clusters.is_empty());
+            earlier.push(*first.entry_or(key, || at));
+        }
+        drop(first);
+        let mut are_new: Vec<bool> = Vec::with_capacity(self.findings.len());
+        for (at, earlier) in earlier.into_iter().enumerate() {
+            let Some((before, [finding, ..])) = self.findings.split_at_mut_checked(at) else { break };
+            let Some(earlier) = before.get_mut(earlier) else {
+                are_new.push(true);
+                continue;
+            };
+            let (clusters, mut all) = (take(&mut finding.clusters), take(&mut earlier.clusters));
+            let is_same = *earlier == *finding;
+            if is_same {
+                all.extend(clusters.into_iter().filter(|cluster| all.last() != Some(cluster)).collect::<Vec<_>>());
+            } else {
+                finding.clusters = clusters;
+            }
+            earlier.clusters = all;
+            are_new.push(!is_same);
         }
         let mut are_new = are_new.into_iter();
         self.findings.retain(|_| are_new.next() == Some(true));
+        for finding in &mut self.findings {
+            finding.clusters.sort();
+            finding.clusters.dedup();
+        }
     }
 
     /// Counts a fact that the check cannot decide, with the reason, such as the rights of a role that a chart contains.

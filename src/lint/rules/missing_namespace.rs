@@ -5,6 +5,7 @@ use std::mem;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind, is_flux};
 use crate::kube::{Object, ObjectId, groups};
+use crate::lint::facts::distinct::memory_address;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::order::definitions::may_be_installed;
@@ -84,29 +85,32 @@ declare! {
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let all: Vec<(Vec<Missing<'_>>, Findings)> = fleet.of_views(judge);
-    let each = all.iter().flat_map(|(missing, _)| missing).map(|(_, namespace, _, remedy)| (*remedy, *namespace));
+    let each = all.iter().flat_map(|(missing, _)| missing).map(|missing| (missing.remedy, missing.namespace));
     let each: BTreeSet<(Remedy, &Name)> = each.collect();
     let are_several = |remedy: &Remedy| each.iter().filter(|(one, _)| one == remedy).count() > 1;
     let several: Vec<Remedy> = Remedy::ALL.into_iter().filter(are_several).collect();
     for (missing, of_view) in all {
         found.merge(of_view);
+        let Some(view) = missing.first().map(|missing| missing.view) else { continue };
         // If another cluster receives a namespace, this cluster probably lacks the namespace by mistake.
         let elsewhere = |namespace: &str| {
             fleet.distinct().find_map(|view| Some((view, view.find("", "Namespace", "", namespace)?.by)))
         };
-        let providers: Vec<_> = missing.iter().map(|(_, namespace, ..)| elsewhere(namespace)).collect();
-        for ((view, _, findings, remedy), provider) in missing.into_iter().zip(&providers) {
+        let providers: Vec<_> = missing.iter().map(|missing| elsewhere(missing.namespace)).collect();
+        let (mut users, failed) = (users(view), FailedAppliers::of(view));
+        for (missing, provider) in missing.into_iter().zip(&providers) {
             let is_absent = |other: &View<'_>, by: &Applier| {
                 let of_one = providers.iter().flatten().filter(|(_, one)| one.reference == by.reference).count();
                 of_one > 1 && lacks(view, other, by)
             };
             let absent = provider.filter(|(other, by)| is_absent(other, by));
-            for (at, finding) in findings.into_iter().enumerate() {
+            let users = users.remove(&**missing.namespace).unwrap_or_default();
+            for (at, finding) in missing.findings(users, &failed).enumerate() {
                 found.push(match absent {
                     // This finding counts namespaces.
                     Some(_) if at > 0 => break,
                     Some((other, by)) => of_absent_applier(finding, view, other, by),
-                    None if several.contains(&remedy) => remedy.of_several(finding),
+                    None if several.contains(&missing.remedy) => missing.remedy.of_several(finding),
                     None => finding,
                 });
             }
@@ -139,8 +143,42 @@ fn of_absent_applier(finding: Finding, view: &View<'_>, other: &View<'_>, by: &A
 /// The kinds of objects that Flux reads.
 const INPUTS: [&str; 2] = ["ConfigMap", "Secret"];
 
-/// A cluster, with a namespace that it does not receive, the findings of the objects that need it, and the remedy.
-type Missing<'a> = (&'a View<'a>, &'a Name, Vec<Finding>, Remedy);
+/// A namespace that a cluster does not receive.
+struct Missing<'a> {
+    view: &'a View<'a>,
+    namespace: &'a Name,
+    /// The first use of the namespace.
+    usage: Use<'a>,
+    remedy: Remedy,
+}
+
+impl<'a> Missing<'a> {
+    /// The findings of the objects that use the namespace in the same way.
+    fn findings(
+        &self,
+        users: Vec<(Applied<'a>, Use<'a>)>,
+        failed: &FailedAppliers<'_, '_>,
+    ) -> impl Iterator<Item = Finding> {
+        let Self { view, namespace, usage, .. } = *self;
+        let users = users.into_iter().filter(move |(_, other)| mem::discriminant(other) == mem::discriminant(&usage));
+        // Many appliers may apply one object.
+        let mut seen: Index<(usize, u32, usize), ()> = Index::default();
+        let users = users.filter(move |(applied, _)| {
+            let place = applied.by.place(applied.object.span());
+            let (path, start, _) = place.order();
+            seen.insert((memory_address(applied.object), start, path.as_ptr().addr()), ()).is_none()
+        });
+        let failure = failed.failure(ObjectId { group: "", kind: "Namespace", namespace: "", name: namespace });
+        users.map(move |(applied, usage)| {
+            let (mut finding, _) = finding(view, namespace, &applied, usage);
+            finding.clusters.push(view.receiver.to_string().into());
+            match &failure {
+                Some(follows) => finding.following(follows.clone()),
+                None => finding,
+            }
+        })
+    }
+}
 
 /// The remedy for a missing namespace.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -199,7 +237,6 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
     let mut judged: Index<Name, ()> = Index::default();
     let is_home_unknown = view.receiver.cluster.evidence.lacks_bootstrap && !view.shows_controllers();
     let homes = LazyCell::new(|| possible_homes(view));
-    let failed = FailedAppliers::of(view);
     let of_objects = view.namespaces().map(|(namespace, applied)| (namespace, applied, Use::Object));
     for (namespace, applied, usage) in of_objects.chain(targets(view)) {
         if judged.insert(namespace.clone(), ()).is_some() || is_of_platform(namespace) {
@@ -216,7 +253,7 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
             Presence::Missing if is_of_second_root(view, namespace) => {}
             Presence::Missing => {
                 let (_, remedy) = finding(view, namespace, &applied, usage);
-                missing.push((view, namespace, usage, remedy));
+                missing.push(Missing { view, namespace, usage, remedy });
             }
             Presence::Unknown(source) => {
                 found.unchecked(format!("Namespace `{namespace}`, which {source} may create"));
@@ -227,8 +264,8 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
     if missing.is_empty() {
         return Vec::new();
     }
-    let mut users = users(view);
-    missing.retain(|(_, namespace, usage, _)| {
+    let users = users(view);
+    missing.retain(|Missing { namespace, usage, .. }| {
         let users = users.get(&***namespace).map_or(&[][..], Vec::as_slice);
         let group = operator_group(view, namespace, users).filter(|_| matches!(usage, Use::Object));
         if let Some(group) = group {
@@ -236,22 +273,7 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
         }
         group.is_none()
     });
-    let with_findings = missing.into_iter().map(|(view, namespace, usage, remedy)| {
-        let is_same = |other: &Use<'_>| mem::discriminant(other) == mem::discriminant(&usage);
-        let users = users.remove(&**namespace).unwrap_or_default();
-        let users = users.into_iter().filter(|(_, usage)| is_same(usage));
-        let failure = failed.failure(ObjectId { group: "", kind: "Namespace", namespace: "", name: namespace });
-        let findings = users.map(|(applied, usage)| {
-            let (mut finding, _) = finding(view, namespace, &applied, usage);
-            finding.clusters.push(view.receiver.to_string().into());
-            match &failure {
-                Some(follows) => finding.following(follows.clone()),
-                None => finding,
-            }
-        });
-        (view, namespace, findings.collect(), remedy)
-    });
-    with_findings.collect()
+    missing
 }
 
 /// The namespaces that contain only objects of Flux and their inputs. A platform that configures Flux may create the
