@@ -1,6 +1,7 @@
 //! `build`: prints the objects that the clusters of a repository receive.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use super::error::Error;
@@ -14,7 +15,7 @@ use crate::flux::{
     Applied, ApplierKind, ApplyMode, NotBuiltReason, Receiver, Repo, SHELL_VARIABLE_SUBSTITUTED, State,
     UNDEFINED_VARIABLE,
 };
-use crate::report::build::{BuildFormat, Delivery, Secrets, write};
+use crate::report::build::{BuildFormat, Delivery, MAX_OUTPUT, Secrets, write};
 use crate::report::mask::SecretValues;
 use crate::report::{counted, one_line};
 use crate::yaml::{Node, Style, Value};
@@ -85,7 +86,12 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         streams.hide(&SecretValues::of(&repository.tree, Some(&repo)))?;
     }
     let lines = if format == BuildFormat::Json { Lines::Json } else { Lines::Data };
-    streams.write_as(lines, |out| write(&deliveries, format, secrets, out))?;
+    let written = streams.write_as(lines, |out| write(&deliveries, format, secrets, out));
+    if written.as_ref().is_err_and(|error| error.kind() == ErrorKind::FileTooLarge) {
+        let message = format!("the output has more than {} MiB, and is incomplete", MAX_OUTPUT >> 20);
+        return Err(Error::with_help(message, "pass `--cluster` or `--kustomization` to print fewer objects"));
+    }
+    written?;
     let scope = if args.kustomization.is_some() { Scope::Kustomization } else { Scope::Cluster };
     let findings = failures(&repo, &deliveries, scope);
     let failed = !findings.is_empty();

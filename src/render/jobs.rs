@@ -53,8 +53,10 @@ pub(super) fn render(
             findings.push(templates.finding(&error, MANIFEST, Some(&folder.span)));
         }
     }
-    let renderer = Renderer { fleet, values, templates, manifest };
+    let mut renderer = Renderer { fleet, values, templates, manifest };
+    let before = findings.len();
     let jobs = renderer.jobs(layout, findings);
+    renderer.templates.rendered_files = jobs.len();
     let (mut last, mut jobs): (Vec<Job>, Vec<Job>) =
         jobs.into_iter().partition(|job| job.path.rsplit('/').next() == Some(KUSTOMIZATION));
     renderer.run(&mut jobs, &BTreeMap::new(), findings);
@@ -69,6 +71,11 @@ pub(super) fn render(
         renderer.run(wave, &siblings.0, findings);
         wave.iter().filter(|job| job.made.is_written()).for_each(|job| siblings.add(&job.path));
         done += run.len();
+    }
+    // The steps of templates that render in parallel are not in order, so that any file may be the first to fail.
+    if renderer.templates.are_exhausted() {
+        findings.truncate(before);
+        findings.push(renderer.templates.exhaustion(layout.manifest.span().clone()));
     }
     jobs.append(&mut last);
     jobs.sort_by(|a, b| (&a.path, a.scope, &a.template).cmp(&(&b.path, b.scope, &b.template)));

@@ -3,6 +3,7 @@
 mod probe;
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,13 @@ pub use probe::Probe;
 
 /// The maximum number of instructions of a template. The largest built-in template needs a hundredth of this number.
 const FUEL: u64 = 10_000_000;
+
+/// The number of steps that the templates of any fleet may need together.
+const FUEL_OF_FLEET: u64 = 200_000_000;
+
+/// The number of steps that each rendered file adds to this limit. A template that lists all components of a tenant for each of
+/// them needs a quadratic number.
+const FUEL_OF_FILE: u64 = 10_000;
 
 /// The duration of a step that copies much memory.
 const SLOW_STEP: Duration = Duration::from_micros(20);
@@ -46,6 +54,10 @@ pub(super) struct Templates {
     files: Tree,
     /// The search for a line; `None` for a normal render.
     pub probe: Option<Probe>,
+    /// The steps of all templates so far.
+    steps: AtomicU64,
+    /// The number of files that the templates render.
+    pub rendered_files: usize,
 }
 
 /// The error of a template that calls `fail(…)`: the layout does not support a setting of fleet.yaml.
@@ -89,7 +101,8 @@ impl Templates {
         environment.add_filter("selectattr", selectattr);
         environment.add_filter("rejectattr", rejectattr);
         environment.add_filter("map", map);
-        let mut templates = Self { environment, files: layout.files.clone(), probe: None };
+        let mut templates =
+            Self { environment, files: layout.files.clone(), probe: None, steps: AtomicU64::new(0), rendered_files: 0 };
         for (path, entry) in layout.files.entries() {
             match entry {
                 Entry::Text(_) if path == MANIFEST || path == EXAMPLE || verbatim.is_match(path) => {}
@@ -134,7 +147,30 @@ impl Templates {
         if let Some(probe) = &self.probe {
             self.search(probe, name, &context);
         }
-        self.environment.get_template(name)?.render(context)
+        if self.are_exhausted() {
+            return Err(ErrorKind::OutOfFuel.into());
+        }
+        let rendered = self.environment.get_template(name)?.render_captured(context)?;
+        let steps = rendered.state().fuel_levels().map_or(0, |(steps, _)| steps);
+        self.steps.fetch_add(steps, Ordering::Relaxed);
+        Ok(rendered.into_output())
+    }
+
+    /// Returns whether all templates together need too many steps, so that further ones fail.
+    pub(super) fn are_exhausted(&self) -> bool {
+        self.steps.load(Ordering::Relaxed) > self.max_steps()
+    }
+
+    fn max_steps(&self) -> u64 {
+        FUEL_OF_FLEET.saturating_add(FUEL_OF_FILE.saturating_mul(self.rendered_files as u64))
+    }
+
+    /// The finding for templates that need too many steps together, at a place in the layout.
+    pub(super) fn exhaustion(&self, at: Span) -> Finding {
+        let limit = self.max_steps();
+        let message = format!("the templates need more than {limit} steps for all files of this fleet");
+        Finding::error(INVALID_TEMPLATE, at, message)
+            .help("simplify the templates, or split the fleet or its largest tenants")
     }
 
     /// Renders with a growing number of steps, and reports the line that each number reaches.

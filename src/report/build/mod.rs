@@ -1,6 +1,7 @@
 //! Output of the objects of clusters: manifests for `kubectl apply`, or JSON with provenance.
 
 mod delivery;
+mod limit;
 mod json;
 mod yaml;
 
@@ -8,6 +9,8 @@ use std::io::{self, Write};
 
 pub use delivery::{Delivery, Secrets};
 pub use json::schema;
+use limit::LimitedWriter;
+pub use limit::MAX_OUTPUT;
 
 /// The output format of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +21,15 @@ pub enum BuildFormat {
     Json,
 }
 
-/// Writes the objects of receivers.
+/// Writes the objects of receivers. An output of more than [`MAX_OUTPUT`] bytes is an error of the kind
+/// [`FileTooLarge`](io::ErrorKind::FileTooLarge).
 pub fn write(
     deliveries: &[Delivery<'_>],
     format: BuildFormat,
     secrets: Secrets,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let out = &mut LimitedWriter { out, left: MAX_OUTPUT };
     match format {
         BuildFormat::Yaml => yaml::write(deliveries, secrets, out),
         BuildFormat::Json => json::write(deliveries, secrets, out),
