@@ -61,9 +61,11 @@ impl TenantRepositories {
             fleet.iter().map(|(kind, namespace, name)| ((*kind).into(), (*namespace).into(), (*name).into())).collect();
         let of_fleet: BTreeSet<String> = fleet.iter().filter_map(|id| addresses.get(id)).cloned().collect();
         let own = fleet.into_iter().map(|id| (id, Origin::Fleet));
-        let others = addresses.into_iter().filter_map(|(id, address)| match of_fleet.contains(&address) {
-            true => Some((id, Origin::Fleet)),
-            false => (!is_of_project(&address)).then_some((id, Origin::Address(address))),
+        let others = addresses.into_iter().filter_map(|(id, address)| {
+            if of_fleet.contains(&address) {
+                return Some((id, Origin::Fleet));
+            }
+            (!is_of_project(&address)).then_some((id, Origin::Address(address)))
         });
         let mut found = Self {
             by_address: former.map(|all| all.by_address.clone()).unwrap_or_default(),

@@ -322,7 +322,9 @@ pub(super) fn check_clusters(views: &[View<'_>], classes: &Classes, rules: &[&Ru
     // The findings of a thousand clusters would need much memory before equal findings are merged.
     for some in numbers.chunks(CLUSTERS_AT_ONCE) {
         let found: Vec<Findings> = some.par_iter().map(|number| check((*number, &views[*number]))).collect();
-        found.into_iter().for_each(|found| all.merge(found));
+        for found in found {
+            all.merge(found);
+        }
     }
     all
 }

@@ -156,9 +156,10 @@ fn holds(conditions: &Node, trial: &Trial<'_>) -> Option<bool> {
 fn holds_one(condition: &Node, trial: &Trial<'_>) -> Option<bool> {
     let key = resolved(condition.get("key")?.text()?, trial)?;
     let value = condition.get("value")?;
-    let values: Vec<String> = match value.is_seq() {
-        true => value.items().iter().map(|one| resolved(one.text()?, trial)).collect::<Option<_>>()?,
-        false => vec![resolved(value.text()?, trial)?],
+    let values: Vec<String> = if value.is_seq() {
+        value.items().iter().map(|one| resolved(one.text()?, trial)).collect::<Option<_>>()?
+    } else {
+        vec![resolved(value.text()?, trial)?]
     };
     let is_in = values.iter().any(|one| fits(one, &key));
     match text(condition, "operator")? {
