@@ -121,8 +121,12 @@ impl Tenancy {
         fleet: &BTreeSet<(&str, &str, &str)>,
         former: Option<&TenantRepositories>,
     ) {
-        let is_of_tenant = |namespace: &str| self.tenants.contains_key(namespace);
-        self.repositories = TenantRepositories::find(received, is_of_tenant, fleet, former);
+        let tenants = &self.tenants;
+        let tenant_of = |namespace: &str| {
+            let (namespace, tenant) = tenants.get_key_value(namespace)?;
+            Some(tenant.as_deref().unwrap_or(namespace))
+        };
+        self.repositories = TenantRepositories::find(received, tenant_of, fleet, former);
     }
 
     /// Applies the configuration: the tenants of namespaces, and whether tenants share the cluster.

@@ -44,11 +44,13 @@ enum Origin {
 }
 
 impl TenantRepositories {
-    /// Finds the repositories of tenants. `is_of_tenant` returns whether a namespace belongs to a tenant, and `fleet` are the
-    /// sources of the cluster's own repository. `former` has the repositories of tenants of an earlier state.
-    pub(super) fn find(
+    /// Finds the repositories of tenants. `tenant_of` returns the tenant of a namespace, and `fleet` are the sources of the
+    /// cluster's own repository. `former` has the repositories of tenants of an earlier state.
+    ///
+    /// A repository from which Flux builds the namespaces of different tenants is not the repository of one of them.
+    pub(super) fn find<'a>(
         received: &[Applied<'_>],
-        is_of_tenant: impl Fn(&str) -> bool,
+        tenant_of: impl Fn(&str) -> Option<&'a str>,
         fleet: &BTreeSet<(&str, &str, &str)>,
         former: Option<&Self>,
     ) -> Self {
@@ -73,7 +75,9 @@ impl TenantRepositories {
             sources: own.chain(others).collect(),
             ..Self::default()
         };
+        let is_of_tenant = |namespace: &str| tenant_of(namespace).is_some();
         let mut by_platform: BTreeSet<String> = BTreeSet::new();
+        let mut shared: BTreeSet<String> = BTreeSet::new();
         for applied in received {
             let Some((id, namespace)) = source_of(applied.object, applied.namespace()).zip(applied.namespace()) else {
                 continue;
@@ -94,6 +98,9 @@ impl TenantRepositories {
                     let known = found.by_address.entry(address.clone());
                     let known = known.or_insert_with(|| TenantRepository::of(namespace, path.clone()));
                     known.paths.insert(path);
+                    if tenant_of(&known.namespace).is_some_and(|tenant| tenant_of(namespace) != Some(tenant)) {
+                        shared.insert(address.clone());
+                    }
                 }
                 _ => {}
             }
@@ -103,6 +110,7 @@ impl TenantRepositories {
                 || by_platform.range(format!("{path}/")..).next().is_some_and(|one| is_inside(one, path))
         };
         found.in_fleet.retain(|path, _| !is_of_platform(path));
+        found.by_address.retain(|address, _| !shared.contains(address));
         let Self { by_address, sources, were_in_fleet, .. } = &mut found;
         sources.retain(|_, origin| match origin {
             Origin::Fleet => !were_in_fleet.is_empty(),

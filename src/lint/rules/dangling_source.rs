@@ -108,7 +108,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 let mut finding = finding.fixed_at(missing.fix(node), |span| applied.by.place(span));
                 // An earlier revision may have applied the source, if this reference is in the root itself.
                 let is_doubtful = is_by_hand && !missing.is_certain_mistake();
-                if is_doubtful || is_not_built && missing.is_elsewhere() {
+                let is_of_other = may_be_elsewhere(view, wanted.namespace);
+                if is_doubtful || is_of_other || is_not_built && missing.is_elsewhere() {
                     finding.severity = Severity::Warning;
                 }
                 found.push(match narrowed_path(&applied) {
@@ -130,6 +131,14 @@ fn has_sources_by_hand(view: &View<'_>) -> bool {
             let id = ObjectId { group: source.group(), kind: &source.kind, namespace, name: &source.name };
             view.written.find(id).is_none()
         })
+}
+
+/// Returns whether another repository may create the sources of a namespace: it bootstraps the cluster, and this repository
+/// does not create the namespace.
+fn may_be_elsewhere(view: &View<'_>, namespace: &str) -> bool {
+    view.receiver.cluster.evidence.lacks_bootstrap
+        && !view.tenancy().flux_namespaces.contains(namespace)
+        && view.find("", "Namespace", "", namespace).is_none()
 }
 
 fn finding(applied: &Applied<'_>, node: &Node, wanted: ObjectId<'_>) -> Finding {

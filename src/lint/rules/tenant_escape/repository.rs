@@ -45,6 +45,7 @@ fn judge(view: &View<'_>, rule: &'static str, applied: &Applied<'_>, repository:
         return None;
     }
     let tenant = tenancy.tenants.get(&repository.namespace).and_then(Option::as_deref);
+    let has_name = tenant.is_some();
     let tenant = match tenant {
         Some(tenant) => format!("tenant `{tenant}`"),
         None => format!("the tenant of namespace `{}`", repository.namespace),
@@ -61,9 +62,10 @@ fn judge(view: &View<'_>, rule: &'static str, applied: &Applied<'_>, repository:
     if let Some(url) = url_place(source) {
         finding = finding.related(url, "the repository");
     }
-    // The tenant may not be able to write to the other directories of a repository, or to sign a commit.
+    // A namespace that nothing assigns to a tenant may be one of the platform. The tenant may not be able to write to the other
+    // directories of a repository, or to sign a commit.
     let is_verified = source.node.at_keys(&["spec", "verify"]).is_some_and(Node::is_map);
-    if is_verified || !repository.shares_files_with(object) {
+    if !has_name || is_verified || !repository.shares_files_with(object) {
         finding.severity = Severity::Warning;
     }
     Some(finding)
