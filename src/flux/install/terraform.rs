@@ -31,18 +31,21 @@ pub(super) fn passed_directories(builder: &Builder) -> Vec<PassedDirectory> {
     let is_code = |path: &&str| is_code_file(path) && !is_set_aside(path, |_| false);
     let files = tree.entries().map(|(path, _)| path).filter(is_code).filter_map(|path| tree.file(path).ok());
     let files = files.filter(|file| RESOURCES.iter().any(|resource| file.text().contains(resource)));
-    let mut configurations: BTreeMap<String, Vec<PassedDirectory>> = BTreeMap::new();
+    let mut configurations: BTreeMap<String, Vec<(File, Range<usize>, String)>> = BTreeMap::new();
     for file in files.take(MAX_FILES) {
-        let folder = folder_of(file.path()).to_owned();
-        for (range, value) in paths_in(file.text()) {
-            // A value that only Terraform knows may be any path.
-            let path = clamp(&known_value(builder, &folder, &value).unwrap_or_default());
-            configurations.entry(folder.clone()).or_default().push(PassedDirectory { file: file.clone(), range, path });
-        }
+        let values = configurations.entry(folder_of(file.path()).to_owned()).or_default();
+        values.extend(paths_in(file.text()).into_iter().map(|(range, value)| (file.clone(), range, value)));
     }
     let mut seen: BTreeSet<String> = BTreeSet::new();
-    let single = configurations.into_values().filter(|paths| paths.len() == 1).flatten();
-    let applied = single.filter(|one| !one.path.is_empty() && is_of_cluster(builder, &one.path));
+    // The files of a configuration are searched for one value only.
+    let single = configurations.into_iter().filter(|(_, values)| values.len() == 1);
+    let single = single.flat_map(|(folder, values)| values.into_iter().map(move |value| (folder.clone(), value)));
+    let passed = single.map(|(folder, (file, range, value))| {
+        // A value that only Terraform knows may be any path.
+        let path = clamp(&known_value(builder, &folder, &value).unwrap_or_default());
+        PassedDirectory { file, range, path }
+    });
+    let applied = passed.filter(|one| !one.path.is_empty() && is_of_cluster(builder, &one.path));
     applied.filter(|one| seen.insert(one.path.clone())).collect()
 }
 
