@@ -20,7 +20,7 @@ mod build;
 pub use build::builder::{Builder, build};
 pub use build::output::Build;
 pub(crate) use file::comparison::Comparison;
-pub use file::definition::{FILE_NAMES, References, file_in, references_of};
+pub use file::definition::{FILE_NAMES, References, file_in, ignored_documents, references_of};
 pub use file::files::{Files, Reading, is_yaml};
 pub use file::kustomization_fields::{fields, rewrite};
 pub use file::manifests::expand_list;

@@ -4,7 +4,7 @@ use super::manifest_walk::manifests;
 use crate::base::finding::Finding;
 use crate::flux::object::synthetic_node::{entry, list, map, quoted, text};
 use crate::kube::Object;
-use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files, rewrite};
+use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files, ignored_documents, rewrite};
 use crate::text::join;
 use crate::yaml::go::is_field;
 use crate::yaml::{DUPLICATE_KEY, Entry, Node, Value, go};
@@ -99,6 +99,7 @@ fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> 
     let Some(parsed) = files.get(path) else { return map(Vec::new(), place.span()) };
     // As in kustomize, the last of duplicate keys has precedence.
     findings.extend(parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY).cloned());
+    findings.extend(ignored_documents(&parsed));
     let start = || parsed.file.first_line();
     let node = match parsed.documents.first() {
         Some(document) if document.node.is_map() => {

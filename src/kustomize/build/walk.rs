@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::finding::Finding;
 use crate::kustomize::file::comparison::Comparison;
-use crate::kustomize::file::definition::{Definition, file_in, read};
+use crate::kustomize::file::definition::{Definition, file_in, ignored_documents, read};
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::remote_base;
 use crate::kustomize::generate::config_maps;
@@ -206,6 +206,7 @@ impl<'a> Walk<'a> {
             }
             return Some(LoadedDefinition::Invalid);
         }
+        accumulator.findings.extend(ignored_documents(&definition.parsed));
         if definition.is_empty() {
             let help = "list `resources` (`resources: []` is allowed), or remove the file";
             accumulator.empty = Some(empty_kustomization(definition.node.span().clone(), help));

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::files::{Files, Reading, is_yaml};
 use super::kustomization_fields;
 use crate::base::finding::Finding;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::text::{folder_of, join};
 use crate::yaml::go::is_field;
 use crate::yaml::{Entry, Node, Parsed, Value};
@@ -118,6 +119,19 @@ pub(crate) fn read(files: &Files, path: &str) -> Option<Definition> {
 fn is_first(node: &Node) -> bool {
     let before = node.span().file().text().get(..node.span().range().start).unwrap_or_default();
     before.lines().filter(|line| line.trim_end() == "---" || line.starts_with("--- ")).count() < 2
+}
+
+/// The finding for the documents of a kustomization file after the first one, which kustomize and Flux ignore.
+pub fn ignored_documents(parsed: &Parsed) -> Option<Finding> {
+    let (_, ignored) = parsed.documents.split_first()?;
+    let first = ignored.first()?.node.span().clone();
+    let message = match ignored.len() {
+        1 => "kustomize reads only the first document of a kustomization file, and ignores this document".to_string(),
+        count => format!("kustomize reads only the first document of a kustomization file, and ignores {count} documents"),
+    };
+    let help = "move the content of each further document to the first document, or to the kustomization file of \
+                another directory";
+    Some(Finding::warning(FAILED_BUILD, first, message).help(help))
 }
 
 /// The references of a kustomization file, as paths from the root of the tree.

@@ -13,6 +13,7 @@ declare! {
     /// not report missing objects that these inputs may contain. `--verbose` shows the number of omissions.
     ///
     /// Flux removes unknown fields from the kustomization of its path and builds without them. Such a field is a warning.
+    /// kustomize ignores all documents of a kustomization file except the first. Such a document is a warning too.
     ///
     /// A kustomization with Helm charts is a warning if a script or a CI job of the repository writes the output of
     /// `kustomize build --enable-helm` to files, since Flux may read these files.
