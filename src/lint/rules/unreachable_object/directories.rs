@@ -1,4 +1,4 @@
-//! Directories without Flux objects that no build includes, although clusters reach the directories beside them.
+//! Directories that no build includes, although clusters reach the directories beside them.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,13 @@ use crate::kube::{Object, is_encrypted_value};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::reached::ReachedFiles;
 use crate::lint::fleet::Fleet;
-use crate::text::{Index, folder_of, join};
+use crate::text::{Index, folder_of, is_inside, join};
 
 /// The objects of a directory by path and offset.
 type ByPosition<'a> = BTreeMap<(&'a str, usize), &'a Object>;
 
 /// The objects of each directory that no build includes, by the directory of the kustomization that would build them.
+/// A directory with Flux objects that are not in directories below it is not among them, since the rule reports these objects.
 ///
 /// `is_excused` returns whether a directory, or the kustomization file in it, is excused.
 pub(super) fn missed_directories<'a>(
@@ -46,9 +47,9 @@ pub(super) fn missed_directories<'a>(
         }
     }
     let programs = repo.other_programs.of_cluster("");
-    found.retain(|_, objects| {
+    found.retain(|folder, objects| {
         !objects.iter().any(|((path, _), object)| {
-            is_fluxs(object)
+            (is_fluxs(object) && !is_below(folder_of(path), folder))
                 || object.group() == "argoproj.io"
                 || has_placeholder(object)
                 // Builds omit objects without a known kind.
@@ -57,6 +58,11 @@ pub(super) fn missed_directories<'a>(
         })
     });
     found
+}
+
+/// Returns whether a directory is below another directory.
+fn is_below(folder: &str, above: &str) -> bool {
+    folder != above && is_inside(folder, above)
 }
 
 /// Returns whether users or programs copy the file of an object, and replace a part of its identity.

@@ -1,35 +1,34 @@
 mod kinds;
 mod directories;
 mod variants;
+mod finding;
 mod needed_charts;
+mod patches;
 mod possible;
 mod switched_off;
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::finding::{Finding, Follows, Label, ObjectRef, Part};
+use crate::base::finding::{Finding, Follows, ObjectRef};
 use crate::base::set_aside::is_set_aside;
 use crate::base::similar_names::is_almost;
 use crate::flux::{Applier, Cluster, MISSING_PATH, State, groups_of_chart, is_kustomization};
 use crate::kube::{Object, groups};
-use crate::lint::facts::distinct::{WrittenPosition, written_position};
+use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::paths::{prefixes, segment_runs};
 use crate::lint::facts::reached::has_root;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
-use crate::text::{Index, Span, folder_of, is_inside, normalize};
+use crate::text::{Index, folder_of, is_inside, normalize};
 use directories::missed_directories;
+use finding::finding;
 use kinds::{OF_TOOLS, is_fluxs};
-use needed_charts::{Undefined, Uses, charts_of};
+use needed_charts::{Undefined, charts_of};
+use patches::{is_for_patches, is_patch, listed_objects, unused_patches, variant_of, variants};
 use possible::{PossiblyReached, folders_of_open_instances};
 use switched_off::SwitchedOff;
-
-/// The annotation that sets how Flux applies an object.
-const SSA: &str = "kustomize.toolkit.fluxcd.io/ssa";
-/// The number of further objects of a directory that a finding shows.
-const MAX_SHOWN: usize = 10;
 
 declare! {
     /// No cluster reaches a Flux object, a file beside a kustomization.yaml, or a directory with a kustomization.yaml.
@@ -42,7 +41,8 @@ declare! {
     /// reach the directory above it or the directories beside it. Flux does not report such objects and files, because it
     /// does not read them.
     ///
-    /// An object without the fields that its kind requires is a patch. List it below `patches`, not `resources`.
+    /// An object without the fields that its kind requires is a patch. List it below `patches`, not `resources`. The same is
+    /// true for an object that a cluster receives if its file is in a directory `patches`.
     ///
     /// The rule reports one finding for all directories whose files the same kustomization.yaml would have to list. It
     /// does not report objects that only an unreached object would apply. If all clusters are in directories for examples
@@ -52,7 +52,8 @@ declare! {
     /// - files that a comment of a kustomization.yaml names, and the paths of Flux Kustomizations in these files or in
     ///   commented lines
     /// - directories that are set aside according to their name: examples, tests, templates, charts (if there is
-    ///   a Chart.yaml), documentation, archives and hidden directories
+    ///   a Chart.yaml), documentation, archives and hidden directories; and files with such a name, unless it is the
+    ///   name of the object, such as `database-backup`
     /// - directories named `base` or `bases`, since a library may contain unused objects, unless a Kustomization applies the
     ///   directory or the part of it with the object
     /// - the directories of clusters that `--cluster` does not select
@@ -151,11 +152,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             || open.iter().any(|folder| is_inside(path, folder))
     };
     let is_excused = |path: &str| {
-        reached.is_set_aside(path)
-            || is_library(path, &applied)
-            || switched_off.contains(path)
-            || is_of_chart(path)
-            || is_of_other(path)
+        is_library(path, &applied) || switched_off.contains(path) || is_of_chart(path) || is_of_other(path)
     };
     let built = fleet.repo.objects.iter().map(|built| &built.object).filter(|object| is_fluxs(object));
     let listed = listed_objects(fleet);
@@ -179,7 +176,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         })
     };
     let is_by_hand = |object: &Object| object.is(groups::FLUX_OPERATOR, "FluxInstance") || is_source(object);
-    for object in built.chain(aside).filter(|object| !is_by_hand(object) && !reached.may_reach(object)) {
+    let patches = patches::forgotten(fleet, reached);
+    for object in built.chain(aside).chain(patches).filter(|object| !is_by_hand(object) && !reached.may_reach(object)) {
         let (root, path, offset) = written_position(object);
         if is_kustomization(object)
             && let Some(leads) = object.text_at(&["spec", "path"]).and_then(normalize)
@@ -187,13 +185,22 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         {
             led_to.entry(leads).or_default().insert(folder_of(path));
         }
-        if root.is_none() && !is_excused(path) {
+        let named = if is_named_after(path, object) { folder_of(path) } else { path };
+        if root.is_none() && !reached.is_set_aside(named) && !is_excused(path) {
             folders.entry(folder_of(path)).or_default().insert((path, offset), object);
         }
     }
     let is_led_to = |folder: &str| segment_runs(folder).any(|run| led_to.contains_key(run));
-    let mut directories = missed_directories(fleet, reached, |folder, file| is_led_to(folder) || is_excused(file));
-    directories.retain(|folder, _| !folders.keys().any(|other| is_inside(other, folder) || is_inside(folder, other)));
+    let mut directories = missed_directories(fleet, reached, |folder, file| {
+        is_led_to(folder) || reached.is_set_aside(file) || is_excused(file)
+    });
+    directories.retain(|folder, objects| {
+        let from_here = folders.range(*folder..).take_while(|(other, _)| other.starts_with(*folder));
+        let mut below = from_here.filter(|(other, _)| is_inside(other, folder));
+        !prefixes(folder).any(|above| folders.contains_key(above))
+            && below.all(|(_, others)| others.keys().all(|position| objects.contains_key(position)))
+    });
+    folders.retain(|folder, _| !prefixes(folder).any(|above| directories.contains_key(above)));
     folders.append(&mut directories);
     remove_applied_by_hand(&mut folders, fleet, found);
     remove_possible(&mut folders, fleet, &applied, found);
@@ -216,7 +223,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         let is_beside = shared_top.is_none() || top == folder;
         let (patches, objects): (Vec<&Object>, Vec<&Object>) = objects.into_iter().partition(|object| {
             let is_listed = listed.contains(&written_position(object)) || variants.contains(&variant_of(object));
-            is_beside && is_patch(object) && !is_listed
+            (is_beside || is_for_patches(folder)) && is_patch(object) && !is_listed
         });
         found.extend(unused_patches(&patches));
         let has_definitions = charts_of(&objects).any(|chart| !groups_of_chart(chart).is_empty());
@@ -239,6 +246,13 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             None => finding,
         });
     }
+}
+
+/// Returns whether a file has the name of its object, so that a word in the name, such as `backup`, describes the object.
+fn is_named_after(path: &str, object: &Object) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    stem == object.name() && stem.contains('-')
 }
 
 /// The sources of the roots whose Kustomizations the repository lacks.
@@ -405,150 +419,6 @@ fn is_of_unchecked_cluster(fleet: &Fleet<'_>, path: &str) -> bool {
     !checked.any(is_in) && fleet.repo.clusters.iter().any(is_in)
 }
 
-/// The positions of the Flux objects that a kustomization lists below `resources`, so that they are not patches.
-fn listed_objects<'a>(fleet: &Fleet<'a>) -> Index<WrittenPosition<'a>, ()> {
-    let has_kustomization = |folder: &str| {
-        let written = fleet.views.first().map(|view| &view.written);
-        written.is_some_and(|written| written.kustomization_in(folder).is_some())
-    };
-    let listed = fleet.repo.objects.iter().filter(|built| is_fluxs(&built.object) && has_kustomization(&built.folder));
-    listed.map(|built| (written_position(&built.object), ())).collect()
-}
-
-/// The directory, kind and name of an object.
-type Variant<'a> = (&'a str, &'a str, &'a str);
-
-fn variant_of(object: &Object) -> Variant<'_> {
-    (folder_of(written_position(object).1), object.kind(), object.name())
-}
-
-/// The objects that several files of one directory define, such as a file for each cluster, if kustomizations list these
-/// files below `resources`.
-fn variants<'a>(fleet: &Fleet<'a>, listed: &Index<WrittenPosition<'a>, ()>) -> BTreeSet<Variant<'a>> {
-    let mut files: BTreeMap<Variant<'a>, BTreeSet<&str>> = BTreeMap::new();
-    let objects = fleet.repo.objects.iter().map(|built| &built.object);
-    for object in objects.filter(|object| listed.contains(&written_position(object))) {
-        files.entry(variant_of(object)).or_default().insert(written_position(object).1);
-    }
-    files.into_iter().filter(|(_, files)| files.len() > 1).map(|(variant, _)| variant).collect()
-}
-
-/// Returns whether an object is a patch.
-///
-/// A patch lacks a field that the API server requires, or its file has the word `patch` in its name.
-fn is_patch(object: &Object) -> bool {
-    // Flux merges such an object into one that exists on the cluster, so kustomizations list it below `resources`.
-    if object.annotation("kustomize.toolkit.fluxcd.io/ssa").is_some_and(|mode| mode.eq_ignore_ascii_case("merge")) {
-        return false;
-    }
-    let lacks = |fields: &[&str]| fields.iter().any(|field| object.node.at_keys(&["spec", field]).is_none());
-    let is_incomplete = match (object.group(), object.kind()) {
-        (groups::KUSTOMIZE, "Kustomization") => lacks(&["interval", "prune", "sourceRef"]),
-        (groups::HELM, "HelmRelease") => lacks(&["interval"]) || (lacks(&["chart"]) && lacks(&["chartRef"])),
-        _ => false,
-    };
-    let path = object.node.origin.written().file().path();
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    // Flux merges such an object into an object that another program created.
-    let is_part = object.is_marked(SSA, "Merge");
-    is_incomplete || (!is_part && words.any(|word| word.eq_ignore_ascii_case("patch")))
-}
-
 /// The maximum number of kustomization.yaml files with separate findings. An author who leaves out files in more
 /// directories does so out of habit.
 const MAX_SEPARATE: usize = 5;
-
-/// Returns the finding for the patches of one directory that no kustomization lists.
-fn unused_patches(patches: &[&Object]) -> Option<Finding> {
-    let (first, rest) = patches.split_first()?;
-    let place = |object: &Object| object.node.get("kind").unwrap_or(&object.node).origin.written().clone();
-    let others = match rest.len() {
-        0 => String::new(),
-        1 => " and another patch in this directory".to_owned(),
-        more => format!(" and {more} other patches in this directory"),
-    };
-    let message =
-        format!("no kustomization uses patch `{}` of {}{others}", place(first).file().path(), first.reference());
-    let help = "list the patch below `patches` of a kustomization.yaml that a cluster reaches, or remove the file: as a \
-                resource, the patch is incomplete or a duplicate";
-    let finding =
-        Finding::warning(RULE.id, Label::new(place(first), "not used"), message).help(help).about(first.reference());
-    // An author who leaves out one patch often leaves out others.
-    let finding =
-        finding.caused_by("patches", "no kustomization uses the patches in ", " directories").keeping_related();
-    let finding = finding.with_parts(parts(patches, place));
-    let shown = rest.iter().take(MAX_SHOWN);
-    Some(shown.fold(finding, |finding, object| finding.related(place(object), object.reference().to_string())))
-}
-
-/// Returns the finding for a directory. `needed` is the chart of a release in the directory, and the custom resources whose
-/// CRDs it installs.
-fn finding(folder: &str, objects: &[&Object], top: Option<&str>, needed: Option<(&str, &Uses<'_>)>) -> Option<Finding> {
-    let (first, rest) = objects.split_first()?;
-    let place = |object: &Object| object.node.get("kind").unwrap_or(&object.node).origin.written().clone();
-    let what = if rest.is_empty() { first.reference().to_string() } else { counted(objects) };
-    let folder = if folder.is_empty() { "." } else { folder };
-    let message = format!("no cluster reaches {what} in `{folder}`");
-    let help = "add the file to a kustomization.yaml that a cluster reaches, apply the directory with a Kustomization, \
-                or remove the file: Flux does not apply it";
-    let finding =
-        Finding::warning(RULE.id, Label::new(place(first), "not reached"), message).help(help).about(first.reference());
-    let finding = if let Some((chart, uses)) = needed {
-        let user = uses.object;
-        let message = format!(
-            "{}; the chart `{chart}` installs the CRD of {}, which {}",
-            finding.message,
-            user.reference(),
-            uses.receivers()
-        );
-        let label = format!("needs the CRD from the chart `{chart}`");
-        Finding { message, ..finding }.related(place(user), label)
-    } else if let Some(top) = top {
-        let summary = if top.is_empty() { " directories".to_owned() } else { format!(" directories in `{top}`") };
-        finding.caused_by(format!("below {top}"), "no cluster reaches the objects of ", summary)
-    } else {
-        // The environments of an application often have the same objects.
-        let references: Vec<String> = objects.iter().map(|object| object.reference().to_string()).collect();
-        finding.caused_by(references.join(" "), format!("no cluster reaches {what} in "), " directories")
-    };
-    let finding = finding.keeping_related();
-    let finding = finding.with_parts(parts(objects, place));
-    let shown = rest.iter().take(MAX_SHOWN);
-    Some(shown.fold(finding, |finding, object| finding.related(place(object), object.reference().to_string())))
-}
-
-/// The parts of a finding about several objects.
-fn parts<'a>(objects: &'a [&Object], place: impl Fn(&Object) -> Span + 'a) -> impl Iterator<Item = Part> + 'a {
-    objects.iter().map(move |object| Part {
-        span: place(object),
-        object: Some(object.reference()),
-        fault: String::new(),
-    })
-}
-
-/// The number of objects of each kind, as in `2 Kustomizations and 1 ImagePolicy`.
-fn counted(objects: &[&Object]) -> String {
-    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    for object in objects {
-        *kinds.entry(object.kind()).or_default() += 1;
-    }
-    let counts: Vec<String> =
-        kinds.into_iter().map(|(kind, count)| format!("{count} {}", plural(kind, count))).collect();
-    match counts.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
-        None => String::new(),
-    }
-}
-
-fn plural(kind: &str, count: usize) -> String {
-    match kind {
-        _ if count == 1 => kind.to_owned(),
-        _ if kind.ends_with('s') => format!("{kind}es"),
-        _ => {
-            let stem = kind.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
-            stem.map_or_else(|| format!("{kind}s"), |stem| format!("{stem}ies"))
-        }
-    }
-}

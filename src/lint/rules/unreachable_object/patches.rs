@@ -1,0 +1,129 @@
+//! Patches that no kustomization lists.
+
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::RULE;
+use super::finding::{MAX_SHOWN, parts, place_of};
+use super::kinds::{OF_TOOLS, is_fluxs};
+use crate::base::finding::{Finding, Label};
+use crate::kube::{Object, groups};
+use crate::lint::facts::distinct::{WrittenPosition, written_position};
+use crate::lint::facts::reached::ReachedFiles;
+use crate::lint::fleet::Fleet;
+use crate::text::{Index, folder_of};
+
+/// The annotation that sets how Flux applies an object.
+const SSA: &str = "kustomize.toolkit.fluxcd.io/ssa";
+
+/// The names of directories with the patches of the kustomization of the directory above.
+const DIRECTORIES: [&str; 2] = ["patch", "patches"];
+
+/// The objects in the directories `patches` beside the kustomization files of reached directories, if no kustomization
+/// lists their files and a cluster receives an object with the same name.
+pub(super) fn forgotten<'a>(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>) -> Vec<&'a Object> {
+    let Some(written) = fleet.views.first().map(|view| &view.written) else { return Vec::new() };
+    let mut known: Index<(Option<&str>, &str), bool> = Index::default();
+    let is_of_patches = |root: Option<&'a str>, folder: &'a str| {
+        let above = folder_of(folder);
+        is_for_patches(folder)
+            && reached.reaches_folder(root, above)
+            && written.kustomization_in(above).is_some()
+            && written.kustomization_in(folder).is_none()
+    };
+    let names = LazyCell::new(|| received_names(fleet));
+    let built = fleet.repo.objects.iter().map(|built| &built.object);
+    let objects = fleet.repo.aside.iter().chain(built).filter(|object| {
+        let (root, path, _) = written_position(object);
+        let folder = folder_of(path);
+        !is_fluxs(object)
+            && !OF_TOOLS.contains(&object.group())
+            && *known.entry_or((root, folder), || is_of_patches(root, folder))
+            && names.contains(&(object.group(), object.kind(), object.name()))
+    });
+    objects.collect()
+}
+
+/// Returns whether a directory contains patches, according to its name.
+pub(super) fn is_for_patches(folder: &str) -> bool {
+    folder.rsplit('/').next().is_some_and(|name| DIRECTORIES.contains(&name))
+}
+
+/// The groups, kinds and names of the objects that the clusters receive.
+fn received_names<'a>(fleet: &Fleet<'a>) -> BTreeSet<(&'a str, &'a str, &'a str)> {
+    let sets = fleet.repo.clusters.iter().flat_map(|cluster| &cluster.applied_sets);
+    sets.flat_map(|set| set.objects.iter()).map(|object| (object.group(), object.kind(), object.name())).collect()
+}
+
+/// The positions of the Flux objects that a kustomization lists below `resources`, so that they are not patches.
+pub(super) fn listed_objects<'a>(fleet: &Fleet<'a>) -> Index<WrittenPosition<'a>, ()> {
+    let has_kustomization = |folder: &str| {
+        let written = fleet.views.first().map(|view| &view.written);
+        written.is_some_and(|written| written.kustomization_in(folder).is_some())
+    };
+    let listed = fleet.repo.objects.iter().filter(|built| is_fluxs(&built.object) && has_kustomization(&built.folder));
+    listed.map(|built| (written_position(&built.object), ())).collect()
+}
+
+/// The directory, kind and name of an object.
+pub(super) type Variant<'a> = (&'a str, &'a str, &'a str);
+
+pub(super) fn variant_of(object: &Object) -> Variant<'_> {
+    (folder_of(written_position(object).1), object.kind(), object.name())
+}
+
+/// The objects that several files of one directory define, such as a file for each cluster, if kustomizations list these
+/// files below `resources`.
+pub(super) fn variants<'a>(fleet: &Fleet<'a>, listed: &Index<WrittenPosition<'a>, ()>) -> BTreeSet<Variant<'a>> {
+    let mut files: BTreeMap<Variant<'a>, BTreeSet<&str>> = BTreeMap::new();
+    let objects = fleet.repo.objects.iter().map(|built| &built.object);
+    for object in objects.filter(|object| listed.contains(&written_position(object))) {
+        files.entry(variant_of(object)).or_default().insert(written_position(object).1);
+    }
+    files.into_iter().filter(|(_, files)| files.len() > 1).map(|(variant, _)| variant).collect()
+}
+
+/// Returns whether an object is a patch.
+///
+/// A patch lacks a field that the API server requires, or its file or directory has the word `patch` in its name.
+pub(super) fn is_patch(object: &Object) -> bool {
+    // Flux merges such an object into one that exists on the cluster, so kustomizations list it below `resources`.
+    if object.annotation("kustomize.toolkit.fluxcd.io/ssa").is_some_and(|mode| mode.eq_ignore_ascii_case("merge")) {
+        return false;
+    }
+    let lacks = |fields: &[&str]| fields.iter().any(|field| object.node.at_keys(&["spec", field]).is_none());
+    let is_incomplete = match (object.group(), object.kind()) {
+        (groups::KUSTOMIZE, "Kustomization") => lacks(&["interval", "prune", "sourceRef"]),
+        (groups::HELM, "HelmRelease") => lacks(&["interval"]) || (lacks(&["chart"]) && lacks(&["chartRef"])),
+        _ => false,
+    };
+    let path = object.node.origin.written().file().path();
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    // Flux merges such an object into an object that another program created.
+    let is_part = object.is_marked(SSA, "Merge");
+    let is_named_patch = words.any(|word| word.eq_ignore_ascii_case("patch")) || is_for_patches(folder_of(path));
+    is_incomplete || (!is_part && is_named_patch)
+}
+
+/// Returns the finding for the patches of one directory that no kustomization lists.
+pub(super) fn unused_patches(patches: &[&Object]) -> Option<Finding> {
+    let (first, rest) = patches.split_first()?;
+    let others = match rest.len() {
+        0 => String::new(),
+        1 => " and another patch in this directory".to_owned(),
+        more => format!(" and {more} other patches in this directory"),
+    };
+    let message =
+        format!("no kustomization uses patch `{}` of {}{others}", place_of(first).file().path(), first.reference());
+    let help = "list the patch below `patches` of a kustomization.yaml that a cluster reaches, or remove the file: as a \
+                resource, the patch is incomplete or a duplicate";
+    let finding =
+        Finding::warning(RULE.id, Label::new(place_of(first), "not used"), message).help(help).about(first.reference());
+    // An author who leaves out one patch often leaves out others.
+    let finding =
+        finding.caused_by("patches", "no kustomization uses the patches in ", " directories").keeping_related();
+    let finding = finding.with_parts(parts(patches));
+    let shown = rest.iter().take(MAX_SHOWN);
+    Some(shown.fold(finding, |finding, object| finding.related(place_of(object), object.reference().to_string())))
+}
