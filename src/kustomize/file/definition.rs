@@ -127,7 +127,9 @@ pub fn ignored_documents(parsed: &Parsed) -> Option<Finding> {
     let first = ignored.first()?.node.span().clone();
     let message = match ignored.len() {
         1 => "kustomize reads only the first document of a kustomization file, and ignores this document".to_string(),
-        count => format!("kustomize reads only the first document of a kustomization file, and ignores {count} documents"),
+        count => {
+            format!("kustomize reads only the first document of a kustomization file, and ignores {count} documents")
+        }
     };
     let help = "move the content of each further document to the first document, or to the kustomization file of \
                 another directory";
