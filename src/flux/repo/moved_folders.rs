@@ -10,7 +10,7 @@ use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::model::applier_kind::ApplierKind;
 use crate::flux::object::kustomization_path::below;
 use crate::kustomize::is_yaml;
-use crate::text::{Index, Tree, folder_of};
+use crate::text::{Index, Tree, folder_of, normalize};
 
 /// The minimum number of Kustomizations of a cluster that is probably no longer in use if all their paths are missing.
 const MIN_DEAD: usize = 3;
@@ -150,6 +150,12 @@ pub(super) fn explain(
     });
     for finding in findings.iter_mut().filter(|finding| is_missing(finding)) {
         let missing = missing_in(finding);
+        if let Some(key) = template_of(finding, &missing) {
+            let summary = " Kustomizations of one template have a `spec.path` that does not exist";
+            let help = "correct the template or its values: Flux applies nothing until the paths exist";
+            *finding = finding.clone().help(help).caused_by(key, "", summary);
+            continue;
+        }
         let of_dead = match finding.clusters.as_slice() {
             [cluster] => Some(cluster.clone()).filter(|cluster| dead.contains(&**cluster)),
             _ => None,
@@ -176,6 +182,15 @@ pub(super) fn explain(
         }
     }
     meant
+}
+
+/// The key for the missing paths of one template, if the written path differs from the missing path.
+fn template_of(finding: &Finding, missing: &str) -> Option<String> {
+    let span = &finding.at.span;
+    let written = span.text().trim_matches(['"', '\'']);
+    let is_template = ["<<", "{{", "${"].iter().any(|start| written.contains(start));
+    (is_template && normalize(written).as_deref() != Some(missing))
+        .then(|| format!("template {}:{}", span.file().path(), span.range().start))
 }
 
 /// The key and the summary for the missing paths of one moved directory.
