@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::flux::{CONTROLLERS, DEFAULT_CONTROLLERS};
+use crate::flux::{ApplierKind, CONTROLLERS, DEFAULT_CONTROLLERS};
 use crate::kube::{Object, groups};
 use crate::lint::view::View;
 use crate::text::Span;
@@ -36,6 +36,8 @@ pub(super) struct Installed {
     pub(crate) place: Span,
     /// The labels that assign objects to shards.
     shards: BTreeSet<String>,
+    /// Whether Git determines the controllers. Without an applier of its own bootstrap, a user may have installed more.
+    pub(super) is_managed: bool,
 }
 
 impl Installed {
@@ -91,6 +93,7 @@ impl Installed {
             if let Some(applied) = view.find("apps", "Deployment", home, name) {
                 let installed = found.get_or_insert_with(|| Self::none(applied.object.span().clone()));
                 installed.names.insert(name.to_string());
+                installed.is_managed &= applied.by.kind != ApplierKind::Bootstrap;
             }
         }
         found.filter(|installed| installed.has("source-controller"))
@@ -100,10 +103,11 @@ impl Installed {
     fn with(mut self, other: Self) -> Self {
         self.names.extend(other.names);
         self.shards.extend(other.shards);
+        self.is_managed &= other.is_managed;
         self
     }
 
     fn none(place: Span) -> Self {
-        Self { names: BTreeSet::new(), place, shards: BTreeSet::from([SHARD.to_string()]) }
+        Self { names: BTreeSet::new(), place, shards: BTreeSet::from([SHARD.to_string()]), is_managed: true }
     }
 }

@@ -2,7 +2,7 @@ mod controllers;
 
 use std::collections::BTreeSet;
 
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, is_resource_set};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
@@ -23,6 +23,9 @@ declare! {
     /// The FluxInstance defines the installed controllers. The default is four controllers. The Deployments of
     /// `gotk-components.yaml` also define controllers, with or without a FluxInstance. The rule does not run if the
     /// controllers are unknown. It ignores objects of a shard.
+    ///
+    /// If no Kustomization applies the objects of its own bootstrap, a user may have installed more controllers, so the
+    /// finding is a warning.
     ///
     /// ## How to fix it
     ///
@@ -128,7 +131,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
         );
         let summary = format!(" objects have no controller: {names} {verb} not installed");
-        let finding = Finding::error(RULE.id, object.span().clone(), message).help(help).about(object.reference());
+        let mut finding = Finding::error(RULE.id, object.span().clone(), message).help(help).about(object.reference());
+        if !installed.is_managed {
+            finding.severity = Severity::Warning;
+        }
         // One change of the components removes all findings.
         let key = format!("{}:{}", place.file().path(), place.range().start);
         found.push(finding.related(place.clone(), "installed controllers").caused_by(key, "", summary));
