@@ -10,6 +10,7 @@ pub(super) mod remote;
 mod generated_roots;
 mod invalid_documents;
 mod missing_changes;
+mod doubt;
 mod newer_kustomize;
 mod one_place;
 pub(super) mod repository;

@@ -9,23 +9,21 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::alike::Classes;
 use super::baseline::{Baseline, BaselineOutcome, BaselineUse};
+use super::doubt::doubt;
 use super::generated_roots::remove_generated;
 use super::invalid_documents::remove_in_invalid;
 use super::missing_changes::MissingChanges;
 use super::newer_kustomize::lower_newer_failures;
 use super::objects::{check_objects, check_unreached};
 use super::one_place::join_at_one_place;
-use super::options::{ABOUT_EXCEPTIONS, Options, PLAINTEXT_SECRET};
+use super::options::{ABOUT_EXCEPTIONS, Options};
 use super::remote::RemoteAppliers;
 use super::settings::{TurnedOff, apply_levels};
 use super::suppress::Exceptions;
 use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::base::group_findings::{absorb, group, name_followers, sort};
-use crate::base::set_aside::{is_former, is_set_aside};
 use crate::flux::source::DANGLING_SOURCE;
-use crate::flux::{
-    Applied, AppliedSet, Applier, MISSING_PATH, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy,
-};
+use crate::flux::{Applied, AppliedSet, Applier, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
 use crate::lint::context::Context;
 use crate::lint::facts::distinct::{DistinctObjects, written_position};
 use crate::lint::facts::installation::Installations;
@@ -37,17 +35,6 @@ use crate::lint::rule::{Check, Rule};
 use crate::lint::rules::RULES;
 use crate::lint::view::{Positions, Received, View};
 use crate::text::{Index, Tree};
-
-/// The rules of the rights of tenants and of the lockdown that confines them.
-const OF_RIGHTS: &[&str] = &[
-    "lockdown-missing",
-    "missing-service-account",
-    "rbac-escalation",
-    "tenant-baseline",
-    "tenant-cluster-admin",
-    "tenant-escape",
-    "tenant-forbidden-object",
-];
 
 /// The number of clusters that are checked at the same time.
 const CLUSTERS_AT_ONCE: usize = 64;
@@ -369,38 +356,6 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
         (concerns_all || !problem.clusters.is_empty()).then_some(problem)
     });
     concerned.collect()
-}
-
-/// Lowers errors to warnings if it is not certain that a cluster uses the file: the clusters of the finding may not
-/// exist or sync another repository, or the repository has no cluster and the directory has the name of former files, examples or templates.
-///
-/// Files that nothing applies may weaken the evidence for a cluster, so an error about the rights of a tenant remains if
-/// the repository has a cluster. A secret in plain text does not need a cluster. A missing path is not certain if the clusters sync a repository that
-/// may have more directories. Returns the number of clusters that may not exist and have such a finding.
-fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) -> usize {
-    let assumed = receivers.iter().filter(|receiver| receiver.cluster.evidence.is_assumed);
-    let assumed: BTreeSet<String> = assumed.map(ToString::to_string).collect();
-    let with_more = receivers.iter().filter(|receiver| receiver.cluster.evidence.may_have_more_files);
-    let with_more: BTreeSet<String> = with_more.map(ToString::to_string).collect();
-    let is_rootless = receivers.iter().any(|receiver| receiver.cluster.name.is_empty());
-    let is_aside = |path: &str| is_set_aside(path, |_| false) || is_former(path);
-    let is_doubtful = |finding: &&mut Finding| {
-        let are_all_in = |set: &BTreeSet<String>| {
-            !finding.clusters.is_empty() && finding.clusters.iter().all(|name| set.contains(&**name))
-        };
-        let is_of_assumed = || {
-            (are_all_in(&assumed) && !OF_RIGHTS.contains(&finding.rule))
-                || (finding.rule == MISSING_PATH && are_all_in(&with_more))
-        };
-        let is_unused = || is_rootless && is_aside(finding.at.span.file().path());
-        finding.severity == Severity::Error && finding.rule != PLAINTEXT_SECRET && (is_of_assumed() || is_unused())
-    };
-    let mut doubted: BTreeSet<ArcStr> = BTreeSet::new();
-    for finding in findings.iter_mut().filter(is_doubtful) {
-        finding.severity = Severity::Warning;
-        doubted.extend(finding.clusters.iter().filter(|name| assumed.contains(&***name)).cloned());
-    }
-    doubted.len()
 }
 
 fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: &Options) -> Tenancy {
