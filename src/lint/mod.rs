@@ -26,6 +26,8 @@ pub(crate) use facts::content::is_alike;
 pub(crate) use facts::distinct::{Part, memory_address};
 pub use facts::private_values::assignment::assigned_values;
 pub use facts::private_values::guessable::is_common_word;
+pub use facts::private_values::markers::may_name_secrets;
+pub use facts::private_values::placeholder::is_placeholder;
 pub use facts::private_values::private::{Evidence, Private};
 pub use facts::private_values::search::private_values;
 pub use facts::unknown_sources::UnknownSource;

@@ -7,6 +7,8 @@ mod nodes;
 mod object;
 mod redactor;
 mod notation;
+mod lines;
+mod public;
 mod values;
 
 pub use object::mask_object;

@@ -7,41 +7,28 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use arcstr::ArcStr;
-use data_encoding::BASE64;
-use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelExtend, ParallelIterator};
+use rayon::iter::{IntoParallelIterator, ParallelExtend, ParallelIterator};
 
 use super::credentials::credentials;
+use super::lines::{MIN_LEN, collect};
 use super::nodes::{is_secret, is_value_of_secret};
 use super::notation::unescaped;
+use super::public::{SecretPlaces, is_name, public_values};
 use super::quick_check::may_hold_secrets;
 use super::redactor::Redactor;
 use super::{merged, nodes};
 use crate::flux::Repo;
-use crate::kube::is_encrypted_value;
 use crate::kustomize::is_yaml;
 use crate::lint::{Part, RULES};
 use crate::text::{File, Index, Tree, folder_of, join};
-use crate::yaml::{Node, Parsed, Value, parse};
-
-/// The minimum length of a masked value in bytes. A shorter value occurs in unrelated texts.
-const MIN_LEN: usize = 6;
-
-/// The maximum length of a value after a key that cannot be a secret, in bytes.
-const MAX_SETTING: usize = 3;
-
-/// The length in bytes of a part of a long value. Each part is masked.
-const PART: usize = 256;
+use crate::yaml::{Entry, Node, Parsed, Value, parse};
 
 /// The maximum total length of all values in bytes. The search for longer values needs too much memory.
 const MAX_TOTAL: usize = 2 << 20;
 
 /// The part of a file that a generator reads, in bytes, in which values are searched.
 const MAX_SOURCE: usize = 256 * 1024;
-
-/// Words that say nothing about a secret.
-const PUBLIC: [&str; 4] = ["Opaque", "default", "enabled", "disabled"];
 
 /// Words in the fields of the formats that the pages of the rules do not contain.
 const FIELDS: [&str; 12] = [
@@ -94,8 +81,13 @@ impl SecretValues {
             Some(parsed) => parsed.clone(),
             None => Arc::new(parse(file)),
         };
-        let of_files = files.into_par_iter().flat_map_iter(|file| of_file(&parsed(file), tree).0);
-        let mut found: BTreeSet<ArcStr> = of_files.collect();
+        let of_files: Vec<OfFile> = files.into_par_iter().map(|file| of_file(&parsed(file), tree)).collect();
+        let (mut found, mut places) = (BTreeSet::new(), SecretPlaces::default());
+        for of_file in of_files {
+            found.extend(of_file.values);
+            places.sources.extend(of_file.sources);
+            places.ranges.insert(of_file.path, of_file.ranges);
+        }
         let sets = repo.into_iter().flat_map(|repo| &repo.clusters).flat_map(|cluster| &cluster.applied_sets);
         let mut seen: Index<usize, ()> = Index::default();
         let parts =
@@ -109,7 +101,12 @@ impl SecretValues {
         for built in repo.into_iter().flat_map(|repo| &repo.objects) {
             collect_object(&built.object.node, &mut found);
         }
-        Self::without_own_words(found).without_names(tree)
+        let mut values = Self::without_own_words(found);
+        if !values.0.is_empty() && !values.exceeds_limit() {
+            let public = public_values(&values.0, tree, &places);
+            values.0.retain(|value| !public.contains(value));
+        }
+        values
     }
 
     /// Collects the values of the Secrets in objects.
@@ -140,76 +137,6 @@ impl SecretValues {
     pub fn exceeds_limit(&self) -> bool {
         self.0.iter().map(ArcStr::len).sum::<usize>() > MAX_TOTAL
     }
-
-    /// Removes values that are also names, keys or parts of paths. For example, the name of a user of a database is often
-    /// the name of the database.
-    fn without_names(mut self, tree: &Tree) -> Self {
-        if self.0.is_empty() || self.exceeds_limit() {
-            return self;
-        }
-        let parts = tree.entries().flat_map(|(path, _)| path.split(['/', '.']));
-        let pairs: Vec<(ArcStr, [ArcStr; 2])> =
-            self.0.iter().filter_map(|value| Some((value.clone(), pair(value)?))).collect();
-        let mut values: BTreeSet<ArcStr> =
-            self.0.iter().filter(|value| is_name(value) || is_kind(value)).cloned().collect();
-        values.extend(pairs.iter().flat_map(|(_, parts)| parts).cloned());
-        let mut names: BTreeSet<ArcStr> =
-            parts.filter_map(|part| self.0.get(part).or_else(|| values.get(part)).cloned()).collect();
-        let values: Vec<&ArcStr> = values.iter().collect();
-        if let Ok(search) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(values.iter().map(|it| &***it))
-        {
-            // A mask of a part of a path would make the path useless, and every tool shows paths.
-            let in_paths = tree.entries().flat_map(|(path, _)| search.find_overlapping_iter(path));
-            names.extend(
-                in_paths.filter_map(|found| values.get(found.pattern().as_usize()).map(|value| (*value).clone())),
-            );
-            let files: Vec<&File> = tree.files().filter(|file| is_yaml(file.path())).collect();
-            let found = files.par_iter().flat_map_iter(|file| {
-                let matches = search.find_overlapping_iter(file.text());
-                let names = matches.filter(|found| is_public(file.text(), found.start(), found.end()));
-                names.filter_map(|found| values.get(found.pattern().as_usize()).map(|value| (*value).clone()))
-            });
-            names.extend(found.collect::<BTreeSet<_>>());
-        }
-        // Messages contain references of a namespace and a name.
-        let is_reference = |parts: &[ArcStr; 2]| parts.iter().all(|part| names.contains(part));
-        let references: Vec<ArcStr> =
-            pairs.into_iter().filter(|(_, parts)| is_reference(parts)).map(|(value, _)| value).collect();
-        names.extend(references);
-        self.0.retain(|value| !names.contains(value));
-        self
-    }
-
-    fn add_text(&mut self, text: &str) {
-        collect(text, &mut self.0);
-    }
-}
-
-/// Returns whether a value may be the name of an object.
-fn is_name(value: &str) -> bool {
-    value.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'_'))
-}
-
-/// The namespace and the name, if a value may be a reference such as `shop/web`.
-fn pair(value: &str) -> Option<[ArcStr; 2]> {
-    let (namespace, name) = value.split_once('/').filter(|(namespace, name)| is_name(namespace) && is_name(name))?;
-    (!namespace.is_empty() && !name.is_empty()).then(|| [namespace.into(), name.into()])
-}
-
-/// Returns whether a value may be the kind of an object. A generator may read a file of objects.
-fn is_kind(value: &str) -> bool {
-    value.starts_with(|first: char| first.is_ascii_uppercase())
-        && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
-}
-
-/// Returns whether a place in a file is a key, or the value of a name.
-fn is_public(text: &str, start: usize, end: usize) -> bool {
-    let before = text.get(..start).unwrap_or_default().trim_end_matches(['"', '\'']);
-    let after = text.get(end..).unwrap_or_default().trim_start_matches(['"', '\'']);
-    let is_end = after.is_empty() || after.starts_with(['\n', '\r', ',', '}', ' ']);
-    let is_named = ["name: ", "namespace: ", "kind: "].iter().any(|key| before.ends_with(key));
-    let is_key = after.starts_with(':') && (before.is_empty() || before.ends_with(['\n', ' ', '{', ',']));
-    (is_named && is_end) || is_key
 }
 
 /// Collects the values of the scalars at some positions, which are sorted. The notation of a value may differ from the
@@ -229,14 +156,32 @@ fn collect_at(node: &Node, ranges: &[Range<usize>], found: &mut BTreeSet<ArcStr>
 }
 
 /// The values of a file: the texts that are masked by position, and those of the files that its generators read.
-fn of_file(parsed: &Parsed, tree: &Tree) -> SecretValues {
-    let mut found = SecretValues::default();
-    let file = &parsed.file;
-    let ranges = merged(nodes::in_parsed(parsed, 0));
-    for document in &parsed.documents {
-        collect_at(&document.node, &ranges, &mut found.0);
+#[derive(Default)]
+struct OfFile {
+    path: String,
+    /// The secret ranges, sorted.
+    ranges: Vec<Range<usize>>,
+    /// The files that the generators read.
+    sources: BTreeSet<String>,
+    values: BTreeSet<ArcStr>,
+}
+
+impl OfFile {
+    fn add_text(&mut self, text: &str) {
+        collect(text, &mut self.values);
     }
-    for range in ranges {
+}
+
+fn of_file(parsed: &Parsed, tree: &Tree) -> OfFile {
+    let file = &parsed.file;
+    let mut found = OfFile { path: file.path().to_owned(), ..OfFile::default() };
+    let mut ranges = merged(nodes::in_parsed(parsed, 0));
+    let users = user_names(parsed);
+    let private: Vec<Range<usize>> = ranges.iter().filter(|range| !users.contains(range)).cloned().collect();
+    for document in &parsed.documents {
+        collect_at(&document.node, &private, &mut found.values);
+    }
+    for range in private {
         let written = file.text().get(range).unwrap_or_default();
         found.add_text(written);
         if written.contains('\\') {
@@ -251,27 +196,38 @@ fn of_file(parsed: &Parsed, tree: &Tree) -> SecretValues {
     }
     // A message may show a part of the URL.
     for range in credentials(file.text()) {
-        found.add_text(file.text().get(range).unwrap_or_default());
+        found.add_text(file.text().get(range.clone()).unwrap_or_default());
+        ranges.push(range);
     }
+    found.ranges = merged(ranges);
     if file.text().contains("secretGenerator") {
         for document in &parsed.documents {
-            let mut read = BTreeSet::new();
             for generator in document.node.get("secretGenerator").into_iter().flat_map(Node::items) {
-                generator_sources(generator, file, tree, &mut read, &mut found);
+                generator_sources(generator, file, tree, &mut found);
             }
         }
     }
     found
 }
 
-/// Collects the values that a generator reads. `read` has the paths that were read before.
-fn generator_sources(
-    generator: &Node,
-    file: &File,
-    tree: &Tree,
-    read: &mut BTreeSet<String>,
-    found: &mut SecretValues,
-) {
+/// The ranges of the names of users in the Secrets of a file. They are masked at their places, but not elsewhere: the owner
+/// of a repository is often the user of its Secret.
+fn user_names(parsed: &Parsed) -> Vec<Range<usize>> {
+    let documents = parsed.documents.iter().map(|document| &document.node);
+    let secrets = documents.filter(|node| node.get("kind").and_then(Node::text).is_some_and(is_secret));
+    let fields = secrets.flat_map(|secret| nodes::FIELDS.iter().filter_map(|field| secret.get(field)));
+    let users = fields.flat_map(Node::entries).filter(|entry| is_user(entry));
+    users.map(|entry| entry.node.span().range()).collect()
+}
+
+/// Returns whether an entry of a Secret is the name of a user.
+fn is_user(entry: &Entry) -> bool {
+    let key = entry.key.to_ascii_lowercase();
+    entry.node.text().is_some() && ["user", "username", "login", "email"].iter().any(|end| key.ends_with(end))
+}
+
+/// Collects the values that a generator reads.
+fn generator_sources(generator: &Node, file: &File, tree: &Tree, found: &mut OfFile) {
     let literals = generator.get("literals");
     for literal in literals.into_iter().flat_map(Node::items).chain(literals).filter_map(Node::text) {
         found.add_text(literal.split_once('=').map_or(literal, |(_, value)| value));
@@ -284,7 +240,7 @@ fn generator_sources(
             // The author may have written a literal.
             found.add_text(name);
         }
-        let path = path.filter(|path| read.insert(path.clone()));
+        let path = path.filter(|path| found.sources.insert(path.clone()));
         let Some(source) = path.and_then(|path| tree.file(&path).ok()) else { continue };
         let text = source.text();
         let end = (0..=MAX_SOURCE.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
@@ -319,67 +275,8 @@ fn collect_scalars(node: &Node, found: &mut BTreeSet<ArcStr>) {
     match &node.value {
         Value::Scalar(text, _) => collect(text, found),
         Value::Seq(items) => items.iter().for_each(|item| collect_scalars(item, found)),
-        Value::Map(entries) => entries.iter().for_each(|entry| collect_scalars(&entry.node, found)),
-    }
-}
-
-/// Collects the lines of a value, and the lines of its decoded text.
-fn collect(value: &str, found: &mut BTreeSet<ArcStr>) {
-    collect_lines(value, found);
-    let encoded: String = value.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'')).collect();
-    if let Some(decoded) = BASE64.decode(encoded.as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok())
-        && !decoded.chars().any(|c| c.is_control() && !c.is_whitespace())
-    {
-        collect_lines(&decoded, found);
-    }
-}
-
-/// Returns whether a line consists of variables and templates, except for a text that is too short for a mask.
-fn is_placeholder(line: &str) -> bool {
-    let (mut rest, mut written) = (line, 0);
-    while let Some((at, end)) =
-        [("${", "}"), ("<<", ">>")].iter().filter_map(|(start, end)| Some((rest.find(start)?, end))).min()
-    {
-        let Some((_, after)) = rest.get(at..).and_then(|from| from.split_once(end)) else { break };
-        (written, rest) = (written + at, after);
-    }
-    written + rest.len() < MIN_LEN
-}
-
-/// Returns whether a line is a key without a value, or with a value that cannot be a secret, such as `interval: 5m` or
-/// `namespace: shop`.
-///
-/// A Secret often contains a file of chart values or a manifest, and these lines also occur in other files.
-fn is_setting(line: &str) -> bool {
-    let Some((key, value)) = line.split_once(": ").or_else(|| Some((line.strip_suffix(':')?, ""))) else {
-        return false;
-    };
-    let key = key.trim_start_matches("- ");
-    let is_key = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte));
-    let value = value.trim();
-    let is_identity = match key {
-        "name" | "namespace" => is_name(value),
-        "kind" => is_kind(value),
-        "apiVersion" => value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/' | b'-')),
-        _ => false,
-    };
-    is_key && (value.len() <= MAX_SETTING || matches!(value, "true" | "false" | "null") || is_identity)
-}
-
-fn collect_lines(value: &str, found: &mut BTreeSet<ArcStr>) {
-    let quotes = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',');
-    for line in value.lines().map(|line| line.trim_matches(quotes)) {
-        if is_placeholder(line) || is_encrypted_value(line) || PUBLIC.contains(&line) || is_setting(line) {
-            continue;
-        }
-        let mut rest = line;
-        while rest.len() >= MIN_LEN {
-            let end = (1..=PART.min(rest.len())).rev().find(|at| rest.is_char_boundary(*at)).unwrap_or(rest.len());
-            let (part, more) = rest.split_at(end);
-            if part.bytes().any(|byte| byte != b'*' && byte != b'-' && byte != b'.') {
-                found.insert(part.into());
-            }
-            rest = more;
+        Value::Map(entries) => {
+            entries.iter().filter(|entry| !is_user(entry)).for_each(|entry| collect_scalars(&entry.node, found));
         }
     }
 }
@@ -519,6 +416,54 @@ mod tests {
         ];
         assert_eq!(masked(&files, "Pod jenkins/jenkins-post"), "Pod jenkins/jenkins-post");
         assert_eq!(masked(&files, "is shop/hunter2-and-more"), "is *********************");
+    }
+
+    #[test]
+    fn a_path_of_public_names_is_not_masked() {
+        let files = [
+            ("kustomization.yaml", "secretGenerator:\n- {name: a, files: [v.yaml]}\n"),
+            ("v.yaml", "prefix: minio/\nother: hunter/\n"),
+            ("b.yaml", "kind: Pod\nmetadata: {name: a, namespace: minio}\n"),
+        ];
+        assert_eq!(masked(&files, "Secret minio/minio-env, hunter/"), "Secret minio/minio-env, *******");
+    }
+
+    #[test]
+    fn a_line_that_another_file_contains_outside_of_secrets_is_not_masked() {
+        let lines = "- NET_ADMIN\n    path: /healthz\n    - containerPort: 8080\n    pass: hunter2-and-more";
+        let secret = format!("kind: Secret\nstringData:\n  a: |\n    {lines}\n");
+        let settings = format!("kind: ConfigMap\ndata:\n  a: |\n    {lines}\n");
+        let other = "add:\n- NET_ADMIN\nports:\n- containerPort: 8080\nprobe:\n  path: /healthz\n";
+        let shown = masked(&[("a.yaml", &secret), ("b.yaml", &settings), ("c.yaml", other)], lines);
+        assert_eq!(shown, lines.replace("pass: hunter2-and-more", "**********************"));
+        let generated = [
+            ("kustomization.yaml", "secretGenerator:\n- {name: a, files: [b.yaml]}\n"),
+            ("a.yaml", "kind: Secret\nstringData:\n  a: |\n    word: open-sesame\n"),
+            ("b.yaml", "word: open-sesame\n"),
+        ];
+        assert_eq!(masked(&generated, "word: open-sesame"), "*****************");
+    }
+
+    #[test]
+    fn a_word_that_stands_for_a_secret_is_not_masked() {
+        let secret = ("a.yaml", "kind: Secret\nstringData: {token: PLACEHOLDER, other: replace-hunter2}\n");
+        assert_eq!(masked(&[secret], "host a.PLACEHOLDER, replace-hunter2"), "host a.PLACEHOLDER, ***************");
+    }
+
+    #[test]
+    fn the_key_of_a_secret_is_not_masked() {
+        let files = [
+            ("a.yaml", "kind: Secret\ndata: {jwtRS256.key: aHVudGVyMg==}\n"),
+            ("b.yaml", "kind: Pod\nitems: [{key: jwtRS256.key, path: privatekey}]\n"),
+        ];
+        assert_eq!(masked(&files, "Secret contains jwtRS256.key, hunter2"), "Secret contains jwtRS256.key, *******");
+    }
+
+    #[test]
+    fn the_name_of_a_user_is_masked_only_at_its_place() {
+        let secret = ("a.yaml", "kind: Secret\ndata: {username: amFuZW1pbGxlcg==, password: aHVudGVyMg==}\n");
+        let shown = masked(&[secret], "https://github.com/janemiller/a hunter2");
+        assert_eq!(shown, "https://github.com/janemiller/a *******");
     }
 
     #[test]

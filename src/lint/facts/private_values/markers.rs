@@ -92,7 +92,7 @@ static NAME_FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
 });
 
 /// Returns whether a text may be or contain the name of a private value: a fast check that excludes most texts.
-pub(super) fn may_name_secrets(text: &str) -> bool {
+pub fn may_name_secrets(text: &str) -> bool {
     NAME_FINDER.is_match(text)
 }
 

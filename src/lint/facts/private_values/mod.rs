@@ -4,7 +4,7 @@
 //! because of its name. A name is less certain than a shape.
 
 pub(super) mod encoding;
-mod markers;
+pub(crate) mod markers;
 mod jwt;
 mod name;
 pub(crate) mod guessable;

@@ -5,7 +5,7 @@ use super::markers::without_token_prefix;
 /// Returns whether a value contains no secret: it is empty, a variable, encrypted, a reference, or a placeholder.
 ///
 /// `changeme` is not a placeholder: without a replacement, `changeme` is the password.
-pub(crate) fn is_placeholder(text: &str) -> bool {
+pub fn is_placeholder(text: &str) -> bool {
     let text = text.trim().trim_matches(['"', '\'']);
     let lower = text.to_ascii_lowercase();
     let is_of_one_sign = text.chars().all(|c| !c.is_alphanumeric()) || lower.chars().all(|c| c == 'x' || c == '-');

@@ -1,0 +1,130 @@
+//! Values of secrets that are public elsewhere in the repository: names, keys, parts of paths, and whole lines.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, Match, MatchKind};
+use arcstr::ArcStr;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use crate::kustomize::is_yaml;
+use crate::lint::may_name_secrets;
+use crate::text::{File, Tree};
+
+/// The places of the secrets of a repository.
+#[derive(Debug, Default)]
+pub(super) struct SecretPlaces {
+    /// The secret ranges of each file, sorted.
+    pub(super) ranges: BTreeMap<String, Vec<Range<usize>>>,
+    /// The files that generators of Secrets read.
+    pub(super) sources: BTreeSet<String>,
+}
+
+impl SecretPlaces {
+    fn contains(&self, file: &File, start: usize) -> bool {
+        let is_in_range = |ranges: &Vec<Range<usize>>| {
+            let after = ranges.partition_point(|range| range.start <= start);
+            after.checked_sub(1).and_then(|at| ranges.get(at)).is_some_and(|range| start < range.end)
+        };
+        self.sources.contains(file.path()) || self.ranges.get(file.path()).is_some_and(is_in_range)
+    }
+}
+
+/// The values that are also names, keys or parts of paths, and the lines of manifests that files contain outside of
+/// secrets. For example, the name of a user of a database is often the name of the database.
+pub(super) fn public_values(secrets: &BTreeSet<ArcStr>, tree: &Tree, places: &SecretPlaces) -> BTreeSet<ArcStr> {
+    let parts = tree.entries().flat_map(|(path, _)| path.split(['/', '.']));
+    let references: Vec<(ArcStr, Vec<ArcStr>)> =
+        secrets.iter().filter_map(|value| Some((value.clone(), reference(value)?))).collect();
+    let is_candidate = |value: &&ArcStr| is_name(value) || is_kind(value) || is_line(value) || is_file_name(value);
+    let mut values: BTreeSet<ArcStr> = secrets.iter().filter(is_candidate).cloned().collect();
+    values.extend(references.iter().flat_map(|(_, parts)| parts).cloned());
+    let mut public: BTreeSet<ArcStr> =
+        parts.filter_map(|part| secrets.get(part).or_else(|| values.get(part)).cloned()).collect();
+    let values: Vec<&ArcStr> = values.iter().collect();
+    if let Ok(search) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(values.iter().map(|it| &***it)) {
+        let value_of = |found: &Match| values.get(found.pattern().as_usize()).map(|value| (*value).clone());
+        // A mask of a part of a path would make the path useless, and every tool shows paths.
+        let in_paths = tree.entries().flat_map(|(path, _)| search.find_overlapping_iter(path));
+        public.extend(in_paths.filter_map(|found| value_of(&found)));
+        let files: Vec<&File> = tree.files().filter(|file| is_yaml(file.path())).collect();
+        let found = files.par_iter().flat_map_iter(|file| {
+            let matches = search.find_overlapping_iter(file.text());
+            let public = matches.filter(|found| {
+                is_public(file.text(), found.start(), found.end())
+                    || (is_whole_line(file.text(), found.start(), found.end())
+                        && values.get(found.pattern().as_usize()).is_some_and(|value| is_line(value))
+                        && !places.contains(file, found.start()))
+            });
+            public.filter_map(|found| value_of(&found))
+        });
+        public.extend(found.collect::<BTreeSet<_>>());
+    }
+    // Messages contain references of a namespace and a name.
+    let is_public = |parts: &[ArcStr]| parts.iter().all(|part| public.contains(part));
+    let references: Vec<ArcStr> =
+        references.into_iter().filter(|(_, parts)| is_public(parts)).map(|(value, _)| value).collect();
+    public.extend(references);
+    public
+}
+
+/// The parts of a value that may be a reference such as `shop/web`, or a path such as `shop/`.
+fn reference(value: &str) -> Option<Vec<ArcStr>> {
+    let parts: Vec<&str> = value.split('/').filter(|part| !part.is_empty()).collect();
+    (value.contains('/') && !parts.is_empty() && parts.iter().all(|part| is_name(part)))
+        .then(|| parts.into_iter().map(ArcStr::from).collect())
+}
+
+/// Returns whether a value may be a public line of a manifest: a key with a value, or an item of a list that is a word. The
+/// value of a key such as `password` is never public.
+fn is_line(value: &str) -> bool {
+    let is_item = |item: &str| item.bytes().all(|byte| byte.is_ascii_alphabetic() || b"-_./:".contains(&byte));
+    match value.split_once(": ") {
+        Some((key, _)) => is_key(key.trim_start_matches("- ")) && !may_name_secrets(key),
+        None => value.strip_prefix("- ").is_some_and(is_item),
+    }
+}
+
+/// Returns whether a value may be the name of a file, which is often a key of a Secret.
+fn is_file_name(value: &str) -> bool {
+    let extension = value.rsplit_once('.').map_or("", |(_, extension)| extension);
+    is_key(value)
+        && !value.contains('/')
+        && (1..=4).contains(&extension.len())
+        && extension.bytes().all(|b| b.is_ascii_lowercase())
+}
+
+/// Returns whether a text is the key of an entry in YAML.
+pub(super) fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))
+}
+
+/// Returns whether a place in a file is a whole line, possibly the first line of an item of a list.
+fn is_whole_line(text: &str, start: usize, end: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default();
+    let after = text.get(end..).unwrap_or_default();
+    let before = before.rsplit('\n').next().unwrap_or_default();
+    let after = after.split('\n').next().unwrap_or_default();
+    matches!(before.trim_start(), "" | "- ") && after.trim().is_empty()
+}
+
+/// Returns whether a value may be the name of an object.
+pub(super) fn is_name(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'_'))
+}
+
+/// Returns whether a value may be the kind of an object. A generator may read a file of objects.
+pub(super) fn is_kind(value: &str) -> bool {
+    value.starts_with(|first: char| first.is_ascii_uppercase())
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Returns whether a place in a file is a key, or the value of a name.
+fn is_public(text: &str, start: usize, end: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default().trim_end_matches(['"', '\'']);
+    let after = text.get(end..).unwrap_or_default().trim_start_matches(['"', '\'']);
+    let is_end = after.is_empty() || after.starts_with(['\n', '\r', ',', '}', ' ']);
+    let is_named = ["name: ", "namespace: ", "kind: "].iter().any(|key| before.ends_with(key));
+    let is_key = after.starts_with(':') && (before.is_empty() || before.ends_with(['\n', ' ', '{', ',']));
+    (is_named && is_end) || is_key
+}
