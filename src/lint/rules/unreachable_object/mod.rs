@@ -191,17 +191,10 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         }
     }
     let is_led_to = |folder: &str| segment_runs(folder).any(|run| led_to.contains_key(run));
-    let mut directories = missed_directories(fleet, reached, |folder, file| {
+    let directories = missed_directories(fleet, reached, |folder, file| {
         is_led_to(folder) || reached.is_set_aside(file) || is_excused(file)
     });
-    directories.retain(|folder, objects| {
-        let from_here = folders.range(*folder..).take_while(|(other, _)| other.starts_with(*folder));
-        let mut below = from_here.filter(|(other, _)| is_inside(other, folder));
-        !prefixes(folder).any(|above| folders.contains_key(above))
-            && below.all(|(_, others)| others.keys().all(|position| objects.contains_key(position)))
-    });
-    folders.retain(|folder, _| !prefixes(folder).any(|above| directories.contains_key(above)));
-    folders.append(&mut directories);
+    add_directories(&mut folders, directories);
     remove_applied_by_hand(&mut folders, fleet, found);
     remove_possible(&mut folders, fleet, &applied, found);
     remove_consequences(&mut folders, &led_to);
@@ -246,6 +239,18 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             None => finding,
         });
     }
+}
+
+/// Adds the directories that no build includes. They replace the directories with Flux objects below them.
+fn add_directories<'a>(folders: &mut Unreached<'a>, mut directories: Unreached<'a>) {
+    directories.retain(|folder, objects| {
+        let from_here = folders.range(*folder..).take_while(|(other, _)| other.starts_with(*folder));
+        let mut below = from_here.filter(|(other, _)| is_inside(other, folder));
+        !prefixes(folder).any(|above| folders.contains_key(above))
+            && below.all(|(_, others)| others.keys().all(|position| objects.contains_key(position)))
+    });
+    folders.retain(|folder, _| !prefixes(folder).any(|above| directories.contains_key(above)));
+    folders.append(&mut directories);
 }
 
 /// Returns whether a file has the name of its object, so that a word in the name, such as `backup`, describes the object.
