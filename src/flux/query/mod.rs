@@ -5,6 +5,7 @@ pub(super) mod image_marker;
 pub(super) mod lockdown;
 pub(super) mod operator;
 mod template_paths;
+mod cluster_config;
 mod shell;
 mod created_objects;
 mod program_evidence;

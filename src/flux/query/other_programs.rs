@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use arcstr::ArcStr;
 
+use super::cluster_config::is_cluster_config;
 use super::created_objects::created_kind;
 use super::named_folders::{applies_itself, may_name_folders, named_paths};
 use super::program_evidence::{Evidence, is_document, is_helmfile, renders_charts};
@@ -217,7 +218,8 @@ impl OtherPrograms {
             !is_without_extension(path) || is_task_file(path) || file.text().starts_with("#!")
         };
         let files = files.filter(is_program);
-        let is_manifest = |file: &File| is_yaml(file.path()) && claims_to_be_manifest(file.text());
+        let is_manifest =
+            |file: &File| is_yaml(file.path()) && claims_to_be_manifest(file.text()) && !is_cluster_config(file.text());
         files.filter(move |file| file.text().len() <= MAX_LEN && !is_manifest(file)).take(MAX_FILES)
     }
 }

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::cluster_config::{created_with_cluster, is_cluster_config};
 use super::created_objects::{Manifest, created_by_flux, resource_of};
 use super::shell::{
-    SimpleCommand, is_computed, is_end_of_path, path_of_manifest, path_with_variable, program_lines, simple_commands,
-    trimmed, without_inner_quotes,
+    Definitions, SimpleCommand, is_computed, is_end_of_path, path_of_manifest, path_with_variable, program_lines,
+    simple_commands, trimmed, without_inner_quotes,
 };
 use super::template_paths::template_paths;
 use crate::flux::unknown::known_contents::groups_of_chart;
@@ -85,7 +86,8 @@ pub(super) fn renders_charts(text: &str) -> bool {
 impl Evidence {
     pub(super) fn of(file: File) -> Self {
         let own = file.clone();
-        let is_program = !is_document(own.path());
+        let is_cluster = is_cluster_config(own.text());
+        let is_program = !is_cluster && !is_document(own.path());
         let text = if is_program { without_watched_files(own.text()) } else { Cow::Borrowed(own.text()) };
         let mut evidence = Self {
             named_files: if is_program && text.contains("kubectl") { named_files(&text) } else { BTreeSet::new() },
@@ -100,7 +102,9 @@ impl Evidence {
             printed_folders: BTreeSet::new(),
             read_folders: BTreeSet::new(),
         };
-        if is_program {
+        if is_cluster {
+            created_with_cluster(&own).for_each(|(kind, name)| evidence.add(kind, &name));
+        } else if is_program {
             evidence.read(&text, is_helmfile(own.path()) || contains_releases(&text));
         } else {
             evidence.read_document(&text);
@@ -152,6 +156,7 @@ impl Evidence {
         let mut resource: Option<&'static str> = None;
         let (mut command, mut loops) = (String::new(), 0_usize);
         let is_applier = text.contains("kubectl") && text.contains("apply");
+        let definitions = Definitions::of(if is_applier { text } else { "" });
         for (line, is_printed) in program_lines(text) {
             self.read_addresses(line);
             self.read_artifacts(line);
@@ -193,7 +198,7 @@ impl Evidence {
                 command.push(' ');
             } else {
                 command.push_str(line);
-                self.read_command(&command, loops > 0, is_printed);
+                self.read_command(&command, &definitions, loops > 0, is_printed);
                 command.clear();
             }
             loops = loops.saturating_sub(usize::from(line.starts_with("done") || line.ends_with("done")));
@@ -205,7 +210,7 @@ impl Evidence {
         if !text.contains("kubectl") {
             return;
         }
-        let mut command = String::new();
+        let (mut command, definitions) = (String::new(), Definitions::of(text));
         for line in text.lines().map(str::trim) {
             command.push_str(line.strip_suffix('\\').unwrap_or(line));
             command.push(' ');
@@ -213,7 +218,7 @@ impl Evidence {
                 continue;
             }
             if command.contains("kubectl") && !command.contains("helm") && !command.starts_with('#') {
-                self.read_command(&command, false, true);
+                self.read_command(&command, &definitions, false, true);
             }
             command.clear();
         }
@@ -231,9 +236,10 @@ impl Evidence {
     }
 
     /// Reads a command of kubectl, flux or helm. `is_printed` is whether the command is in a text for a user.
-    fn read_command(&mut self, command: &str, in_loop: bool, is_printed: bool) {
-        if command.contains("kubectl") && command.contains("apply") {
-            simple_commands(command).for_each(|command| self.read_apply(command, is_printed || command.is_printed()));
+    fn read_command(&mut self, command: &str, definitions: &Definitions<'_>, in_loop: bool, is_printed: bool) {
+        if command.contains("apply") && definitions.runs_kubectl(command) {
+            let commands = simple_commands(command);
+            commands.for_each(|command| self.read_apply(command, definitions, is_printed || command.is_printed()));
         }
         if command.contains("flux bootstrap") {
             self.applied_files.extend(bootstrapped(command));
@@ -274,7 +280,7 @@ impl Evidence {
     }
 
     /// Reads the directories that a command of kubectl applies.
-    fn read_apply(&mut self, command: SimpleCommand<'_>, is_printed: bool) {
+    fn read_apply(&mut self, command: SimpleCommand<'_>, definitions: &Definitions<'_>, is_printed: bool) {
         let folders = if is_printed { &mut self.printed_folders } else { &mut self.applied_folders };
         let mut words = command.text.split_whitespace();
         while let Some(word) = words.next() {
@@ -283,8 +289,9 @@ impl Evidence {
                 continue;
             }
             let Some(value) = value.or_else(|| words.next()) else { continue };
+            let value = definitions.expanded(value.trim_matches(['"', '\'']));
             // A variable usually contains the root of the repository, or one of its directories.
-            let known = trimmed(value).rsplit(['}', ')']).next().unwrap_or_default();
+            let known = trimmed(&value).rsplit(['}', ')']).next().unwrap_or_default();
             let known = if known.starts_with('$') { known.split_once('/').map_or("", |(_, rest)| rest) } else { known };
             let folder = known.trim_start_matches("./").trim_matches('/');
             if !folder.is_empty() && !folder.contains("..") && !is_computed(folder) {

@@ -1,6 +1,7 @@
 //! The commands and paths in scripts, which are read line by line.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kustomize::is_yaml;
 
@@ -43,6 +44,88 @@ impl<'a> SimpleCommand<'a> {
         let mut words = self.text.split(is_between).filter(|word| !word.is_empty());
         words.find(|word| !matches!(*word, "then" | "do" | "else" | "cmd:" | "run:"))
     }
+}
+
+/// The variables of a script with a literal value, and its names for kubectl.
+pub(super) struct Definitions<'a> {
+    variables: BTreeMap<&'a str, &'a str>,
+    /// The functions and aliases that pass their arguments to kubectl.
+    kubectl: BTreeSet<&'a str>,
+}
+
+impl<'a> Definitions<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        let mut found = Self { variables: BTreeMap::new(), kubectl: BTreeSet::new() };
+        let mut function: Option<&str> = None;
+        for line in text.lines().map(str::trim) {
+            function = function_of(line).or(function);
+            if line.contains("kubectl") && ["$@", "$*"].iter().any(|arguments| line.contains(arguments)) {
+                found.kubectl.extend(function);
+            }
+            if line.ends_with('}') {
+                function = None;
+            }
+            let Some((name, value)) = assignment(line) else { continue };
+            match line.strip_prefix("alias ") {
+                Some(_) if value.starts_with("kubectl") => _ = found.kubectl.insert(name),
+                Some(_) => {}
+                None => _ = found.variables.insert(name, value),
+            }
+        }
+        found
+    }
+
+    /// Returns whether a command runs kubectl, also by another name.
+    pub(super) fn runs_kubectl(&self, command: &str) -> bool {
+        let is_kubectl = |word: &str| match variable_of(word) {
+            Some((name, "")) => self.variables.get(name).is_some_and(|value| value.starts_with("kubectl")),
+            Some(_) => false,
+            None => self.kubectl.contains(word),
+        };
+        let words = command.split_whitespace().map(|word| word.trim_matches(['"', '\'', '@']));
+        command.contains("kubectl") || words.take_while(|word| *word != "apply").any(is_kubectl)
+    }
+
+    /// A word with the value of the variable at its start.
+    pub(super) fn expanded<'w>(&self, word: &'w str) -> Cow<'w, str> {
+        let value = variable_of(word).and_then(|(name, rest)| Some((self.variables.get(name)?, rest)));
+        value.map_or(Cow::Borrowed(word), |(value, rest)| Cow::Owned(format!("{value}{rest}")))
+    }
+}
+
+/// The name of the function whose definition starts in a line.
+fn function_of(line: &str) -> Option<&str> {
+    let name = line.strip_prefix("function ").map(|rest| rest.split([' ', '(', '{']).next().unwrap_or(rest));
+    let name = name.or_else(|| line.split_once("()").map(|(name, _)| name))?.trim();
+    is_name(name).then_some(name)
+}
+
+/// The name and the value of the variable or alias that a line sets, in a shell or a Makefile. The default of a variable
+/// is its value: `${DIR:-apps}`.
+fn assignment(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once('=')?;
+    let name = name.trim_end_matches([':', '?', ' ']).rsplit(' ').next()?;
+    let value = value.trim();
+    let value = match value.chars().next() {
+        Some(quote @ ('"' | '\'')) => value.get(1..)?.split(quote).next()?,
+        _ if line.contains(" = ") || line.contains(":=") || line.contains("?=") => value,
+        _ => value.split([' ', ';']).next()?,
+    };
+    let default = value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')?.split_once(":-"));
+    is_name(name).then_some((name, default.map_or(value, |(_, default)| default)))
+}
+
+/// The name of the variable at the start of a word, and the rest of the word: `$DIR/apps`, `${DIR}/apps`, `$(DIR)/apps`.
+fn variable_of(word: &str) -> Option<(&str, &str)> {
+    let rest = word.strip_prefix('$')?;
+    let open = rest.strip_prefix('{').and_then(|rest| rest.split_once('}'));
+    let open = open.or_else(|| rest.strip_prefix('(').and_then(|rest| rest.split_once(')')));
+    let end = || rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    open.or_else(|| rest.split_at_checked(end())).filter(|(name, _)| is_name(name))
+}
+
+fn is_name(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
 /// The line that ends a text, if a command prints the lines after it: `cat <<EOF`.
