@@ -6,7 +6,7 @@ use super::variants::Variants;
 use crate::flux::{ApplierKind, State, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;
-use crate::lint::facts::paths::segment_runs;
+use crate::lint::facts::paths::{prefixes, segment_runs};
 use crate::lint::facts::reached::ReachedFiles;
 use crate::lint::fleet::Fleet;
 use crate::text::{folder_of, normalize};
@@ -108,18 +108,28 @@ fn known_part(path: &str) -> Option<String> {
     path.get(..end).and_then(normalize).filter(|path| !path.is_empty())
 }
 
-/// The directories of clusters in which a program fills in the path of the FluxInstance, so that the synced part of the
-/// directory is unknown.
+/// The directories with a FluxInstance whose synced part of the directory is unknown: a program fills in the path, or users
+/// copy the directory to the synced repository.
 pub(super) fn folders_of_open_instances<'a>(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>) -> Vec<&'a str> {
     let objects = fleet.repo.objects.iter().map(|built| &built.object).chain(&fleet.repo.aside);
-    let is_open = |object: &&Object| {
-        let path = object.text_at(&["spec", "sync", "path"]);
-        object.is(groups::FLUX_OPERATOR, "FluxInstance") && path.is_some_and(is_filled_in) && !reached.receives(object)
-    };
-    let folders = objects.filter(is_open).map(|object| folder_of(written_position(object).1));
-    let home =
-        |folder: &'a str| folder.strip_suffix(groups::FLUX_NAMESPACE).map_or(folder, |home| home.trim_end_matches('/'));
-    folders.map(home).filter(|folder| !folder.is_empty()).collect()
+    let instances = objects.filter(|object| object.is(groups::FLUX_OPERATOR, "FluxInstance"));
+    let folders = instances.filter_map(|object| {
+        let (path, folder) = (object.text_at(&["spec", "sync", "path"])?, folder_of(written_position(object).1));
+        if is_filled_in(path) && !reached.receives(object) {
+            let home = folder.strip_suffix(groups::FLUX_NAMESPACE).map_or(folder, |home| home.trim_end_matches('/'));
+            return Some(home);
+        }
+        copied_from(fleet, folder, &normalize(path)?)
+    });
+    folders.filter(|folder| !folder.is_empty()).collect()
+}
+
+/// The directory of a FluxInstance that is the end of a synced path which this repository does not have: `flux` of
+/// `gitops/flux`.
+fn copied_from<'a>(fleet: &Fleet<'_>, folder: &'a str, synced: &str) -> Option<&'a str> {
+    let is_end = |above: &&str| synced.strip_suffix(above).is_some_and(|rest| rest.ends_with('/'));
+    let sources = fleet.repo.sources.as_ref()?;
+    prefixes(folder).find(is_end).filter(|_| !sources.repository_files().tree().has_folder(synced))
 }
 
 /// Returns whether a program replaces a path, or a part of it.
