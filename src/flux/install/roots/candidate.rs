@@ -136,6 +136,19 @@ pub(super) fn prefix(tree: &Tree, file: &str, path: &str) -> Option<String> {
     own.map(ToString::to_string)
 }
 
+/// The parent directory of a cluster below which most paths exist, and the number of these paths. If several
+/// directories have equally many paths, the outermost one has precedence.
+pub(super) fn best_prefix(tree: &Tree, folder: &str, paths: &[String]) -> (String, usize) {
+    let mut best = (String::new(), 0);
+    for prefix in prefixes(folder_of(folder)) {
+        let count = paths.iter().filter(|path| tree.has_folder(&below(prefix, path))).count();
+        if count > best.1 {
+            best = (prefix.to_string(), count);
+        }
+    }
+    best
+}
+
 /// The parent directories of a directory and the directory itself, outermost first.
 pub(super) fn prefixes(folder: &str) -> impl Iterator<Item = &str> {
     let ends = folder.match_indices('/').map(|(at, _)| at);

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::candidate::{CandidateKind, RootCandidate, base_of, prefixes};
+use super::candidate::{CandidateKind, RootCandidate, base_of, best_prefix, prefixes};
 use super::coverage::{Coverage, WrittenSync, source_of};
 use super::names::{CLUSTERS, is_placeholder};
 use super::root::is_of;
@@ -283,17 +283,4 @@ fn own_source(tree: &Tree, folder: &str, objects: &[Object], others: &BTreeSet<S
         || (bootstrap_source(groups::FLUX_NAMESPACE), String::new()),
         |(_, source, prefix)| (source, prefix),
     )
-}
-
-/// The parent directory of a cluster below which most paths exist, and the number of these paths. If several
-/// directories have equally many paths, the outermost one has precedence.
-fn best_prefix(tree: &Tree, folder: &str, paths: &[String]) -> (String, usize) {
-    let mut best = (String::new(), 0);
-    for prefix in prefixes(folder_of(folder)) {
-        let count = paths.iter().filter(|path| tree.has_folder(&below(prefix, path))).count();
-        if count > best.1 {
-            best = (prefix.to_string(), count);
-        }
-    }
-    best
 }

@@ -20,7 +20,7 @@ use super::repository::{most_common, repository};
 use super::root::{Root, is_of, synced_source};
 use super::self_applied::self_applied;
 use super::variable_path::expand;
-use super::written::written;
+use super::written::{of_resource_sets, written};
 use crate::base::set_aside::{is_former, is_set_aside};
 use crate::config::DeclaredRoot;
 use crate::flux::install::includers::Includers;
@@ -72,7 +72,8 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     remove_unused(tree, &coverage, &mut candidates);
     let mut overlaps = remove_overlaps(tree, &includers, &coverage, &mut candidates);
     overlaps.extend(of_charts);
-    coverage.add(tree, candidates.iter());
+    let of_sets = of_resource_sets(builder);
+    coverage.add(tree, candidates.iter().chain(&of_sets));
     let is_alone = candidates.is_empty();
     let mut folders = cluster_folders(builder, &includers, &coverage, is_alone);
     // A directory that contains another candidate is not a root, even if the synced path of that candidate is missing.
@@ -92,6 +93,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
             candidates.extend(of_terraform(builder));
         }
     }
+    candidates.extend(of_sets);
     join_parts(tree, &coverage, &mut candidates);
     let own = own_repositories(tree, &coverage, &candidates);
     let mut roots = settle(tree, &coverage, candidates, &own);
@@ -108,13 +110,14 @@ fn remove_unprepared(tree: &Tree, coverage: &Coverage<'_>, candidates: &mut Vec<
     let written = candidates.iter().filter(|one| one.kind != CandidateKind::ToCome);
     let written: Vec<String> = written.filter_map(|one| one.synced(tree)).collect();
     candidates.retain(|one| {
-        if one.kind == CandidateKind::ToCome && written.iter().any(|other| is_inside(other, &one.path)) {
+        let home = folder_of(one.file.path());
+        let folder = folder_of(home);
+        if one.kind == CandidateKind::ToCome && written.iter().any(|other| is_inside(other, folder)) {
             return false;
         }
-        let home = folder_of(one.file.path());
         let is_usual = home.rsplit('/').next() == Some(groups::FLUX_NAMESPACE);
         let has_sync =
-            || coverage.syncs.iter().any(|sync| is_inside(&sync.file, &one.path) && !is_inside(&sync.file, home));
+            || coverage.syncs.iter().any(|sync| is_inside(&sync.file, folder) && !is_inside(&sync.file, home));
         one.kind != CandidateKind::ToCome || is_usual || has_sync()
     });
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::candidate::{CandidateKind, RootCandidate, prefixes};
+use super::candidate::{CandidateKind, RootCandidate, best_prefix, prefixes};
 use super::overlaps::is_own_folder;
 use super::root::is_of;
 use super::synthetic_sync::{bootstrap_source, sync_of};
@@ -21,11 +21,12 @@ use crate::flux::install::instance_chart::{self, instance, instance_of};
 use crate::flux::object::kinds::{is_exported, is_kustomization, is_source};
 use crate::flux::object::kustomization_path::{below, clamp};
 use crate::flux::object::synthetic_node::text;
+use crate::flux::source::reference::SourceRef;
 use crate::kube::groups::SYNC_FILE;
 use crate::kube::{Object, ObjectId, groups};
 use crate::kustomize::{Builder, FAILED_BUILD};
 use crate::text::{File, Tree, folder_of, is_inside};
-use crate::yaml::{Node, Parsed};
+use crate::yaml::{Embedded, Node, Parsed};
 
 /// The roots that the repository contains.
 pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandidate> {
@@ -81,6 +82,42 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
         }
     }
     candidates
+}
+
+/// The FluxInstances that a ClusterResourceSet of Cluster API applies to other clusters. Each value of a ConfigMap of the set
+/// contains manifests.
+pub(super) fn of_resource_sets(builder: &Builder) -> Vec<RootCandidate> {
+    let with_text = |text: &'static str| {
+        let files = builder.files().parsed().filter(move |(_, parsed)| parsed.file.text().contains(text));
+        files.flat_map(|(_, parsed)| objects(parsed))
+    };
+    let sets =
+        with_text("ClusterResourceSet").filter(|object| object.is("addons.cluster.x-k8s.io", "ClusterResourceSet"));
+    let applied: BTreeSet<(Option<String>, String)> = sets
+        .flat_map(|set| {
+            let resources = set.node.at_keys(&["spec", "resources"]).map_or(&[][..], Node::items);
+            let maps = resources.iter().filter(|one| one.get("kind").and_then(Node::text) == Some("ConfigMap"));
+            let names = maps.filter_map(|one| one.get("name").and_then(Node::text));
+            names.map(|name| (set.namespace().map(str::to_owned), name.to_owned())).collect::<Vec<_>>()
+        })
+        .collect();
+    if applied.is_empty() {
+        return Vec::new();
+    }
+    let is_applied =
+        |object: &Object| applied.contains(&(object.namespace().map(str::to_owned), object.name().to_owned()));
+    let maps = with_text("FluxInstance").filter(|object| object.is("", "ConfigMap") && is_applied(object));
+    maps.flat_map(|map| {
+        let values = map.node.get("data").map_or(&[][..], Node::entries);
+        let parsed = values.iter().map(|value| Embedded::new(&value.node).parse());
+        parsed.flat_map(|parsed| take(objects(&parsed).collect(), Vec::new(), |_| false)).collect::<Vec<_>>()
+    })
+    .map(|one| {
+        // The file belongs to the management cluster.
+        let home = one.synced(builder.files().tree()).unwrap_or_else(|| clamp(&one.path));
+        RootCandidate { home, ..one }
+    })
+    .collect()
 }
 
 /// Returns whether comments fill both files of `flux bootstrap`, so that they explain why the repository does not have them,
@@ -288,6 +325,24 @@ fn to_come(builder: &Builder, file: &File, path: &str) -> Option<RootCandidate> 
         })
     };
     let namespace = if has_kustomizations() { name } else { groups::FLUX_NAMESPACE };
-    let objects = sync_of(&bootstrap_source(namespace), namespace, &text(&format!("./{synced}"), &place), &place);
-    Some(RootCandidate::new(CandidateKind::ToCome, file, objects, synced))
+    let source = bootstrap_source(namespace);
+    let prefix = prefix_to_come(builder, synced, &source);
+    let path = synced.get(prefix.len()..).unwrap_or_default().trim_start_matches('/');
+    let objects = sync_of(&source, namespace, &text(&format!("./{path}"), &place), &place);
+    let found = RootCandidate::new(CandidateKind::ToCome, file, objects, path);
+    Some(RootCandidate { prefix: Some(prefix).filter(|prefix| !prefix.is_empty()), ..found })
+}
+
+/// The directory that will be the root of the source of a future bootstrap. Usually it is the tree itself. A user may also copy
+/// a part of the tree to a repository: the part that contains the paths of all Kustomizations.
+fn prefix_to_come(builder: &Builder, synced: &str, source: &SourceRef) -> String {
+    let files = builder.files().tree().under(synced).filter_map(|path| builder.files().get(path));
+    let mut paths = Vec::new();
+    for parsed in files {
+        let own = objects(&parsed).filter(|object| SourceRef::of_kustomization(object).as_ref() == Some(source));
+        let own = own.filter_map(|object| object.text_at(&["spec", "path"]).map(clamp));
+        paths.extend(own.filter(|path| !path.is_empty() && !path.contains('$')));
+    }
+    let (prefix, count) = best_prefix(builder.files().tree(), synced, &paths);
+    if count == paths.len() { prefix } else { String::new() }
 }
