@@ -27,21 +27,23 @@ pub(crate) fn instance(spec: &Node, namespace: Option<Node>) -> Object {
     let metadata = map(metadata, place);
     let version = text("fluxcd.controlplane.io/v1", place);
     let kind = text("FluxInstance", place);
-    let spec = with_version(spec, place);
+    let spec = with_defaults(spec, place);
     Object { node: map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec)], place) }
 }
 
-/// The spec of a FluxInstance, with the chart's default version if the values set no version.
-fn with_version(spec: &Node, place: &Span) -> Node {
+/// The spec of a FluxInstance, with the chart's default version and artifact if the values do not set them.
+///
+/// Source: `charts/flux-instance/values.yaml` of `github.com/controlplaneio-fluxcd/charts`.
+fn with_defaults(spec: &Node, place: &Span) -> Node {
+    let defaults =
+        [("version", "2.x"), ("artifact", "oci://ghcr.io/controlplaneio-fluxcd/flux-operator-manifests:latest")];
     let known = spec.get("distribution").filter(|distribution| distribution.is_map());
-    if known.is_some_and(|distribution| distribution.get("version").is_some()) {
-        return spec.clone();
-    }
-    let made = map(vec![("version", text("2.x", place))], place);
-    let distribution = match (known, made.entries()) {
-        (Some(known), [version]) => known.with(version.clone()),
-        _ => made,
-    };
+    let is_missing = |field: &str| known.is_none_or(|known| known.get(field).is_none());
+    let missing = defaults.into_iter().filter(|(field, _)| is_missing(field));
+    let missing = map(missing.map(|(field, value)| (field, text(value, place))).collect(), place);
+    let distribution = known.map_or(missing.clone(), |known| {
+        missing.entries().iter().fold(known.clone(), |known, entry| known.with(entry.clone()))
+    });
     match map(vec![("distribution", distribution)], place).entries() {
         [distribution] => spec.with(distribution.clone()),
         _ => spec.clone(),

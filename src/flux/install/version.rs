@@ -20,8 +20,8 @@ pub struct FluxVersion {
     text: String,
     /// The newest release in the range.
     newest: Version,
-    /// Whether the manifests are in a pinned artifact. Such an artifact contains the release of its date, not the
-    /// newest release.
+    /// Whether the manifests are in a pinned artifact, or in the image of Flux Operator. They are those of the release at
+    /// the date of the artifact or of the operator, not of the newest release.
     is_pinned: bool,
 }
 
@@ -52,10 +52,15 @@ impl FluxVersion {
         Some(Self { text: text.to_string(), newest: newest(text)?, is_pinned: false })
     }
 
-    /// The newest release in the range; `None` if a pinned artifact may contain another one.
+    /// The newest release in the range; `None` if a pinned artifact may contain another minor release.
     pub fn release(&self) -> Option<&Version> {
-        let is_exact = Version::parse(&self.text).is_some_and(|exact| exact == self.newest);
-        (!self.is_pinned || is_exact).then_some(&self.newest)
+        let minor = |version: &Version| (version.major, version.minor);
+        let are_of_one_minor = || {
+            let range = Range::parse(&self.text);
+            let mut included = releases().filter(|version| range.as_ref().is_some_and(|range| range.contains(version)));
+            included.all(|version| minor(&version) == minor(&self.newest))
+        };
+        (!self.is_pinned || are_of_one_minor()).then_some(&self.newest)
     }
 
     /// The version of the release that contains the image of a controller.
@@ -117,8 +122,12 @@ fn includes_release_before(text: &str, since: &Version) -> bool {
 }
 
 /// Returns whether a FluxInstance installs manifests from a pinned artifact.
+///
+/// Without an artifact, Flux Operator installs the manifests in its own image. See `fetch` in
+/// `internal/controller/fluxinstance_controller.go` of Flux Operator.
 fn is_pinned(instance: &Object) -> bool {
-    let artifact = instance.text_at(&["spec", "distribution", "artifact"]).unwrap_or_default();
+    let artifact = instance.text_at(&["spec", "distribution", "artifact"]).filter(|artifact| !artifact.is_empty());
+    let Some(artifact) = artifact else { return true };
     let name = artifact.rsplit('/').next().unwrap_or_default();
     name.contains('@') || name.split_once(':').is_some_and(|(_, tag)| tag != "latest")
 }
