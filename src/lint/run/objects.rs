@@ -12,11 +12,13 @@ use crate::flux::{Applied, AppliedSet, Completion};
 use crate::kube::Object;
 use crate::lint::context::Context;
 use crate::lint::facts::distinct::{DistinctObjects, memory_address, written_position};
+use crate::lint::facts::paths::prefixes;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, Rule};
 use crate::lint::view::View;
-use crate::text::Index;
+use crate::text::{Index, folder_of};
+use crate::yaml::{Document, Node};
 
 /// An object by its address in memory, and the number of its context.
 type Key = (usize, usize);
@@ -120,9 +122,19 @@ pub(super) fn check_unreached(fleet: &Fleet<'_>, rules: &[&Rule], options: &Opti
         root.is_none() && !is_for_readers(path) && !reached.receives(object)
     });
     let context = Context { is_unreached: true, ..view.context };
+    // A local cluster is temporary, and so are its values.
+    let local = folders_of_local_clusters(fleet);
+    let is_of_local = |finding: &Finding| prefixes(finding.at.span.file().path()).any(|above| local.contains(above));
     let check_set = |set: &AppliedSet| -> Vec<Finding> {
         let found = set.applied().flat_map(|applied| check(&applied, context, &rules).findings);
-        found.filter(|finding| finding.severity == Severity::Error && !options.hides(finding)).collect()
+        let errors = found.filter(|finding| finding.severity == Severity::Error && !options.hides(finding));
+        let lowered = |mut finding: Finding| {
+            if is_of_local(&finding) {
+                finding.severity = Severity::Warning;
+            }
+            finding
+        };
+        errors.map(lowered).collect()
     };
     let found: Vec<Vec<Finding>> = unreached.par_iter().map(check_set).collect();
     // Several directories may build an object of one file.
@@ -132,6 +144,18 @@ pub(super) fn check_unreached(fleet: &Fleet<'_>, rules: &[&Rule], options: &Opti
         seen.insert((finding.rule, path.to_owned(), start))
     }));
     all
+}
+
+/// The directories with the configuration of a local cluster, which kind, k3d or ctlptl creates.
+fn folders_of_local_clusters<'a>(fleet: &Fleet<'a>) -> BTreeSet<&'a str> {
+    let groups = ["ctlptl.dev/", "k3d.io/", "kind.x-k8s.io/"];
+    let Some(sources) = &fleet.repo.sources else { return BTreeSet::new() };
+    let is_config = |document: &Document| {
+        let version = document.node.get("apiVersion").and_then(Node::text);
+        version.is_some_and(|version| groups.iter().any(|group| version.starts_with(group)))
+    };
+    let configs = sources.repository_files().parsed().filter(|(_, parsed)| parsed.documents.iter().any(is_config));
+    configs.map(|(path, _)| folder_of(path)).filter(|folder| !folder.is_empty()).collect()
 }
 
 /// The numbers of contexts. Equal contexts have the same number.

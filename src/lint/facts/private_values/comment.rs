@@ -3,12 +3,13 @@
 use crate::text::Span;
 
 /// The words of such comments, in lower case.
-const INVENTED: [&str; 9] = [
+const INVENTED: [&str; 10] = [
     "bogus",
     "dummy",
     "example only",
     "example value",
     "fake",
+    "for evaluation",
     "not a real",
     "not real",
     "placeholder",
