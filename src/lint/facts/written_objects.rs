@@ -156,7 +156,10 @@ impl<'a> WrittenObjects<'a> {
                 _ => None,
             };
             let is_target = target.is_some_and(|target| target == namespace || target.contains("{{"));
-            object.group() == "argoproj.io" && (is_target || object.namespace() == Some(namespace))
+            // Other projects of Argo have kinds in the same group.
+            let is_of_argo_cd = ["AppProject", "Application", "ApplicationSet", "ArgoCD"].contains(&object.kind());
+            let is_here = object.namespace() == Some(namespace);
+            object.group() == "argoproj.io" && is_of_argo_cd && (is_target || is_here)
         })
     }
 
