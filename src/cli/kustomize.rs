@@ -7,6 +7,7 @@ use super::exit::Exit;
 use super::linter;
 use super::streams::{Lines, Streams};
 use crate::address::{Location, LocationError};
+use crate::base::finding::Severity;
 use crate::disk;
 use crate::kustomize::{self, Builder, CopySet, FILE_NAMES, Files, Reading, file_in};
 use crate::report::mask::SecretValues;
@@ -73,6 +74,16 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     findings.extend(build.empty);
     findings.extend(build.left_out);
     findings.extend(build.charts);
+    let is_built = findings.iter().all(|finding| finding.severity < Severity::Error);
+    if is_built {
+        streams.write_as(Lines::Data, |out| {
+            for (at, object) in build.objects.iter().enumerate() {
+                let separator = if at > 0 { "---\n" } else { "" };
+                write!(out, "{separator}{}", go::print(&object.node))?;
+            }
+            Ok(())
+        })?;
+    }
     if !findings.is_empty() {
         let mut tree = opened.tree.clone();
         builder.files().parsed_on_demand().into_iter().for_each(|file| tree.insert(file));
@@ -80,14 +91,6 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         secrets.extend(SecretValues::of_objects(build.objects.iter().map(|object| &object.node)));
         streams.hide(&secrets)?;
         linter::print_findings(findings, "", streams)?;
-        return Ok(Exit::Found);
     }
-    streams.write_as(Lines::Data, |out| {
-        for (at, object) in build.objects.iter().enumerate() {
-            let separator = if at > 0 { "---\n" } else { "" };
-            write!(out, "{separator}{}", go::print(&object.node))?;
-        }
-        Ok(())
-    })?;
-    Ok(Exit::Clean)
+    Ok(if is_built { Exit::Clean } else { Exit::Found })
 }
