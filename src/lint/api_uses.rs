@@ -28,6 +28,8 @@ pub(crate) struct ApiUse {
     pub(crate) role: Role,
     /// The object that contains the place.
     pub(crate) object: Option<ObjectRef>,
+    /// Whether the place is the target of a patch, which selects only objects of the same version.
+    is_target: bool,
 }
 
 /// The effect of an API version that the cluster does not serve.
@@ -129,7 +131,7 @@ fn use_of(version: &Node, kind: &Node, role: Role) -> Option<ApiUse> {
     let text = version.text()?;
     let (group, name) = text.split_once('/').unwrap_or(("", text));
     let api = api(group, name, kind.text()?)?;
-    Some(ApiUse { api, at: version.span().clone(), role, object: None })
+    Some(ApiUse { api, at: version.span().clone(), role, object: None, is_target: false })
 }
 
 /// The version in the target of a patch, which selects only objects of the same version.
@@ -137,7 +139,7 @@ fn use_of_target(target: &Node) -> Option<ApiUse> {
     let version = target.get("version")?;
     let group = target.get("group").and_then(Node::text).unwrap_or_default();
     let api = api(group, version.text()?, target.get("kind")?.text()?)?;
-    Some(ApiUse { api, at: version.span().clone(), role: Role::Mention, object: None })
+    Some(ApiUse { api, at: version.span().clone(), role: Role::Mention, object: None, is_target: true })
 }
 
 /// The API versions of a repository, with the clusters that they affect.
@@ -166,8 +168,16 @@ impl RepositoryUses {
         }
         let affected = PatchedViews::of(views);
         for one in patches.iter().flat_map(uses_in) {
+            let changed = affected.of_use(&one);
+            // A target without an object of its version is an unmatched patch.
+            if changed.is_empty() && one.is_target {
+                continue;
+            }
             let number = all.number(&one);
-            affected.of_use(&one).iter().for_each(|view| all.add(number, *view));
+            // No object shows some changes, such as the removal of a field.
+            let every = || (0..views.len()).collect();
+            let changed: Rc<[usize]> = if changed.is_empty() { every() } else { changed };
+            changed.iter().for_each(|view| all.add(number, *view));
         }
         // A ResourceSet contains the objects that it applies.
         let place = |one: &ApiUse| (one.at.file().path().to_string(), one.at.range().start);
@@ -210,8 +220,7 @@ impl<'v, 'a> PatchedViews<'v, 'a> {
         Self { views, known: RefCell::default() }
     }
 
-    /// The views that a use in a patch affects: those with an object that the patch changes, or all views if no object
-    /// shows a change, such as the removal of a field.
+    /// The views with an object that the patch of a use changes.
     fn of_use(&self, one: &ApiUse) -> Rc<[usize]> {
         let (file, Api { group, kind, .. }) = (one.at.file(), one.api);
         let root = file.root().map(ToString::to_string).unwrap_or_default();
@@ -225,8 +234,7 @@ impl<'v, 'a> PatchedViews<'v, 'a> {
             };
             let mut affects = |view: &View<'_>| view.of_kind(group, kind).any(|applied| is_changed(applied.object));
             let affected = self.views.iter().enumerate().filter(|(_, view)| affects(view)).map(|(at, _)| at);
-            let affected: Vec<usize> = affected.collect();
-            if affected.is_empty() { (0..self.views.len()).collect() } else { affected.into() }
+            affected.collect()
         });
         views.clone()
     }
