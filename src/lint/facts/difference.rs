@@ -39,6 +39,9 @@ const DESCRIPTIVE: [&str; 6] = [
     "pod-security.kubernetes.io/warn",
 ];
 
+/// The names of labels and annotations of charts and manifests that only describe an object.
+const DESCRIPTIONS: [&str; 3] = ["chart", "heritage", "version"];
+
 /// The most important difference between two definitions of an object: if possible, a difference with an effect.
 ///
 /// Both definitions have the same identity. The comparison ignores the API version, null values and encrypted values.
@@ -99,7 +102,8 @@ fn collect<'a>(
     });
     let has_effect = match path[..] {
         ["metadata", "labels" | "annotations", key] => {
-            !is_of_applier && !DESCRIPTIVE.iter().any(|prefix| key.starts_with(prefix))
+            let is_descriptive = DESCRIPTIVE.iter().any(|prefix| key.starts_with(prefix));
+            !is_of_applier && !is_descriptive && !DESCRIPTIONS.contains(&key)
         }
         _ => true,
     };
