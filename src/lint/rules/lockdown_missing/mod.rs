@@ -176,15 +176,20 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let lacking = deployments.iter().map(|applied| (applied.object.name(), controller_of(applied.object), applied));
         let lacking = lacking.filter_map(|(name, controller, of)| Some((name, controller?, Locks::read(of.object))));
         let place = brought.map(|installation| installation.place.clone());
-        Some((lacking_of(lacking), place.unwrap_or_else(|| arguments(first))))
+        Some((lacking.collect(), place.unwrap_or_else(|| arguments(first))))
     } else {
         // The image controllers are optional, and without Deployments, it is unknown whether they are installed.
         let names = DEFAULT_CONTROLLERS.iter().copied();
-        brought.map(|brought| (lacking_of(names.map(|name| (name, name, brought.locks(name)))), brought.place.clone()))
+        brought.map(|brought| (names.map(|name| (name, name, brought.locks(name))).collect(), brought.place.clone()))
     };
-    let lacking = lacking.map(|(lacking, place)| (known_flags(view, lacking), place));
+    let lacking = lacking.map(|(workloads, place): (Vec<(&str, &str, Locks)>, Span)| {
+        let all = lacking_of(workloads.iter().map(|(name, controller, _)| (*name, *controller, Locks::default())));
+        (known_flags(view, lacking_of(workloads.into_iter())), all, place)
+    });
     match lacking {
-        Some((lacking, place)) if !lacking.is_empty() => found.push(finding(view, &tenants, place, &lacking)),
+        Some((lacking, all, place)) if !lacking.is_empty() => {
+            found.push(finding(view, &tenants, place, &lacking, &all));
+        }
         None if view.is_whole() => found.unchecked("the arguments of the Flux controllers"),
         Some(_) | None => {}
     }
@@ -269,7 +274,18 @@ fn known_flags(view: &View<'_>, mut lacking: Lacking) -> Lacking {
     lacking
 }
 
-fn finding(view: &View<'_>, tenants: &[&str], place: Span, lacking: &Lacking) -> Finding {
+/// The missing flags. Clusters with other controllers have the same fault if all their controllers lack the flags, so a flag has
+/// controllers only if others have it. `all` are the controllers that know each flag.
+fn in_common_flags(lacking: &Lacking, all: &Lacking) -> String {
+    let flags = lacking.iter().map(|(flag, names)| {
+        let lack_all = all.get(flag).is_some_and(|all| all == names);
+        if lack_all { format!("`{flag}`") } else { format!("`{flag}` ({})", names.join(", ")) }
+    });
+    flags.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the finding for a cluster. `all` are the controllers that know each flag.
+fn finding(view: &View<'_>, tenants: &[&str], place: Span, lacking: &Lacking, all: &Lacking) -> Finding {
     let flags = in_flags(lacking);
     let message = format!("the Flux controllers lack {flags}, and {}", in_words(tenants));
     let effect = if lacking.contains_key(DEFAULT_ACCOUNT) {
@@ -289,8 +305,9 @@ fn finding(view: &View<'_>, tenants: &[&str], place: Span, lacking: &Lacking) ->
         "{first}add the arguments with a patch of the Deployments: {otherwise}; if that is intended, set a reason in \
          `lint.tenancy.lockdown` of `.fleetwright.yaml`"
     );
-    let count = format!(" clusters with tenants run Flux controllers without {flags}");
-    let mut finding = Finding::error(RULE.id, place, message).help(help).caused_by(flags, "", count);
+    let common = in_common_flags(lacking, all);
+    let count = format!(" clusters with tenants run Flux controllers without {common}");
+    let mut finding = Finding::error(RULE.id, place, message).help(help).caused_by(common, "", count);
     let is_guarded = policy.is_some() || lacking.keys().all(|flag| *flag == REMOTE_BASES);
     if is_guarded || are_supposed(view, tenants) || cannot_use_flux(view) {
         finding.severity = Severity::Warning;
