@@ -42,6 +42,9 @@ declare! {
     /// values` at the start of the file. It is pedantic for a well-known password such as `changeme`, also in a URL.
     /// Such a value does not disclose a secret, but without a replacement, it is the password.
     ///
+    /// A value that no cluster receives is also a warning in a directory with the configuration of a local cluster of kind,
+    /// k3d or ctlptl.
+    ///
     /// The rule also checks the objects that no cluster receives, since their values are in Git too. It reports only errors
     /// there, in objects with a random value or a value with the shape of a credential, and nothing in directories of
     /// examples, tests, templates, charts or documentation.

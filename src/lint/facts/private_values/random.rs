@@ -15,6 +15,10 @@ pub(super) fn is_random(text: &str) -> bool {
 
 /// Returns whether a text looks like a key or a token: a word that mixes letters and digits, not a name or a version.
 pub(crate) fn looks_random(text: &str) -> bool {
+    // Settings in a list, such as mount options: `nfsvers=4.2,noatime`.
+    if text.contains(',') && text.split(',').any(is_setting) {
+        return text.split(',').any(|item| looks_random(item.split_once('=').map_or(item, |(_, value)| value)));
+    }
     if is_encoded_key(text) || is_random_word(text) {
         return is_random(text);
     }
@@ -29,6 +33,14 @@ pub(crate) fn looks_random(text: &str) -> bool {
     });
     let length: usize = mixed.map(str::len).sum();
     length >= 8 && is_random(text)
+}
+
+/// Returns whether a text assigns a value to a name of lowercase letters.
+fn is_setting(text: &str) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-');
+    text.split_once('=').is_some_and(|(name, value)| {
+        !name.is_empty() && name.bytes().all(is_of_name) && !value.trim_matches('=').is_empty()
+    })
 }
 
 /// Returns whether a text is the base64 encoding of a key of 128, 256 or 512 bits. Its parts between `/` and `+` may be short.
@@ -90,6 +102,7 @@ mod tests {
             "5f4dcc3b5aa765d61d8327deb882cf99",
             "sXDnW/XT3SPbFkD+PJubuNzVlMz//UiGscsXmkqanVY=",
             "oFnszGiaMnztYRVsspeBWDqUVmJV",
+            "user=backup,password=k7Qz3LmX0pR9",
         ] {
             assert!(looks_random(text), "{text}");
         }
@@ -103,6 +116,8 @@ mod tests {
             "registry.example.com/web:1.2",
             "clusterIssuerSecretName",
             "kubernetesDashboardTLSCert",
+            "nfsvers=3,hard,nolock",
+            "noatime,nfsvers=4.2",
         ] {
             assert!(!looks_random(text), "{text}");
         }

@@ -1,5 +1,7 @@
 //! The private values of Secrets.
 
+use std::collections::BTreeMap;
+
 use super::encoding::{decoded, is_encrypted_file};
 use super::guessable::{is_guessable, repeats};
 use super::placeholder::is_placeholder;
@@ -35,7 +37,38 @@ pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
         let value = if is_encoded { text.and_then(decoded) } else { text.map(str::to_owned) };
         in_entry(entry, value.as_deref(), &known)
     });
-    plain.chain(encoded).collect()
+    let mut found: Vec<Private> = plain.chain(encoded).collect();
+    add_numbered(&mut found, [entries("data"), entries("stringData")]);
+    found
+}
+
+/// Adds the other parts of a numbered series of private values, such as the shares of a key: `key1`, `key2` and `key3`. One
+/// of them may not look random.
+fn add_numbered(found: &mut Vec<Private>, fields: [&[Entry]; 2]) {
+    let series = |key: &str| {
+        let stem = key.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        (stem.len() < key.len()).then(|| stem.to_owned())
+    };
+    for entries in fields {
+        let private = |entry: &Entry| found.iter().find(|one| one.name == *entry.key && one.span == *entry.node.span());
+        // The reason for each series, by the start of the names and the length of the values.
+        let known: BTreeMap<(String, usize), Evidence> = entries
+            .iter()
+            .filter_map(|entry| {
+                let (series, evidence) = (series(&entry.key)?, private(entry)?.evidence);
+                let is_whole = matches!(evidence, Evidence::Name | Evidence::Secret);
+                is_whole.then_some(((series, entry.node.text()?.len()), evidence))
+            })
+            .collect();
+        let others = entries.iter().filter(|entry| private(entry).is_none());
+        let others = others.filter_map(|entry| {
+            let evidence = known.get(&(series(&entry.key)?, entry.node.text()?.len()))?;
+            Some(Private::new(&entry.node, &entry.key, *evidence))
+        });
+        let others: Vec<Private> = others.collect();
+        found.extend(others);
+    }
+    found.sort_by(|one, other| one.span.order().cmp(&other.span.order()));
 }
 
 /// The extensions of files that contain private keys in a binary format.
