@@ -8,7 +8,7 @@ const GROUP: &str = "eksctl.io/";
 
 /// Returns whether a file is a configuration of a cluster.
 pub(super) fn is_cluster_config(text: &str) -> bool {
-    let is_version = |line: &str| line.strip_prefix("apiVersion:").is_some_and(|value| is_of_eksctl(value));
+    let is_version = |line: &str| line.strip_prefix("apiVersion:").is_some_and(is_of_eksctl);
     text.contains(GROUP) && text.lines().any(is_version)
 }
 

@@ -84,7 +84,7 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
     candidates
 }
 
-/// The FluxInstances that a ClusterResourceSet of Cluster API applies to other clusters. Each value of a ConfigMap of the set
+/// The FluxInstances that a `ClusterResourceSet` of Cluster API applies to other clusters. Each value of a ConfigMap of the set
 /// contains manifests.
 pub(super) fn of_resource_sets(builder: &Builder) -> Vec<RootCandidate> {
     let with_text = |text: &'static str| {
