@@ -1,8 +1,8 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::kube::{Object, groups};
+use crate::kube::groups;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -144,9 +144,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let Some((by, lost, lost_patches)) = lost_patches(patches) else { continue };
         // A patch without effect on the objects of a Kustomization is not a loss.
         let set = view.applied_by(applied.object).filter(|set| set.is_complete());
-        let is_needed = |patch: &Node| set.is_none_or(|set| set.objects.iter().any(|object| may_select(patch, object)));
-        if !lost_patches.iter().any(is_needed) {
-            continue;
+        if let Some(set) = set {
+            let kinds = selected_kinds(&lost_patches);
+            if !set.objects.iter().any(|object| kinds.as_ref().is_none_or(|kinds| kinds.contains(object.kind()))) {
+                continue;
+            }
         }
         let place = applied.by.place(by);
         let key = (place.file().path().to_owned(), place.range().start);
@@ -176,17 +178,29 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Returns whether a patch may change an object, according to the kind of the object.
-fn may_select(patch: &Node, object: &Object) -> bool {
-    let Some(target) = patch.get("target") else {
-        let text = patch.get("patch").and_then(Node::text).unwrap_or_default();
-        let parsed = parse(&File::new("", text));
-        let mut kinds = parsed.documents.iter().map(|document| document.node.get("kind").and_then(Node::text));
-        return parsed.documents.is_empty() || kinds.any(|kind| kind.is_none_or(|kind| kind == object.kind()));
-    };
-    let kind = target.get("kind").and_then(Node::text).unwrap_or_default();
-    // A kind with other characters is a regular expression.
-    kind.is_empty() || !kind.chars().all(char::is_alphanumeric) || kind == object.kind()
+/// The kinds of the objects that patches may change; `None` for all kinds.
+fn selected_kinds(patches: &[Node]) -> Option<BTreeSet<String>> {
+    let mut kinds = BTreeSet::new();
+    for patch in patches {
+        let Some(target) = patch.get("target") else {
+            let text = patch.get("patch").and_then(Node::text).unwrap_or_default();
+            let parsed = parse(&File::new("", text));
+            if parsed.documents.is_empty() {
+                return None;
+            }
+            for document in &parsed.documents {
+                kinds.insert(document.node.get("kind")?.text()?.to_owned());
+            }
+            continue;
+        };
+        let kind = target.get("kind").and_then(Node::text).unwrap_or_default();
+        // A kind with other characters is a regular expression.
+        if kind.is_empty() || !kind.chars().all(char::is_alphanumeric) {
+            return None;
+        }
+        kinds.insert(kind.to_owned());
+    }
+    Some(kinds)
 }
 
 /// Returns the position of the patch that replaces a list of patches, the position of the list, and the lost patches.
@@ -197,7 +211,7 @@ fn lost_patches(patches: &Node) -> Option<(&Span, &Span, Vec<Node>)> {
     let (ChangedBy::Patch(by), Some(previous)) = (&step.by, &step.previous) else { return None };
     let written = previous.written();
     let text = |item: &Node| item.get("patch").and_then(Node::text).map(|text| text.trim().to_owned());
-    let kept: Vec<String> = patches.items().iter().filter_map(text).collect();
+    let kept: BTreeSet<String> = patches.items().iter().filter_map(text).collect();
     // The parser reads only the text of the list, with its indentation.
     let indent = written.position().column.saturating_sub(1) as usize;
     let parsed = parse(&File::new(written.file().path(), format!("{}{}", " ".repeat(indent), written.text())));
