@@ -2,23 +2,28 @@
 
 use super::kyverno;
 use super::pattern::fits;
-use super::trial::{Trial, is_admitted_by_expressions};
+use super::trial::{Compiled, Trial, compile, compile_unbound};
+use crate::cel::Budget;
 use crate::kube::Object;
-use crate::policy::LANGUAGES;
 use crate::yaml::{Name, Node};
+
+/// The memory of a node that costs as much as one step of an expression, in bytes.
+const BYTES_PER_STEP: usize = 64;
 
 /// What decides whether a policy admits an object.
 #[derive(Debug, Clone)]
 pub(super) enum Check {
     /// A `ValidatingAdmissionPolicy`.
-    Admission(Object),
+    Admission(Object, Compiled),
     /// A policy of Kyverno with expressions, as a `ValidatingAdmissionPolicy`.
-    Expressions(Object),
+    Expressions(Object, Compiled),
     /// A rule of a policy of Kyverno.
     Rule {
         /// The `spec` of the policy.
         spec: Node,
         rule: Node,
+        /// The expressions of the rule.
+        compiled: Compiled,
     },
     /// The `match` of a constraint.
     Constraint(Option<Node>),
@@ -27,16 +32,25 @@ pub(super) enum Check {
 }
 
 impl Check {
-    /// Returns whether the policy certainly admits an object. `bindings` are the bindings of the cluster.
-    pub(super) fn admits(&self, trial: &Trial<'_>, bindings: &[Object]) -> bool {
+    /// Returns whether the policy certainly admits an object, within a budget. `bindings` are the bindings of the policy.
+    pub(super) fn admits(&self, trial: &Trial<'_>, bindings: &[Object], budget: &mut Budget) -> bool {
+        let cost = 1 + match self {
+            Self::Rule { spec, rule, .. } => kyverno::read_fields(spec, rule).map(Node::weight).sum(),
+            Self::Constraint(Some(matching)) => matching.weight(),
+            _ => 0,
+        } / BYTES_PER_STEP;
+        if budget.spend(cost).is_err() {
+            return false;
+        }
         match self {
-            Self::Admission(policy) => {
-                let own = bindings.iter().filter(|one| one.text_at(&["spec", "policyName"]) == Some(policy.name()));
-                let objects: Vec<&Object> = own.chain([policy]).collect();
-                LANGUAGES.iter().all(|language| trial.is_admitted_by(&*language.read(&objects).0))
-            }
-            Self::Expressions(policy) => is_admitted_by_expressions(policy, trial),
-            Self::Rule { spec, rule } => kyverno::admits(spec, rule, trial),
+            Self::Admission(policy, compiled) => compiled.admit(trial, budget, || {
+                let objects: Vec<&Object> = bindings.iter().chain([policy]).collect();
+                Some(compile(&objects))
+            }),
+            Self::Expressions(policy, compiled) => compiled.admit(trial, budget, || compile_unbound(policy)),
+            Self::Rule { spec, rule, compiled } => kyverno::admits(spec, rule, trial, |policy| {
+                compiled.admit(trial, budget, || compile_unbound(&policy()?))
+            }),
             Self::Constraint(matching) => matching.as_ref().is_some_and(|matching| is_unmatched(matching, trial)),
             Self::Unknown => false,
         }

@@ -3,18 +3,33 @@
 //! Source: `pkg/engine` of Kyverno.
 
 use super::pattern::fits;
-use super::trial::{Trial, is_admitted_by_expressions, policy_of};
+use super::trial::{Trial, policy_of};
+use crate::kube::Object;
 use crate::yaml::{Node, Style, Value};
 
-/// Returns whether a rule of a policy certainly admits an object.
-pub(super) fn admits(spec: &Node, rule: &Node, trial: &Trial<'_>) -> bool {
+/// The field of a policy with other actions for some namespaces.
+const OVERRIDES: &str = "validationFailureActionOverrides";
+
+/// The fields of a policy that decide about an object of a rule.
+pub(super) fn read_fields<'a>(spec: &'a Node, rule: &'a Node) -> impl Iterator<Item = &'a Node> {
+    spec.get(OVERRIDES).into_iter().chain([rule])
+}
+
+/// Returns whether a rule of a policy certainly admits an object. `is_admitted` returns whether a policy with expressions
+/// certainly admits it; it may know the answer without the policy.
+pub(super) fn admits(
+    spec: &Node,
+    rule: &Node,
+    trial: &Trial<'_>,
+    is_admitted: impl FnOnce(&dyn Fn() -> Option<Object>) -> bool,
+) -> bool {
     let is_only_audited = |overrides: Option<&Node>| {
         items(overrides).iter().any(|one| {
             let is_audit = text(one, "action").is_some_and(|action| action.eq_ignore_ascii_case("audit"));
             is_audit && one.get("namespaceSelector").is_none() && has_match(one.get("namespaces"), trial.namespace)
         })
     };
-    if text(spec, "admission") == Some("false") || is_only_audited(spec.get("validationFailureActionOverrides")) {
+    if text(spec, "admission") == Some("false") || is_only_audited(spec.get(OVERRIDES)) {
         return true;
     }
     let is_mutated = rule.get("mutate").is_some();
@@ -23,7 +38,7 @@ pub(super) fn admits(spec: &Node, rule: &Node, trial: &Trial<'_>) -> bool {
         || rule.get("match").is_some_and(|matching| matched(matching, trial) == Some(false))
         || rule.get("exclude").is_some_and(|excluded| excludes(excluded, trial))
         || rule.get("preconditions").is_some_and(|conditions| holds(conditions, trial) == Some(false))
-        || is_valid(rule, validate, trial)
+        || is_valid(rule, validate, trial, is_admitted)
 }
 
 /// Returns whether the filters of a `match` select an object; `None` if it is unknown.
@@ -112,7 +127,12 @@ fn is_kind(pattern: &str, trial: &Trial<'_>) -> bool {
 }
 
 /// Returns whether the `validate` of a rule certainly accepts an object.
-fn is_valid(rule: &Node, validate: &Node, trial: &Trial<'_>) -> bool {
+fn is_valid(
+    rule: &Node,
+    validate: &Node,
+    trial: &Trial<'_>,
+    is_admitted: impl FnOnce(&dyn Fn() -> Option<Object>) -> bool,
+) -> bool {
     if let Some(pattern) = validate.get("pattern") {
         return fits_pattern(pattern, Some(&trial.object.node)) == Some(true);
     }
@@ -123,20 +143,20 @@ fn is_valid(rule: &Node, validate: &Node, trial: &Trial<'_>) -> bool {
         return holds(conditions, trial) == Some(false);
     }
     if let Some(cel) = validate.get("cel").filter(|cel| cel.get("paramKind").is_none()) {
-        return is_valid_by_expressions(rule, cel, trial);
+        return is_admitted(&|| policy_of_expressions(rule, cel));
     }
     false
 }
 
-fn is_valid_by_expressions(rule: &Node, cel: &Node, trial: &Trial<'_>) -> bool {
-    let Some(validations) = cel.get("expressions") else { return false };
+/// The expressions of a rule as a policy.
+fn policy_of_expressions(rule: &Node, cel: &Node) -> Option<Object> {
+    let validations = cel.get("expressions")?;
     let constraints = "resourceRules: [{apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*']}]";
     let parsed = crate::yaml::parse(&crate::text::File::new("", constraints));
-    let Some(constraints) = parsed.documents.first() else { return false };
+    let constraints = parsed.documents.first()?;
     let fields = [("matchConstraints", Some(&constraints.node)), ("validations", Some(validations))];
     let more = [("matchConditions", rule.get("celPreconditions")), ("variables", cel.get("variables"))];
-    let fields = fields.into_iter().chain(more).filter_map(|(key, node)| Some((key, node?)));
-    policy_of(fields).is_some_and(|policy| is_admitted_by_expressions(&policy, trial))
+    policy_of(fields.into_iter().chain(more).filter_map(|(key, node)| Some((key, node?))))
 }
 
 /// Returns whether conditions hold; `None` if it is unknown.

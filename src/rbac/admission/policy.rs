@@ -2,11 +2,12 @@
 //!
 //! An escalation that a policy may forbid is reported as a warning, since only the cluster evaluates the policy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use super::check::Check;
 use super::pattern::fits;
-use super::trial::{Trial, policy_of};
+use super::trial::{Compiled, Trial, Trials, policy_of};
 use crate::base::finding::ObjectRef;
 use crate::cel;
 use crate::cel::{Budget, Environment, Type};
@@ -37,13 +38,14 @@ const MAX_COST: u64 = 10_000;
 pub(crate) struct Policies {
     all: Vec<Policy>,
     /// The enforced policies: the kind of the binding and the name of the policy.
-    enforced: Vec<(Name, Name)>,
+    enforced: BTreeSet<(Name, Name)>,
     /// The kinds of constraints whose templates check the fields. Gatekeeper has no other constraints.
-    templates: Vec<Name>,
-    /// The bindings of policies.
-    bindings: Vec<Object>,
+    templates: BTreeSet<Name>,
+    /// The bindings of each policy.
+    bindings: BTreeMap<Name, Vec<Object>>,
     /// The Namespaces.
     namespaces: BTreeMap<Name, Object>,
+    trials: Mutex<Trials>,
 }
 
 /// An admission policy that checks the service accounts of objects.
@@ -85,14 +87,15 @@ impl Policies {
             ("", "Namespace") => drop(self.namespaces.insert(object.name().into(), object.clone())),
             ("admissionregistration.k8s.io", kind @ ("ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy")) => {
                 let is_validating = kind == "ValidatingAdmissionPolicy";
-                let check = if is_validating { Check::Admission(object.clone()) } else { Check::Unknown };
+                let check =
+                    if is_validating { Check::Admission(object.clone(), Compiled::default()) } else { Check::Unknown };
                 self.add_if_related(applied, resources(object), Some(format!("{kind}Binding").into()), check);
             }
             ("admissionregistration.k8s.io", kind @ "ValidatingAdmissionPolicyBinding") => {
                 let actions = items(object.node.at_keys(&["spec", "validationActions"]));
                 if let Some(name) = text(&["spec", "policyName"]).filter(|_| has(&actions, "Deny")) {
-                    self.enforced.push((kind.into(), name));
-                    self.bindings.push(object.clone());
+                    self.enforced.insert((kind.into(), name.clone()));
+                    self.bindings.entry(name).or_default().push(object.clone());
                 }
             }
             ("admissionregistration.k8s.io", kind @ "MutatingAdmissionPolicyBinding") => {
@@ -104,7 +107,8 @@ impl Policies {
                 if is_enforced && (actions.is_empty() || has(&actions, "Deny")) {
                     let names = ["matchConstraints", "matchConditions", "variables", "validations"];
                     let fields = names.into_iter().filter_map(|key| Some((key, object.node.at_keys(&["spec", key])?)));
-                    let check = policy_of(fields).map_or(Check::Unknown, Check::Expressions);
+                    let check = policy_of(fields);
+                    let check = check.map_or(Check::Unknown, |policy| Check::Expressions(policy, Compiled::default()));
                     self.add_if_related(applied, resources(object), None, check);
                 }
             }
@@ -151,7 +155,11 @@ impl Policies {
             let resources = listed.filter_map(|one| one.get("resources")).filter(|one| !is_evaded(one));
             let scope = resources.map(|one| (items(one.get("kinds")), items(one.get("namespaces")))).collect();
             let spec = object.node.get("spec").cloned();
-            let check = spec.map_or(Check::Unknown, |spec| Check::Rule { spec, rule: rule.clone() });
+            let check = spec.map_or(Check::Unknown, |spec| Check::Rule {
+                spec,
+                rule: rule.clone(),
+                compiled: Compiled::default(),
+            });
             self.push(applied, checked, MatchScope::Kinds(scope), None, namespace.map(Name::from), check);
         }
     }
@@ -186,11 +194,18 @@ impl Policies {
     /// Returns whether no policy may reject the creation of an object of a kind in a namespace by a user because of the account that
     /// the object names.
     pub(crate) fn admit(&self, kind: AccountKind<'_>, namespace: &str, user: &Account, account: Option<&str>) -> bool {
-        let Some(trial) = Trial::new(kind, namespace, self.namespaces.get(namespace), user, account) else {
-            return false;
-        };
-        let is_wanted = |policy: &Policy| policy.checks_accounts && !policy.check.admits(&trial, &self.bindings);
-        self.find(kind, namespace, is_wanted).is_none()
+        let key = (kind.kind.into(), namespace.into(), user.clone(), account.map(Name::from));
+        let mut trials = self.trials.lock().unwrap_or_else(PoisonError::into_inner);
+        trials.answer(key, |budget| {
+            let Some(trial) = Trial::new(kind, namespace, self.namespaces.get(namespace), user, account) else {
+                return false;
+            };
+            let is_wanted = |policy: &Policy| {
+                let bindings = self.bindings.get(&policy.reference.name).map_or(&[][..], Vec::as_slice);
+                policy.checks_accounts && !policy.check.admits(&trial, bindings, budget)
+            };
+            self.find(kind, namespace, is_wanted).is_none()
+        })
     }
 
     /// A policy that may reject a source because of its address.
@@ -198,12 +213,18 @@ impl Policies {
         self.find(kind, namespace, |policy| policy.checks_urls)
     }
 
-    fn find(&self, kind: AccountKind<'_>, namespace: &str, is_wanted: impl Fn(&Policy) -> bool) -> Option<&Policy> {
+    fn find(
+        &self,
+        kind: AccountKind<'_>,
+        namespace: &str,
+        mut is_wanted: impl FnMut(&Policy) -> bool,
+    ) -> Option<&Policy> {
         self.all.iter().find(|policy| {
             let reference = &policy.reference;
-            let is_enforced = policy.binding_kind.as_ref().is_none_or(|binding| {
-                self.enforced.iter().any(|(enforcing, name)| enforcing == binding && *name == reference.name)
-            });
+            let is_enforced = policy
+                .binding_kind
+                .as_ref()
+                .is_none_or(|binding| self.enforced.contains(&(binding.clone(), reference.name.clone())));
             let is_here = policy.namespace.as_ref().is_none_or(|own| &**own == namespace);
             let has_template = reference.group() != CONSTRAINTS || self.templates.contains(&reference.kind);
             is_enforced && is_here && has_template && policy.scope.matches(kind, namespace) && is_wanted(policy)
