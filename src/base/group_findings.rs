@@ -14,6 +14,9 @@ const MAX_RELATED: usize = 8;
 /// The maximum number of further places that a group of findings lists.
 const MAX_PLACES: usize = 1000;
 
+/// The maximum number of further places that all groups of findings list. Each group lists at least some.
+const MAX_PLACES_OF_ALL: usize = 200_000;
+
 /// Sorts findings by path, position and rule, and merges equal findings.
 ///
 /// Findings with the same message and severity at the same position become one finding with the clusters of all of
@@ -195,7 +198,20 @@ pub fn group(findings: Vec<Finding>) -> Vec<Finding> {
             joined(first, others)
         }
     };
-    groups.into_iter().map(join).collect()
+    let mut findings: Vec<Finding> = groups.into_iter().map(join).collect();
+    limit_places(&mut findings, MAX_PLACES_OF_ALL);
+    findings
+}
+
+/// Limits the number of further places of all findings.
+fn limit_places(findings: &mut [Finding], max: usize) {
+    let mut room = max;
+    for others in findings.iter_mut().filter_map(|finding| finding.others.as_mut()) {
+        let listed = others.places.len().min(room.max(MAX_RELATED));
+        others.omitted += others.places.len() - listed;
+        others.places.truncate(listed);
+        room = room.saturating_sub(listed);
+    }
 }
 
 /// The first finding of a group, and the other findings.
@@ -366,6 +382,19 @@ mod tests {
         let places: Vec<&str> = one.all_related().map(|label| label.message.as_str()).collect();
         let expected = vec!["A `q`", "A `r`", "A `s`", "A `t`"];
         assert_eq!((one.message.as_str(), places, one.count()), ("5 objects are wrong", expected, 5));
+    }
+
+    #[test]
+    fn the_places_of_all_groups_are_limited() {
+        let span = || found(0, "p").at.span;
+        let group = |places: usize| {
+            found(0, "p").with_others((0..places).map(|number| Label::new(span(), number.to_string())).collect())
+        };
+        let mut findings = vec![group(15), group(15), group(15), group(3)];
+        limit_places(&mut findings, 20);
+        let others = findings.iter().filter_map(|finding| finding.others.as_ref());
+        let others: Vec<_> = others.map(|others| (others.places.len(), others.omitted, others.count)).collect();
+        assert_eq!(others, [(15, 0, 15), (8, 7, 15), (8, 7, 15), (3, 0, 3)]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod context;
 mod fields;
+mod further;
 mod findings;
 mod refs;
 mod facts;

@@ -13,7 +13,7 @@ use crate::kube::Object;
 use crate::lint::context::Context;
 use crate::lint::facts::distinct::{DistinctObjects, memory_address, written_position};
 use crate::lint::facts::paths::prefixes;
-use crate::lint::findings::Findings;
+use crate::lint::findings::{Findings, MAX_OF_RULE};
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, Rule};
 use crate::lint::view::View;
@@ -41,13 +41,24 @@ pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Optio
     let mut contexts = Contexts::default();
     let mut checked: Vec<(Key, Findings)> = Vec::new();
     let mut objects: Vec<(Key, Applied<'_>, Context<'_>)> = Vec::new();
-    let check_all = |objects: &mut Vec<(Key, Applied<'_>, Context<'_>)>, checked: &mut Vec<(Key, Findings)>| {
+    let mut all = Findings::default();
+    let mut of_rules: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut check_all = |objects: &mut Vec<(Key, Applied<'_>, Context<'_>)>, checked: &mut Vec<(Key, Findings)>| {
+        let before = checked.len();
         let found = objects.par_drain(..).filter_map(|(key, applied, context)| {
             let mut found = check(&applied, context, rules);
             found.findings.retain(|finding| !options.hides(finding));
             (!found.is_empty()).then_some((key, found))
         });
         checked.par_extend(found);
+        for (_, found) in checked.iter_mut().skip(before) {
+            let is_over = |finding: &mut Finding| {
+                let count = of_rules.entry(finding.rule).or_default();
+                *count += 1;
+                *count > MAX_OF_RULE
+            };
+            found.findings.extract_if(.., is_over).for_each(|finding| all.further.add(finding));
+        }
     };
     // Lists that differ in a few objects share the other objects.
     let mut distinct = DistinctObjects::default();
@@ -65,7 +76,6 @@ pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Optio
     }
     check_all(&mut objects, &mut checked);
     let checked: Index<Key, Findings> = checked.into_iter().collect();
-    let mut all = Findings::default();
     if checked.is_empty() {
         return all;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arcstr::ArcStr;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -189,9 +189,11 @@ fn find<T: Send>(
     lower_newer_failures(&mut of_builds.findings, &views);
     missing_changes.remove_from_builds(&mut of_builds);
     found.merge(of_builds);
-    let Findings { mut findings, unchecked } = found;
+    let mut further = found.further.findings();
+    let Findings { mut findings, unchecked, .. } = found;
     remove_generated(&mut findings, &receivers);
     let doubted = doubt(&mut findings, &receivers);
+    doubt(&mut further, &receivers);
     let mut unwanted = apply_levels(&mut findings, &options.lint, |rule| options.runs(rule));
     sort(&mut findings);
     absorb(&mut findings);
@@ -204,7 +206,9 @@ fn find<T: Send>(
     faults.extend(options.faults.iter().cloned());
     unwanted += apply_levels(&mut faults, &options.lint, |rule| options.reports(rule));
     accepted.extend(faults.extract_if(.., |finding| exceptions.accept(finding)));
-    findings.extend(faults);
+    // No exception accepts the findings that are only counted, since it may not match all of them.
+    apply_levels(&mut further, &options.lint, |rule| options.reports(rule));
+    findings.extend(faults.into_iter().chain(further));
     sort(&mut findings);
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
     (Found { findings, accepted, unwanted, doubted, unchecked }, beside)
@@ -289,18 +293,27 @@ pub(super) fn check_clusters(views: &[View<'_>], classes: &Classes, rules: &[&Ru
         rules.par_iter().map(|rule| run(&views[*at], rule)).collect()
     };
     let of_first: Vec<Vec<Findings>> = classes.first().par_iter().map(run_all).collect();
+    // The findings of the first cluster may need much memory, so they are not copied.
+    let without = |found: &Findings| (found.findings.is_empty() && found.further.is_empty()).then(|| found.clone());
+    let repeated: Vec<Vec<Option<Findings>>> =
+        of_first.iter().map(|of_rules| of_rules.iter().map(without).collect()).collect();
+    let of_first: Vec<Mutex<Vec<Findings>>> = of_first.into_iter().map(Mutex::new).collect();
     let check = |(number, view): (usize, &View<'_>)| {
         let class = classes.of(number);
         let first = classes.first()[class];
         let cluster = views[first].receiver.cluster;
         let mut found = Findings::default();
-        for (rule, of_rule) in rules.iter().zip(&of_first[class]) {
-            let is_own = number == first || of_rule.findings.is_empty() && !of_rule.mentions(cluster);
-            found.merge(if is_own { of_rule.clone() } else { run(view, rule) });
+        if number == first {
+            let mut own = of_first[class].lock().unwrap_or_else(PoisonError::into_inner);
+            own.drain(..).for_each(|of_rule| found.merge(of_rule));
+        } else {
+            for (rule, of_rule) in rules.iter().zip(&repeated[class]) {
+                let of_rule = of_rule.as_ref().filter(|of_rule| !of_rule.mentions(cluster));
+                found.merge(of_rule.cloned().unwrap_or_else(|| run(view, rule)));
+            }
         }
         if view.is_whole() {
-            let name: ArcStr = view.receiver.to_string().into();
-            found.findings.iter_mut().for_each(|finding| finding.clusters.push(name.clone()));
+            found.add_cluster(&view.receiver.to_string().into());
         }
         found
     };
