@@ -1,6 +1,6 @@
 //! Receivers of objects: each cluster, and each other cluster to which its Flux applies objects through `kubeConfig`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -42,14 +42,14 @@ impl<'a> Receiver<'a> {
 
     /// The objects by applier, in order. An applier without objects has an empty group.
     pub fn groups(&self) -> Vec<Group<'a>> {
-        let mut groups: Vec<Group<'a>> = Vec::with_capacity(self.cluster.appliers.len());
-        groups.extend(self.cluster.appliers.iter().map(|applier| Group { applier, objects: Vec::new() }));
-        for set in &self.cluster.applied_sets {
-            let Some(group) = groups.get_mut(set.by.at) else { continue };
+        let own = self.cluster.appliers.iter().filter(|applier| applier.target == self.target);
+        let mut groups: BTreeMap<usize, Group<'a>> =
+            own.map(|applier| (applier.at, Group { applier, objects: Vec::new() })).collect();
+        for set in self.applied_sets() {
+            let Some(group) = groups.get_mut(&set.by.at) else { continue };
             group.objects.extend(set.applied());
         }
-        groups.retain(|group| group.applier.target == self.target);
-        groups
+        groups.into_values().collect()
     }
 }
 

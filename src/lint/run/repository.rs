@@ -23,7 +23,7 @@ use super::suppress::Exceptions;
 use crate::base::finding::{Finding, ObjectRef, Severity};
 use crate::base::group_findings::{absorb, group, name_followers, sort};
 use crate::flux::source::DANGLING_SOURCE;
-use crate::flux::{Applied, AppliedSet, Applier, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
+use crate::flux::{Applied, AppliedSet, Applier, Cluster, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
 use crate::lint::context::Context;
 use crate::lint::facts::distinct::{DistinctObjects, written_position};
 use crate::lint::facts::installation::Installations;
@@ -145,10 +145,15 @@ impl Counts {
     fn of(fleet: &Fleet<'_>, receivers: &[&Receiver<'_>]) -> Self {
         // Rules read the reached files too, and need them last if another thread collects them now.
         let unreached = fleet.reached().count_unreached(fleet.repo);
+        // A cluster and each other cluster to which its Flux applies objects are receivers of their own.
+        let mut seen: Index<usize, ()> = Index::default();
+        let clusters = receivers.iter().map(|receiver| receiver.cluster);
+        let clusters: Vec<&Cluster> =
+            clusters.filter(|cluster| seen.insert(std::ptr::from_ref(*cluster).addr(), ()).is_none()).collect();
         Self {
-            objects: count_objects(receivers),
+            objects: count_objects(&clusters),
             unreached,
-            not_built: not_built(receivers),
+            not_built: not_built(&clusters),
             remote: RemoteAppliers::of(fleet.repo, fleet.views, receivers),
             platform: fleet.views.iter().flat_map(|view| platform(view.tenancy())).cloned().collect(),
         }
@@ -409,10 +414,10 @@ fn fleet_sources<'a>(receiver: &'a Receiver<'_>, telling: &[Applied<'_>]) -> BTr
 }
 
 /// Counts the distinct objects by position and identity, since clusters share objects.
-fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
+fn count_objects(clusters: &[&Cluster]) -> usize {
     let mut distinct = DistinctObjects::default();
     let mut seen: Index<u64, ()> = Index::default();
-    for set in receivers.iter().flat_map(|receiver| &receiver.cluster.applied_sets) {
+    for set in clusters.iter().flat_map(|cluster| &cluster.applied_sets) {
         for object in distinct.take_new(&set.objects, 0) {
             // Equal hashes of different objects are very unlikely, and affect only the count.
             let mut hasher = DefaultHasher::new();
@@ -424,11 +429,11 @@ fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
 }
 
 /// Counts the distinct appliers that were not built, by reason.
-fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<NotBuiltReason, usize> {
+fn not_built(clusters: &[&Cluster]) -> BTreeMap<NotBuiltReason, usize> {
     let mut names: BTreeMap<NotBuiltReason, BTreeSet<String>> = BTreeMap::new();
     // Most clusters have the same appliers.
     let mut seen: Index<(&NotBuiltReason, &ObjectRef), ()> = Index::default();
-    for applier in receivers.iter().flat_map(|receiver| &receiver.cluster.appliers) {
+    for applier in clusters.iter().flat_map(|cluster| &cluster.appliers) {
         if let State::NotBuilt(why) = &applier.state
             && seen.insert((why, &applier.reference), ()).is_none()
         {
