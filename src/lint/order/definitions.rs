@@ -1,5 +1,7 @@
 //! The installation of the CRDs of custom resources.
 
+use std::collections::BTreeSet;
+
 use super::chart_uses::chart_of;
 use crate::flux::groups_of_chart;
 use crate::kube::groups;
@@ -9,14 +11,18 @@ use crate::lint::view::View;
 /// groups.
 pub(crate) fn may_be_installed(view: &View<'_>, group: &str) -> bool {
     let is_own = !group.contains('.') || group.ends_with(".k8s.io") || groups::is_toolkit(group);
-    let is_defined = || {
-        let mut definitions = view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
-        definitions.any(|definition| definition.object.text_at(&["spec", "group"]) == Some(group))
-    };
-    let is_of_chart = || {
-        let mut releases = view.of_kind(groups::HELM, "HelmRelease");
-        releases
-            .any(|release| chart_of(view, release.object).is_some_and(|chart| groups_of_chart(chart).contains(&group)))
-    };
-    is_own || is_defined() || is_of_chart()
+    is_own || view.installed_groups.get_or_init(|| installed_groups(view)).contains(group)
+}
+
+/// The API groups of the CRDs that a cluster receives, and of the known charts that it installs.
+fn installed_groups<'a>(view: &View<'a>) -> BTreeSet<&'a str> {
+    let definitions = view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
+    let defined = definitions.filter_map(|definition| definition.object.text_at(&["spec", "group"]));
+    let releases = view.of_kind(groups::HELM, "HelmRelease");
+    let charts = releases.filter_map(|release| chart_of(view, release.object));
+    let mut all: BTreeSet<&'a str> = defined.collect();
+    for chart in charts {
+        all.extend(groups_of_chart(chart));
+    }
+    all
 }

@@ -68,6 +68,10 @@ pub struct View<'a> {
     writers: OnceLock<Writers<'a>>,
     requested_namespaces: OnceLock<RequestedNamespaces<'a>>,
     custom_resources: OnceLock<CustomResources<'a>>,
+    /// The API groups of the CRDs that objects of the cluster may install.
+    pub(in crate::lint) installed_groups: OnceLock<BTreeSet<&'a str>>,
+    /// The objects that each applier applies to the cluster, by the object of the applier.
+    sets_of_appliers: OnceLock<Index<ObjectId<'a>, &'a AppliedSet>>,
 }
 
 /// The lists of objects that a cluster receives.
@@ -129,6 +133,8 @@ impl<'a> View<'a> {
             writers: OnceLock::new(),
             requested_namespaces: OnceLock::new(),
             custom_resources: OnceLock::new(),
+            installed_groups: OnceLock::new(),
+            sets_of_appliers: OnceLock::new(),
         }
     }
 
@@ -245,8 +251,16 @@ impl<'a> View<'a> {
 
     /// The objects of a Kustomization or another applier, if the applier applies them to this cluster.
     pub(in crate::lint) fn applied_by(&self, applier: &Object) -> Option<&'a AppliedSet> {
-        let id = ObjectId::of(applier);
-        self.applied_sets().find(|set| set.by.object.as_ref().is_some_and(|own| ObjectId::of(own) == id))
+        let sets = self.sets_of_appliers.get_or_init(|| {
+            let mut sets: Index<ObjectId<'a>, &'a AppliedSet> = Index::default();
+            for set in self.applied_sets() {
+                if let Some(own) = &set.by.object {
+                    sets.entry_or(ObjectId::of(own), || set);
+                }
+            }
+            sets
+        });
+        sets.get(&ObjectId::of(applier)).copied()
     }
 
     /// The pairs of objects whose identities have the same hash: the first object, and a further object.
