@@ -1,6 +1,6 @@
 //! The order in which Flux applies the appliers of a cluster, and in which these appliers become ready.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -99,30 +99,28 @@ impl<'a> ApplyOrder<'a> {
     /// The order that the dependencies and health checks of a cluster require.
     pub(crate) fn new(view: &View<'a>, tree: &ApplierTree) -> Self {
         let appliers: &'a [Arc<Applier>] = &view.receiver.cluster.appliers;
-        let mut ready_events: Index<ObjectId<'a>, usize> = Index::default();
-        for applier in appliers {
-            if let Some(object) = applied_object(applier) {
-                ready_events.entry_or(ObjectId::of(object).settled(), || ready(applier.at));
-            }
-        }
+        let mut release_events: Index<ObjectId<'a>, usize> = Index::default();
         let (mut releases, mut release_appliers) = (Vec::new(), Vec::new());
         // A release without dependencies becomes ready some time after Flux applies it, so it does not need an event.
         for release in view.of_kind(groups::HELM, "HelmRelease").filter(|one| dependencies(one.object).next().is_some())
         {
             let event = EVENTS * appliers.len() + releases.len();
-            ready_events.entry_or(ObjectId::of(release.object).settled(), || event);
+            release_events.entry_or(ObjectId::of(release.object).settled(), || event);
             releases.push(release.object);
             release_appliers.push(release.by.at);
         }
         let graph = Graph::new(EVENTS * appliers.len() + releases.len());
         let mut order = Self { appliers, releases, graph, before: RefCell::default() };
-        for applier in appliers {
-            order.add_applier(applier, tree, &ready_events, view);
+        let ready_event =
+            |id: ObjectId<'_>| view.applier_at(id).map(ready).or_else(|| release_events.get(&id.settled()).copied());
+        let relevant = order.relevant(tree, view);
+        for applier in relevant.into_iter().filter_map(|at| appliers.get(at)) {
+            order.add_applier(applier, tree, ready_event, view);
         }
         for (at, by) in release_appliers.into_iter().enumerate() {
             let (event, object) = (EVENTS * appliers.len() + at, order.releases[at]);
             order.graph.add_edge(event, applied(by), Reason::Applied);
-            order.add_dependencies(event, object, &ready_events, view);
+            order.add_dependencies(event, object, ready_event, view);
             if let Some(position) = wait_position(&appliers[by]) {
                 order.graph.add_edge(ready(by), event, Reason::HealthCheck(position));
             }
@@ -130,11 +128,44 @@ impl<'a> ApplyOrder<'a> {
         order
     }
 
+    /// The appliers whose events matter: all, or for another cluster, those that apply objects to it and those for which they
+    /// wait. A cluster may apply objects to many others, so that each of them must not visit all appliers.
+    fn relevant(&self, tree: &ApplierTree, view: &View<'a>) -> BTreeSet<usize> {
+        let positions = 0..self.appliers.len();
+        if view.receiver.target.is_none() {
+            return positions.collect();
+        }
+        let children: OnceCell<Index<usize, Vec<usize>>> = OnceCell::new();
+        let children = || {
+            children.get_or_init(|| {
+                let mut children: Index<usize, Vec<usize>> = Index::default();
+                for (parent, at) in positions.clone().filter_map(|at| Some((tree.parent(at)?, at))) {
+                    children.entry(parent).push(at);
+                }
+                children
+            })
+        };
+        let mut found = BTreeSet::new();
+        let mut open: Vec<usize> = view.appliers().map(|applier| applier.at).collect();
+        while let Some(at) = open.pop() {
+            let Some(applier) = self.appliers.get(at).filter(|_| found.insert(at)) else { continue };
+            open.extend(tree.parent(at));
+            if wait_position(applier).is_some() {
+                open.extend(children().get(&at).into_iter().flatten());
+            }
+            let Some(object) = applied_object(applier) else { continue };
+            open.extend(dependencies(object).filter_map(|dependency| view.applier_at(dependency.target)));
+            let checked = health_checks(applier).map(|check| checked_object(check, object));
+            open.extend(checked.filter_map(|target| view.applier_at(target)));
+        }
+        found
+    }
+
     fn add_applier(
         &mut self,
         applier: &'a Applier,
         tree: &ApplierTree,
-        ready_events: &Index<ObjectId<'a>, usize>,
+        ready_event: impl Fn(ObjectId<'_>) -> Option<usize>,
         view: &View<'a>,
     ) {
         let at = applier.at;
@@ -150,7 +181,7 @@ impl<'a> ApplyOrder<'a> {
             }
         }
         let Some(object) = applied_object(applier) else { return };
-        self.add_dependencies(started(at), object, ready_events, view);
+        self.add_dependencies(started(at), object, &ready_event, view);
         // Flux ignores `healthChecks` if `wait` is set. For a remote applier, Flux checks the health of objects on the
         // remote cluster.
         if wait_position(applier).is_some() || applier.target != view.receiver.target {
@@ -160,7 +191,7 @@ impl<'a> ApplyOrder<'a> {
             let target = checked_object(check, object);
             // Flux must at least apply an object without an event of its own.
             let by_applier = || view.get(target).map(|found| applied(found.by.at));
-            let event = ready_events.get(&target.settled()).copied().or_else(by_applier);
+            let event = ready_event(target).or_else(by_applier);
             let Some(event) = event else {
                 // Flux waits until the object exists. Therefore, it waits for the release that creates the object.
                 let releases = view.unknown_sources().of(target).filter(|producer| producer.is_chart());
@@ -180,13 +211,13 @@ impl<'a> ApplyOrder<'a> {
         &mut self,
         event: usize,
         object: &'a Object,
-        ready_events: &Index<ObjectId<'a>, usize>,
+        ready_event: impl Fn(ObjectId<'_>) -> Option<usize>,
         view: &View<'a>,
     ) {
         for dependency in dependencies(object) {
             let is_ready_needed = dependency.condition != Condition::Exists;
-            let ready_event = ready_events.get(&dependency.target.settled()).copied().filter(|_| is_ready_needed);
-            let before = ready_event.or_else(|| view.get(dependency.target).map(|found| applied(found.by.at)));
+            let before = ready_event(dependency.target).filter(|_| is_ready_needed);
+            let before = before.or_else(|| view.get(dependency.target).map(|found| applied(found.by.at)));
             if let Some(before) = before {
                 self.graph.add_edge(
                     event,

@@ -33,7 +33,7 @@ use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, Rule};
 use crate::lint::rules::RULES;
-use crate::lint::view::{Positions, Received, View};
+use crate::lint::view::{AppliersByObject, Positions, Received, View};
 use crate::text::{Index, Tree};
 
 /// The number of clusters that are checked at the same time.
@@ -269,6 +269,7 @@ pub(super) fn views<'a>(
     let lists: Vec<Vec<(&AppliedSet, Arc<Listing>)>> = receivers.par_iter().map(lists).collect();
     let mut views = Vec::with_capacity(receivers.len());
     let positions: Vec<Arc<Positions>> = tenancies.iter().map(|_| Arc::default()).collect();
+    let mut appliers: Index<usize, Arc<AppliersByObject<'a>>> = Index::default();
     for (number, (receiver, lists)) in receivers.iter().zip(lists).enumerate() {
         let class = classes.of(number);
         let tenancy = &tenancies[class];
@@ -278,7 +279,9 @@ pub(super) fn views<'a>(
         let programs = repo.other_programs.of_cluster(&receiver.cluster.name);
         let written = written.clone();
         let settings = &options.settings;
-        let received = Received { first: classes.first()[class], lists, positions: positions[class].clone() };
+        let appliers_by_object = appliers.entry(std::ptr::from_ref(receiver.cluster).addr()).clone();
+        let (first, positions) = (classes.first()[class], positions[class].clone());
+        let received = Received { first, lists, positions, appliers_by_object };
         views.push(View::new((*receiver).clone(), context, received, installations, settings, programs, written));
     }
     views

@@ -51,6 +51,7 @@ pub struct View<'a> {
     pub(in crate::lint) written: Arc<WrittenObjects<'a>>,
     settings: &'a Settings,
     positions: Arc<Positions>,
+    appliers_by_object: Arc<AppliersByObject<'a>>,
     producers: OnceLock<Producers>,
     unknown_sources: OnceLock<UnknownSources<'a>>,
     rbac: OnceLock<Rbac>,
@@ -80,7 +81,11 @@ pub(in crate::lint) struct Received<'a> {
     pub(in crate::lint) first: usize,
     pub(in crate::lint) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
     pub(in crate::lint) positions: Arc<Positions>,
+    pub(in crate::lint) appliers_by_object: Arc<AppliersByObject<'a>>,
 }
+
+/// The positions of the appliers of a cluster, by their objects. All receivers of the cluster share them.
+pub(in crate::lint) type AppliersByObject<'a> = OnceLock<Index<ObjectId<'a>, usize>>;
 
 /// The positions of objects by identity and kind. Clusters that are alike share them.
 #[derive(Default)]
@@ -102,7 +107,7 @@ impl<'a> View<'a> {
     pub(in crate::lint) fn new(
         receiver: Receiver<'a>,
         context: Context<'a>,
-        Received { first, lists, positions }: Received<'a>,
+        Received { first, lists, positions, appliers_by_object }: Received<'a>,
         installations: Vec<&'a Installation>,
         settings: &'a Settings,
         programs: ClusterPrograms<'a>,
@@ -118,6 +123,7 @@ impl<'a> View<'a> {
             written,
             settings,
             positions,
+            appliers_by_object,
             producers: OnceLock::new(),
             unknown_sources: OnceLock::new(),
             rbac: OnceLock::new(),
@@ -247,6 +253,19 @@ impl<'a> View<'a> {
         let own = ObjectId::of(found.object);
         // Different identities may have the same hash.
         (own == id || own.settled() == id.settled()).then_some(found)
+    }
+
+    /// The position of the applier that an object defines, among all appliers of the cluster whose Flux applies the objects.
+    pub(in crate::lint) fn applier_at(&self, id: ObjectId<'_>) -> Option<usize> {
+        let positions = self.appliers_by_object.get_or_init(|| {
+            let mut positions: Index<ObjectId<'a>, usize> = Index::default();
+            let appliers = self.receiver.cluster.appliers.iter().filter(|one| one.kind != ApplierKind::Bootstrap);
+            for (object, applier) in appliers.filter_map(|applier| Some((applier.object.as_ref()?, applier))) {
+                positions.entry_or(ObjectId::of(object).settled(), || applier.at);
+            }
+            positions
+        });
+        positions.get(&id.settled()).copied()
     }
 
     /// The objects of a Kustomization or another applier, if the applier applies them to this cluster.
