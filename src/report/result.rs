@@ -1,5 +1,6 @@
 //! The report of a linter run: findings, counts, and displayed paths.
 
+use super::mask::Masks;
 use super::printable::printable;
 use super::summary::{Coverage, Summary};
 use crate::base::finding::Finding;
@@ -14,6 +15,8 @@ pub struct Report {
     pub summary: Summary,
     /// The directory that the findings' paths are relative to, as it was typed; empty for the current directory.
     pub root: String,
+    /// The masks of the files that are known.
+    pub masks: Masks,
 }
 
 impl Report {
@@ -22,7 +25,7 @@ impl Report {
         crate::base::group_findings::sort(&mut findings);
         let summary = Summary::new(&findings, coverage);
         bound(&mut findings);
-        Self { findings, summary, root: root.into() }
+        Self { findings, summary, root: root.into(), masks: Masks::default() }
     }
 
     /// Returns the path of a file relative to the current directory.

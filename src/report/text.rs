@@ -29,7 +29,7 @@ const MAX_LINE: usize = 4_000;
 
 /// Writes one block per finding, followed by an empty line.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let mut masks = Masks::default();
+    let mut masks = report.masks.clone();
     // The rule may detect a secret that the masks of a file miss, as in a file of a generator.
     for finding in report.findings.iter().filter(|finding| finding.rule == PLAINTEXT_SECRET) {
         masks.hide(&finding.at.span);

@@ -29,7 +29,7 @@ use crate::flux::{MISSING_PATH, NestedRoot, Receiver, Repo};
 use crate::kube::groups::SYNC_FILE;
 use crate::kustomize::{FAILED_BUILD, is_yaml};
 use crate::lint::{self, RULES};
-use crate::report::mask::SecretValues;
+use crate::report::mask::{Masks, SecretValues};
 use crate::report::{Report, counted, one_line};
 use crate::text::{Tree, folder_of as folder_of_path};
 
@@ -165,8 +165,11 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         }
         None => lint::judge(&repo, &options),
     };
+    let mut masks = Masks::default();
     if !outcome.findings.is_empty() || !outcome.not_built.is_empty() || args.verbose {
-        streams.hide(&SecretValues::of(&tree, Some(&repo)))?;
+        let secrets = SecretValues::of(&tree, Some(&repo));
+        streams.hide(&secrets)?;
+        masks = secrets.into_masks();
     }
     let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::all).map(|one| one.to_string()).collect();
     // The process ends soon, so freeing a million nodes would only cost time.
@@ -178,6 +181,7 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let not_linted = linter::NotLinted::of(&outcome);
     let baseline = outcome.baseline.clone();
     let mut report = linter::report(outcome, &tree, &prefix);
+    report.masks = masks;
     report.summary.coverage.since = args.since.revision();
     output::write(&args.format, &report, streams)?;
     args.baseline.finish(&baseline, streams)?;

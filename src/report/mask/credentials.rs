@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use memchr::memmem;
 use regex::Regex;
 
 /// Matches the parameters of a URL that permit a request.
@@ -10,6 +11,9 @@ static PARAMETER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"(?i)[?&][a-z_-]*(?:sig|signature|token)=([^&#\s"'`<>${][^&#\s"'`<>]*)"#)
         .expect("the expression is constant")
 });
+
+/// The end of the scheme of a URL.
+const SCHEME_END: &str = "://";
 
 /// The minimum length of a token without a user in bytes. A shorter text is the name of a user.
 const MIN_TOKEN: usize = 20;
@@ -19,8 +23,8 @@ const MAX_ADDRESS: usize = 1024;
 
 /// Returns the ranges of the passwords and tokens in the URLs of a text.
 pub(super) fn credentials(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let with_scheme = text.match_indices("://").filter_map(|(at, scheme_end)| {
-        let start = at + scheme_end.len();
+    let with_scheme = memmem::find_iter(text.as_bytes(), SCHEME_END).filter_map(|at| {
+        let start = at + SCHEME_END.len();
         in_word(word(text.get(start..)?), true).map(|range| start + range.start..start + range.end)
     });
     let without_scheme = text.match_indices('@').filter_map(|(at, _)| {
@@ -35,7 +39,7 @@ pub(super) fn credentials(text: &str) -> impl Iterator<Item = Range<usize>> {
         let is_address = is_host && !whole.contains("://");
         in_word(whole, false).filter(|_| is_address).map(|range| start + range.start..start + range.end)
     });
-    let parameters = if text.contains("://") { text } else { "" };
+    let parameters = if text.contains(SCHEME_END) { text } else { "" };
     let in_parameters = PARAMETER.captures_iter(parameters).filter_map(|found| found.get(1)).map(|value| value.range());
     with_scheme.chain(without_scheme).chain(in_parameters)
 }

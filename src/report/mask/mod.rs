@@ -9,6 +9,7 @@ mod redactor;
 mod notation;
 mod lines;
 mod public;
+mod own_words;
 mod values;
 
 pub use object::mask_object;
@@ -75,13 +76,17 @@ impl Mask {
 }
 
 /// A cache of the masks of files. The states of a file in two revisions have the same path.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Masks(BTreeMap<String, Vec<(File, Mask)>>);
 
 impl Masks {
     /// Returns the mask of a file.
     pub fn get(&mut self, file: &File) -> &Mask {
         self.entry(file)
+    }
+
+    fn insert(&mut self, file: File, mask: Mask) {
+        self.0.entry(file.path().to_owned()).or_default().push((file, mask));
     }
 
     fn entry(&mut self, file: &File) -> &mut Mask {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 
 /// Parts of the texts around secrets: kinds, fields, and the names of values.
 const WORDS: [&str; 28] = [
@@ -38,9 +38,11 @@ const WORDS: [&str; 28] = [
 
 /// Returns whether a text may contain secrets. Most files do not.
 pub(super) fn may_hold_secrets(text: &str) -> bool {
-    // One pass over the text for all words.
-    static FINDER: LazyLock<AhoCorasick> =
-        LazyLock::new(|| AhoCorasick::new(WORDS).expect("the words are few and short"));
+    // One pass over the text for all words. This kind of match permits a search that examines many bytes at once.
+    static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(WORDS);
+        finder.expect("the words are few and short")
+    });
     let has_address = || text.contains("://") && text.contains(['@', '?']);
     FINDER.is_match(text) || has_address()
 }

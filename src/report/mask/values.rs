@@ -14,13 +14,14 @@ use super::credentials::credentials;
 use super::lines::{MIN_LEN, collect};
 use super::nodes::{is_secret, is_value_of_secret};
 use super::notation::unescaped;
+use super::own_words::{own_words, words};
 use super::public::{SecretPlaces, is_name, public_values};
 use super::quick_check::may_hold_secrets;
 use super::redactor::Redactor;
-use super::{merged, nodes};
+use super::{Mask, Masks, merged, nodes};
 use crate::flux::Repo;
 use crate::kustomize::is_yaml;
-use crate::lint::{Part, RULES};
+use crate::lint::Part;
 use crate::text::{File, Index, Tree, folder_of, join};
 use crate::yaml::{Entry, Node, Parsed, Value, parse};
 
@@ -30,46 +31,17 @@ const MAX_TOTAL: usize = 2 << 20;
 /// The part of a file that a generator reads, in bytes, in which values are searched.
 const MAX_SOURCE: usize = 256 * 1024;
 
-/// Words in the fields of the formats that the pages of the rules do not contain.
-const FIELDS: [&str; 12] = [
-    "artifact",
-    "category",
-    "column",
-    "driver",
-    "failure",
-    "fingerprint",
-    "fingerprints",
-    "locations",
-    "properties",
-    "region",
-    "testcase",
-    "testsuite",
-];
-
-/// The words of some texts that are also words of the output itself, in lower case. A mask of such a word would change
-/// the id of a rule or a field.
-fn own_words<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
-    let is_lower = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
-    let words_of_texts: BTreeSet<&str> = texts.flat_map(words).filter(is_lower).collect();
-    if words_of_texts.is_empty() {
-        return words_of_texts;
-    }
-    let own = RULES.iter().flat_map(|rule| [rule.id, rule.summary, rule.docs]).flat_map(words).chain(FIELDS);
-    own.filter_map(|word| words_of_texts.get(word).copied()).collect()
-}
-
-/// The words of a text: its parts of letters and digits.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
-}
-
 /// The error for secret values that are too long to be masked.
 #[derive(Debug)]
 pub struct TooManySecrets;
 
 /// The secret values of a repository.
 #[derive(Debug, Default)]
-pub struct SecretValues(BTreeSet<ArcStr>);
+pub struct SecretValues {
+    values: BTreeSet<ArcStr>,
+    /// The masks of the files with values.
+    masks: Masks,
+}
 
 impl SecretValues {
     /// Collects the values of the files and, if the repository was built, of the Secrets that its clusters receive.
@@ -81,9 +53,14 @@ impl SecretValues {
             Some(parsed) => parsed.clone(),
             None => Arc::new(parse(file)),
         };
-        let of_files: Vec<OfFile> = files.into_par_iter().map(|file| of_file(&parsed(file), tree)).collect();
+        let of_files: Vec<(&File, OfFile)> =
+            files.into_par_iter().map(|file| (file, of_file(&parsed(file), tree))).collect();
         let (mut found, mut places) = (BTreeSet::new(), SecretPlaces::default());
-        for of_file in of_files {
+        let mut masks = Masks::default();
+        for (file, of_file) in of_files {
+            if may_hold_secrets(file.text()) {
+                masks.insert(file.clone(), of_file.mask);
+            }
             found.extend(of_file.values);
             places.sources.extend(of_file.sources);
             places.ranges.insert(of_file.path, of_file.ranges);
@@ -102,11 +79,11 @@ impl SecretValues {
             collect_object(&built.object.node, &mut found);
         }
         let mut values = Self::without_own_words(found);
-        if !values.0.is_empty() && !values.exceeds_limit() {
-            let public = public_values(&values.0, tree, &places);
-            values.0.retain(|value| !public.contains(value));
+        if !values.values.is_empty() && !values.exceeds_limit() {
+            let public = public_values(&values.values, tree, &places);
+            values.values.retain(|value| !public.contains(value));
         }
-        values
+        Self { masks, ..values }
     }
 
     /// Collects the values of the Secrets in objects.
@@ -118,24 +95,29 @@ impl SecretValues {
 
     /// Adds the values of another tree.
     pub fn extend(&mut self, others: Self) {
-        self.0.extend(others.0);
+        self.values.extend(others.values);
+    }
+
+    /// The masks of the files with values.
+    pub fn into_masks(self) -> Masks {
+        self.masks
     }
 
     /// The redactor of the values; `None` without values.
     pub fn redactor(&self) -> Option<Arc<Redactor>> {
-        Redactor::new(self.0.iter().map(|value| &**value)).map(Arc::new)
+        Redactor::new(self.values.iter().map(|value| &**value)).map(Arc::new)
     }
 
     fn without_own_words(mut found: BTreeSet<ArcStr>) -> Self {
         let names: Vec<ArcStr> = found.iter().filter(|value| is_name(value)).cloned().collect();
         let own = own_words(names.iter().map(AsRef::as_ref));
         found.retain(|value| !(is_name(value) && words(value).all(|word| own.contains(word))));
-        Self(found)
+        Self { values: found, masks: Masks::default() }
     }
 
     /// Returns whether the values are too long to be masked.
     pub fn exceeds_limit(&self) -> bool {
-        self.0.iter().map(ArcStr::len).sum::<usize>() > MAX_TOTAL
+        self.values.iter().map(ArcStr::len).sum::<usize>() > MAX_TOTAL
     }
 }
 
@@ -159,6 +141,7 @@ fn collect_at(node: &Node, ranges: &[Range<usize>], found: &mut BTreeSet<ArcStr>
 #[derive(Default)]
 struct OfFile {
     path: String,
+    mask: Mask,
     /// The secret ranges, sorted.
     ranges: Vec<Range<usize>>,
     /// The files that the generators read.
@@ -176,6 +159,7 @@ fn of_file(parsed: &Parsed, tree: &Tree) -> OfFile {
     let file = &parsed.file;
     let mut found = OfFile { path: file.path().to_owned(), ..OfFile::default() };
     let mut ranges = merged(nodes::in_parsed(parsed, 0));
+    found.mask = Mask { ranges: ranges.clone() };
     let users = user_names(parsed);
     let private: Vec<Range<usize>> = ranges.iter().filter(|range| !users.contains(range)).cloned().collect();
     for document in &parsed.documents {

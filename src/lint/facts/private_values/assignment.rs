@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 
 use super::markers::words_that_may_name_secrets;
@@ -41,6 +42,17 @@ static HEADER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:bearer|basic)\s+([a-z0-9][a-z0-9._~+/=-]{7,})").expect("the expression is constant")
 });
 
+/// Parts of the texts with credentials of clients or requests. Most texts contain none of them.
+static CLIENT: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let words = JOINING_CLIENTS.iter().chain(&CLIENTS).chain(&SCHEMES).chain([&CURL]);
+    let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(words);
+    finder.expect("the words are few and short")
+});
+
+/// The parts of the schemes of the header `Authorization` whose case does not vary within the part.
+const SCHEMES: [&str; 4] = ["earer ", "EARER ", "asic ", "ASIC "];
+/// The client whose flags [`USER_FLAG`] matches.
+const CURL: &str = "curl";
 /// The clients whose flag `-p` has its value in the same word.
 const JOINING_CLIENTS: [&str; 2] = ["mysql", "mariadb"];
 /// The clients whose flag `-p` or `-a` is a password.
@@ -66,10 +78,10 @@ fn values_of_clients(text: &str) -> Vec<Range<usize>> {
 /// The ranges of the credentials in requests: the flags of curl, and headers. A word of a sentence has only small letters.
 fn values_of_requests(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
-    if text.contains("curl") {
+    if text.contains(CURL) {
         found.extend(USER_FLAG.captures_iter(text).filter_map(|found| found.get(1)).map(|value| value.range()));
     }
-    if ["earer ", "EARER ", "asic ", "ASIC "].iter().any(|scheme| text.contains(scheme)) {
+    if SCHEMES.iter().any(|scheme| text.contains(scheme)) {
         let is_word = |value: &str| {
             let is_of_word = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'.' | b'/');
             value.bytes().skip(1).all(is_of_word)
@@ -84,8 +96,11 @@ fn values_of_requests(text: &str) -> Vec<Range<usize>> {
 ///
 /// This finds too much rather than too little, since it is for masks. References such as `$(PASSWORD)` are not values.
 pub fn assigned_values(text: &str) -> Vec<Range<usize>> {
-    let mut of_clients = values_of_clients(text);
-    of_clients.extend(values_of_requests(text));
+    let mut of_clients = Vec::new();
+    if CLIENT.is_match(text) {
+        of_clients.extend(values_of_clients(text));
+        of_clients.extend(values_of_requests(text));
+    }
     let found = words_that_may_name_secrets(text).filter_map(|word| {
         let value = value_after(text, &word)?;
         let name = text.get(word)?.trim_start_matches(|c: char| !c.is_ascii_alphabetic());

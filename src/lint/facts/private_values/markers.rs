@@ -3,15 +3,14 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, Input, MatchKind};
+use memchr::memchr;
 
 /// A text that private values contain.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Marker {
     /// The start of a key in PEM format.
     Key,
-    /// The `://` of an address.
-    Address,
     /// The prefix of a token, with its minimum length and its kind.
     Token(&'static str, usize, &'static str),
 }
@@ -70,17 +69,28 @@ const ADDRESS: &str = "://";
 /// Parts of the names of private values, in lower case.
 const NAMES: [&str; 8] = ["pass", "oken", "ecret", "key", "auth", "pwd", "redential", "jwt"];
 
-/// The markers in a text with their positions, in order. Markers may overlap.
+/// Returns whether a text contains an address.
+pub(super) fn contains_address(text: &str) -> bool {
+    memchr(b':', text.as_bytes()).is_some() && text.contains(ADDRESS)
+}
+
+/// The keys and tokens in a text with their positions, in order. They may overlap.
 pub(super) fn markers(text: &str) -> impl Iterator<Item = (usize, Marker)> {
     static MARKERS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         let prefixes = TOKENS.iter().map(|(prefix, ..)| *prefix);
-        AhoCorasick::new(prefixes.chain([KEY, ADDRESS])).expect("the markers are few and short")
+        AhoCorasick::new(prefixes.chain([KEY])).expect("the markers are few and short")
     });
-    MARKERS.find_overlapping_iter(text).map(|found| {
+    // This search examines many bytes at once, and most texts contain no marker.
+    static ANY: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        let prefixes = TOKENS.iter().map(|(prefix, ..)| *prefix);
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(prefixes.chain([KEY]));
+        finder.expect("the markers are few and short")
+    });
+    let found = ANY.is_match(text).then(|| MARKERS.find_overlapping_iter(text));
+    found.into_iter().flatten().map(|found| {
         let marker = match TOKENS.get(found.pattern().as_usize()) {
             Some((prefix, length, what)) => Marker::Token(prefix, *length, what),
-            None if found.len() == KEY.len() => Marker::Key,
-            None => Marker::Address,
+            None => Marker::Key,
         };
         (found.start(), marker)
     })
@@ -91,9 +101,41 @@ static NAME_FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
     finder.expect("the names are few and short")
 });
 
-/// Returns whether a text may be or contain the name of a private value: a fast check that excludes most texts.
-pub fn may_name_secrets(text: &str) -> bool {
-    NAME_FINDER.is_match(text)
+/// Returns whether a name may be that of a private value: a fast check that excludes most names.
+pub fn may_name_secrets(name: &str) -> bool {
+    NAME_FINDER.is_match(name)
+}
+
+/// The number of letters at the start of a name that are searched in long texts.
+const START: usize = 3;
+
+/// The ranges of the names in a long text, in order.
+///
+/// A search that ignores the case examines byte by byte. This search examines many bytes at once: it searches for the
+/// first letters in all combinations of lower and upper case.
+fn names_in(text: &str) -> impl Iterator<Item = Range<usize>> {
+    static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        let with_case = |name: &str, case: usize| -> Vec<u8> {
+            let letters = name.bytes().take(START).enumerate();
+            letters.map(|(at, letter)| if case >> at & 1 == 1 { letter.to_ascii_uppercase() } else { letter }).collect()
+        };
+        let starts = NAMES.iter().flat_map(|name| (0..1 << START).map(|case| with_case(name, case)));
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(starts);
+        finder.expect("the starts of the names are few and short")
+    });
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let start = STARTS.find(Input::new(text).range(next..))?;
+            let name = NAMES.get(start.pattern().as_usize() >> START)?;
+            let range = start.start()..start.start() + name.len();
+            if text.as_bytes().get(range.clone()).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes())) {
+                next = range.end;
+                return Some(range);
+            }
+            next = range.start + 1;
+        }
+    })
 }
 
 /// The ranges of the words of a text that may be the names of private values. A word consists of letters, digits, `_`, `-`
@@ -102,15 +144,15 @@ pub(super) fn words_that_may_name_secrets(text: &str) -> impl Iterator<Item = Ra
     let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let bytes = text.as_bytes();
     let mut next = 0;
-    NAME_FINDER.find_iter(text).filter_map(move |found| {
+    names_in(text).filter_map(move |found| {
         // The rest of a word that was found contains no further word.
-        if found.start() < next {
+        if found.start < next {
             return None;
         }
-        let before = bytes.get(..found.start())?.iter().rev().take_while(|byte| is_of_word(byte)).count();
-        let after = bytes.get(found.end()..)?.iter().take_while(|byte| is_of_word(byte)).count();
-        next = found.end() + after;
-        Some(found.start() - before..next)
+        let before = bytes.get(..found.start)?.iter().rev().take_while(|byte| is_of_word(byte)).count();
+        let after = bytes.get(found.end..)?.iter().take_while(|byte| is_of_word(byte)).count();
+        next = found.end + after;
+        Some(found.start - before..next)
     })
 }
 
@@ -121,14 +163,14 @@ const SEPARATORS: [char; 8] = [':', '=', '\n', '"', '\'', ',', '{', '['];
 /// `name: NAME` beside a `value`. The check excludes most texts and finds too much rather than too little.
 pub(super) fn may_assign(text: &str, is_private: impl Fn(&str) -> bool) -> bool {
     let mut next = 0;
-    NAME_FINDER.find_iter(text).any(|found| {
+    names_in(text).any(|found| {
         // The rest of a name that was examined contains no further name.
-        if found.start() < next {
+        if found.start < next {
             return false;
         }
-        let (before, after) = text.split_at(found.end());
+        let (before, after) = text.split_at(found.end);
         let start = before.rfind(SEPARATORS).map_or(0, |at| at + 1);
-        let end = found.end() + after.find(SEPARATORS).unwrap_or(after.len());
+        let end = found.end + after.find(SEPARATORS).unwrap_or(after.len());
         next = end;
         let name = text.get(start..end).unwrap_or_default().trim_start_matches(['-', ' ']).trim_end();
         let last = name.rsplit(char::is_whitespace).next().unwrap_or_default();

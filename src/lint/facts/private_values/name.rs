@@ -195,19 +195,20 @@ fn is_identifier(words: &[String]) -> bool {
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut is_start = true;
-    let letters: Vec<char> = name.chars().collect();
-    for (at, letter) in letters.iter().enumerate() {
+    let mut before: Option<char> = None;
+    let mut letters = name.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let before = before.replace(letter);
         if !letter.is_alphanumeric() {
             is_start = true;
             continue;
         }
-        let before = at.checked_sub(1).and_then(|at| letters.get(at));
-        let after = letters.get(at + 1);
-        let after_lower = before.is_some_and(|before| before.is_lowercase() || before.is_ascii_digit());
+        let after_lower = || before.is_some_and(|before| before.is_lowercase() || before.is_ascii_digit());
         // The last capital letter of `APIKey` starts a word.
-        let before_lower =
-            before.is_some_and(|before| before.is_uppercase()) && after.is_some_and(|after| after.is_lowercase());
-        if is_start || (letter.is_uppercase() && (after_lower || before_lower)) {
+        let after = letters.peek();
+        let is_last_upper =
+            || before.is_some_and(char::is_uppercase) && after.is_some_and(|after| after.is_lowercase());
+        if is_start || (letter.is_uppercase() && (after_lower() || is_last_upper())) {
             words.push(String::new());
         }
         is_start = false;

@@ -104,9 +104,9 @@ impl Search {
             Value::Seq(items) => items.iter().for_each(|item| self.node(item, depth + 1)),
             Value::Map(entries) => {
                 // An environment variable: `name: PASSWORD` beside `value: …`.
-                let variable = node.get("name").and_then(Node::text).unwrap_or("value");
+                let variable = || node.get("name").and_then(Node::text).unwrap_or("value");
                 for entry in entries.iter() {
-                    let name = if &*entry.key == "value" { variable } else { &entry.key };
+                    let name = if &*entry.key == "value" { variable() } else { &entry.key };
                     match &entry.node.value {
                         Value::Scalar(..) => self.scalar(name, &entry.node, node, depth),
                         // The fields of a reference are names: `secretKeyRef: {name: …, key: …}`.

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use memchr::memchr2;
+
 use super::guessable::is_guessable;
 use super::jwt::is_private_jwt;
-use super::markers::{JWT, Marker, markers};
+use super::markers::{JWT, Marker, contains_address, markers};
 use super::placeholder::{contains_placeholder, is_placeholder};
 use super::random::{is_host, is_random, looks_random};
 use crate::yaml::decode_base64;
@@ -64,14 +66,14 @@ const MIN_TOKEN: usize = 24;
 
 /// The first part of a text that is private under any name.
 pub(super) fn find(text: &str) -> Option<Shape> {
-    if text.len() < MIN_TOKEN && !text.contains("://") {
+    let has_address = contains_address(text);
+    if text.len() < MIN_TOKEN && !has_address {
         return None;
     }
-    let (mut has_key, mut has_address, mut tokens) = (false, false, Vec::new());
+    let (mut has_key, mut tokens) = (false, Vec::new());
     for (at, marker) in markers(text) {
         match marker {
             Marker::Key => has_key = true,
-            Marker::Address => has_address = true,
             Marker::Token(prefix, length, what) => tokens.push((at, prefix, length, what)),
         }
     }
@@ -178,9 +180,10 @@ fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
 
 /// Returns whether a value is an address with a password that attackers try first.
 pub(super) fn has_known_password(value: &str) -> bool {
-    let Some((_, rest)) = value.split_once("://").filter(|_| !value.contains(char::is_whitespace)) else {
+    if !contains_address(value) || value.contains(char::is_whitespace) {
         return false;
-    };
+    }
+    let Some((_, rest)) = value.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let user = authority.rsplit_once('@').and_then(|(user, _)| user.split_once(':'));
     let is_replaced = contains_placeholder(rest) || rest.contains('{');
@@ -227,7 +230,10 @@ pub(super) fn is_password_hash(text: &str) -> bool {
     };
     let is_hash = |line: &str| starts(line) || line.split_once(':').is_some_and(|(_, hash)| starts(hash));
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    text.contains(['$', '{']) && lines().next().is_some() && lines().all(is_hash) && !contains_placeholder(text)
+    memchr2(b'$', b'{', text.as_bytes()).is_some()
+        && lines().next().is_some()
+        && lines().all(is_hash)
+        && !contains_placeholder(text)
 }
 
 /// Returns whether a value is a number, a duration, a size or a switch.
