@@ -31,6 +31,9 @@ const FLAGS_WITH_VALUE: [&str; 10] = [
     "--output",
 ];
 
+/// The words in all commands that create objects. The first lines of a command may end within `flux bootstrap`.
+const COMMANDS: [&str; 4] = ["kubectl", "bootstrap", "create", "helm"];
+
 /// The evidence in one file.
 #[derive(Debug, Clone)]
 pub(super) struct Evidence {
@@ -157,9 +160,18 @@ impl Evidence {
         let (mut command, mut loops) = (String::new(), 0_usize);
         let is_applier = text.contains("kubectl") && text.contains("apply");
         let definitions = Definitions::of(if is_applier { text } else { "" });
+        // Most files contain none of these.
+        let has_addresses = text.contains("https://");
+        let has_artifacts = text.contains("oci://");
+        let has_manifests = text.contains("kind");
+        let has_commands = COMMANDS.iter().any(|word| text.contains(word));
         for (line, is_printed) in program_lines(text) {
-            self.read_addresses(line);
-            self.read_artifacts(line);
+            if has_addresses && line.contains("https://") {
+                self.read_addresses(line);
+            }
+            if has_artifacts && line.contains("oci://") {
+                self.read_artifacts(line);
+            }
             let is_text = || simple_commands(line).all(SimpleCommand::is_printed);
             if is_applier && !is_printed && !is_text() {
                 let line = without_inner_quotes(line);
@@ -167,30 +179,34 @@ impl Evidence {
                 self.applied_files.extend(words().filter_map(path_of_manifest));
                 self.read_folders.extend(line.split(is_end_of_path).filter_map(path_with_variable));
             }
-            if let Some((kind, name)) = manifest.read(line) {
+            if has_manifests && let Some((kind, name)) = manifest.read(line) {
                 self.add(kind, name);
             }
             // Terraform: `resource "kubernetes_secret" "vars" { metadata { name = "vars"`.
             resource = resource_of(line).or(resource);
             if let Some((key, value)) = line.split_once('=') {
-                match key.trim() {
+                let key = key.trim();
+                match key {
                     "name" => resource.take().into_iter().for_each(|kind| self.add(kind, value)),
                     // The modules that create an account with a role of a cloud have this argument.
                     "service_account_name" => self.add("ServiceAccount", value),
                     _ => {}
                 }
-            }
-            // The modules of clouds create the account that they give rights to: `service_account_name = "backup"`.
-            if let Some((_, value)) = line.split_once('=').filter(|(key, _)| is_key_of_account(key.trim())) {
-                value.split(['"', '[', ']', ',']).for_each(|value| {
-                    let name = value.rsplit(':').next().unwrap_or(value).trim();
-                    if !name.is_empty() {
-                        self.add("ServiceAccount", name);
-                    }
-                });
+                // The modules of clouds create the account that they give rights to: `service_account_name = "backup"`.
+                if is_key_of_account(key) {
+                    value.split(['"', '[', ']', ',']).for_each(|value| {
+                        let name = value.rsplit(':').next().unwrap_or(value).trim();
+                        if !name.is_empty() {
+                            self.add("ServiceAccount", name);
+                        }
+                    });
+                }
             }
             if is_helmfile {
                 self.read_helmfile(line);
+            }
+            if !has_commands {
+                continue;
             }
             loops += usize::from(line.starts_with("for ") || line.starts_with("while "));
             if let Some(start) = line.strip_suffix('\\') {
@@ -367,7 +383,10 @@ impl Evidence {
 fn without_watched_files(text: &str) -> Cow<'_, str> {
     let is_list =
         |line: &str| ["sources:", "generates:"].iter().any(|key| line.trim_start_matches("- ").starts_with(key));
-    if !text.lines().any(|line| line.trim() == "cmds:") || !text.lines().any(|line| is_list(line.trim())) {
+    if !text.contains("cmds:")
+        || !text.lines().any(|line| line.trim() == "cmds:")
+        || !text.lines().any(|line| is_list(line.trim()))
+    {
         return Cow::Borrowed(text);
     }
     let mut is_watched = false;
@@ -452,5 +471,5 @@ pub(super) fn is_helmfile(path: &str) -> bool {
 
 /// Returns whether a text has the list of releases of a helmfile.
 fn contains_releases(text: &str) -> bool {
-    text.lines().any(|line| line.trim_end() == "releases:")
+    text.contains("releases:") && text.lines().any(|line| line.trim_end() == "releases:")
 }

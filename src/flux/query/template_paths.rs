@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use memchr::memchr2;
+
 use crate::flux::object::kustomization_path::clamp;
 use crate::kube::groups;
 use crate::text::{File, folder_of, join};
@@ -32,7 +34,9 @@ pub(super) fn template_paths(file: &File) -> BTreeSet<String> {
 
 /// The key and the value of a line in YAML, `name: shop`, or in the language of Terraform, `"name" = "shop"`.
 pub(super) fn entry(line: &str) -> Option<(&str, &str)> {
-    let (key, value) = line.trim_start_matches("- ").split_once([':', '='])?;
+    let line = if line.starts_with("- ") { line.trim_start_matches("- ") } else { line };
+    let at = memchr2(b':', b'=', line.as_bytes())?;
+    let (key, value) = (line.get(..at)?, line.get(at + 1..)?);
     Some((key.trim().trim_matches(['"', '\'']), value.trim()))
 }
 
