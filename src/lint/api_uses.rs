@@ -4,13 +4,12 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::api::release::{Api, api, may_name_ending_api};
 use crate::base::finding::ObjectRef;
 use crate::flux::{Objects, PatchDocument, is_kustomization};
 use crate::kube::{Object, groups};
-use crate::lint::facts::content::first_alike;
 use crate::lint::facts::distinct::{Part, memory_address};
 use crate::lint::view::View;
 use crate::text::{Index, Span};
@@ -263,22 +262,18 @@ struct ObjectUses {
 impl ObjectUses {
     fn of(views: &[View<'_>]) -> Self {
         let mut known: Index<usize, ()> = Index::default();
-        let (mut parts, mut objects) = (Vec::new(), Vec::new());
+        let (mut parts, mut objects): (Vec<Part<'_>>, Vec<&Object>) = (Vec::new(), Vec::new());
         for part in views.iter().flat_map(View::applied_sets).flat_map(|set| Part::of(&set.objects)) {
             if known.insert(part.address(), ()).is_none() {
                 parts.push(part);
                 let is_new = |object: &&Object| known.insert(memory_address(object), ()).is_none();
-                objects.extend(part.objects().map(|(_, object)| object).filter(is_new).map(|object| (0, object)));
+                objects.extend(part.objects().map(|(_, object)| object).filter(is_new));
             }
         }
-        // Most objects without a use are copies of each other.
-        let first = first_alike(&objects);
-        let of_first =
-            |(at, (_, object)): (usize, &(usize, &Object))| first.get(at) == Some(&at) && !uses_of(object).is_empty();
-        let has_uses: Vec<bool> = objects.par_iter().enumerate().map(of_first).collect();
-        let used = first.iter().zip(&objects).filter(|(first, _)| has_uses.get(**first) == Some(&true));
-        let of_object: Index<usize, Vec<ApiUse>> =
-            used.map(|(_, (_, object))| (memory_address(object), uses_of(object))).collect();
+        let used =
+            |object: &&Object| Some((memory_address(object), uses_of(object))).filter(|(_, uses)| !uses.is_empty());
+        let of_object: Vec<(usize, Vec<ApiUse>)> = objects.par_iter().filter_map(used).collect();
+        let of_object: Index<usize, Vec<ApiUse>> = of_object.into_iter().collect();
         let mut of_part: Index<usize, Vec<(usize, usize)>> = Index::default();
         for part in parts.into_iter().filter(|_| !of_object.is_empty()) {
             let addresses = part.objects().map(|(at, object)| (at, memory_address(object)));

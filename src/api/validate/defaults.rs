@@ -9,32 +9,46 @@ use crate::yaml::{Entry, Node, Style, Value, from_json};
 /// The maximum nesting of values with defaults.
 const MAX_DEPTH: usize = 100;
 
-/// Returns a value with the defaults of its schema, in which unknown values are marked.
+/// Returns a value with the defaults of its schema, in which unknown values are marked. Shares what does not change.
 pub(super) fn with_defaults(node: &Node, schema: &Schema) -> Node {
-    prepare(node, Some(schema), 0)
+    changed(node, Some(schema), 0).unwrap_or_else(|| node.clone())
 }
 
-fn prepare(node: &Node, schema: Option<&Schema>, depth: usize) -> Node {
+/// The value with defaults and marks; `None` if it does not change.
+fn changed(node: &Node, schema: Option<&Schema>, depth: usize) -> Option<Node> {
     if depth > MAX_DEPTH {
-        return node.clone();
+        return None;
     }
     let value = match &node.value {
+        Value::Scalar(_, Style::Unknown) => return None,
         Value::Scalar(text, _) if is_unknown(node) => Value::Scalar(text.clone(), Style::Unknown),
-        Value::Scalar(..) => return default_of_null(node, schema).unwrap_or_else(|| node.clone()),
+        Value::Scalar(..) => return default_of_null(node, schema),
         Value::Seq(items) => {
             let schema = schema.and_then(|schema| schema.items.as_deref());
-            Value::Seq(items.iter().map(|item| prepare(item, schema, depth + 1)).collect())
+            let changed: Vec<Option<Node>> = items.iter().map(|item| changed(item, schema, depth + 1)).collect();
+            if changed.iter().all(Option::is_none) {
+                return None;
+            }
+            let items = items.iter().zip(changed);
+            Value::Seq(items.map(|(item, changed)| changed.unwrap_or_else(|| item.clone())).collect())
         }
         Value::Map(entries) => {
             let below = |entry: &Entry| {
                 let schema = schema.and_then(|schema| schema.field(&entry.key));
-                entry.with_node(prepare(&entry.node, schema, depth + 1))
+                changed(&entry.node, schema, depth + 1)
             };
-            let own = entries.iter().map(below);
-            Value::Map(own.chain(missing(node, schema)).collect())
+            let changed: Vec<Option<Node>> = entries.iter().map(below).collect();
+            let missing: Vec<Entry> = missing(node, schema).collect();
+            if missing.is_empty() && changed.iter().all(Option::is_none) {
+                return None;
+            }
+            let entries = entries.iter().zip(changed);
+            let own =
+                entries.map(|(entry, changed)| changed.map_or_else(|| entry.clone(), |node| entry.with_node(node)));
+            Value::Map(own.chain(missing).collect())
         }
     };
-    Node { value, origin: node.origin.clone() }
+    Some(Node { value, origin: node.origin.clone() })
 }
 
 /// The default that replaces null.
@@ -46,8 +60,8 @@ fn default_of_null(node: &Node, schema: Option<&Schema>) -> Option<Node> {
 /// The defaults of the fields that a mapping does not have.
 fn missing<'a>(node: &'a Node, schema: Option<&'a Schema>) -> impl Iterator<Item = Entry> + 'a {
     let properties = schema.into_iter().flat_map(|schema| schema.properties.iter());
-    properties.filter(|(name, _)| node.get(name).is_none()).filter_map(|(name, schema)| {
-        let default = from_json(schema.default.as_ref()?, node.span());
-        Some(Entry::new(&**name, node.span(), default))
+    properties.filter_map(|(name, schema)| {
+        let default = schema.default.as_ref().filter(|_| node.get(name).is_none())?;
+        Some(Entry::new(&**name, node.span(), from_json(default, node.span())))
     })
 }

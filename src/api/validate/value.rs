@@ -1,5 +1,7 @@
 //! Values as the API server receives them from kustomize.
 
+use memchr::memchr;
+
 use crate::api::schema::Type;
 use crate::kube::is_encrypted_value;
 use crate::yaml::{ChangedBy, Node, Origin, Reader, Scalar, Style, Value};
@@ -8,9 +10,14 @@ use crate::yaml::{ChangedBy, Node, Origin, Reader, Scalar, Style, Value};
 pub(super) fn is_unknown(node: &Node) -> bool {
     match &node.value {
         Value::Scalar(_, Style::Unknown) => true,
-        Value::Scalar(text, _) => text.contains("${") || is_encrypted_value(text),
+        Value::Scalar(text, _) => contains_variable(text) || is_encrypted_value(text),
         Value::Seq(_) | Value::Map(_) => false,
     }
+}
+
+/// Returns whether a text may contain a variable of Flux.
+fn contains_variable(text: &str) -> bool {
+    memchr(b'$', text.as_bytes()).is_some() && text.contains("${")
 }
 
 /// The value of a scalar; `None` for a collection.
