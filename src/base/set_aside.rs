@@ -40,8 +40,12 @@ pub fn is_set_aside(path: &str, is_reached: impl Fn(&str) -> bool) -> bool {
 /// `has_charts` finds a Helm chart in it.
 pub fn is_set_aside_beside(path: &str, is_reached: impl Fn(&str) -> bool, has_charts: impl Fn(&str) -> bool) -> bool {
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
-    ends.filter_map(|end| path.get(..end)).any(|directory| {
-        let name = directory.rsplit('/').next().unwrap_or(directory);
+    let mut next = 0;
+    let mut folders = ends.filter_map(|end| {
+        let start = std::mem::replace(&mut next, end + 1);
+        Some((path.get(..end)?, path.get(start..end)?))
+    });
+    folders.any(|(directory, name)| {
         let has_one_of = |list: &[&str]| has_word(name, list);
         name.starts_with('.')
             || (has_one_of(BUILDING_BLOCKS) && has_charts(directory))
@@ -82,8 +86,8 @@ pub fn is_test_data(path: &str) -> bool {
 }
 
 fn has_word(name: &str, list: &[&str]) -> bool {
-    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    words.any(|word| list.iter().any(|known| known.eq_ignore_ascii_case(word)))
+    let mut words = name.as_bytes().split(|byte| !byte.is_ascii_alphanumeric());
+    words.any(|word| list.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(word)))
 }
 
 #[cfg(test)]

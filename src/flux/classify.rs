@@ -48,6 +48,9 @@ pub(super) fn chart_folders(tree: &Tree) -> BTreeSet<String> {
 
 /// Returns whether a path is a template of a chart: a file below a directory `templates` beside a Chart.yaml.
 pub(super) fn is_chart_template(path: &str, charts: &BTreeSet<String>) -> bool {
+    if charts.is_empty() || !path.contains("templates/") {
+        return false;
+    }
     let mut folder = folder_of(path);
     loop {
         let is_templates = folder == "templates" || folder.ends_with("/templates");
@@ -93,6 +96,8 @@ pub(super) fn hidden_clusters(tree: &Tree) -> BTreeSet<String> {
 
 /// The hidden directories that contain a path, from the outermost one.
 fn hidden_folders(path: &str) -> impl Iterator<Item = &str> {
+    // Most paths contain no hidden directory.
+    let path = if path.starts_with('.') || path.contains("/.") { path } else { "" };
     let folders = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
     folders.filter(|folder| folder.rsplit('/').next().is_some_and(|name| name.starts_with('.')))
 }
@@ -105,8 +110,10 @@ pub(super) fn claims_to_be_manifest(text: &str) -> bool {
             Some(rest.split(" #").next().unwrap_or(rest).trim().trim_matches(['"', '\'']))
         })
     };
-    let version = value("apiVersion").is_some_and(|version| version == "v1" || version.contains('/'));
-    version && value("kind").is_some_and(|kind| kind.starts_with(|c: char| c.is_ascii_uppercase()))
+    let has_version = || value("apiVersion").is_some_and(|version| version == "v1" || version.contains('/'));
+    text.contains("apiVersion")
+        && has_version()
+        && value("kind").is_some_and(|kind| kind.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
 /// Returns whether an invalid file is a template: the first invalid line, or the line before it, contains the template

@@ -66,7 +66,9 @@ impl Object {
 
     /// Returns whether a label or an annotation has a value. Flux reads settings from both, and ignores the case of letters.
     pub fn is_marked(&self, key: &str, value: &str) -> bool {
-        [self.label(key), self.annotation(key)].into_iter().flatten().any(|found| found.eq_ignore_ascii_case(value))
+        let Some(metadata) = self.node.get("metadata") else { return false };
+        let found = ["labels", "annotations"].into_iter().filter_map(|field| metadata.get(field)?.get(key));
+        found.filter(|node| !node.is_null()).filter_map(Node::text).any(|found| found.eq_ignore_ascii_case(value))
     }
 
     /// Returns the text of the scalar at a path of keys; `None` for null.

@@ -372,6 +372,10 @@ pub fn folder_of(path: &str) -> &str {
 /// A leading `/` is the root of the tree, as in Flux's `spec.path`.
 pub fn join(folder: &str, path: &str) -> Option<String> {
     let folder = if path.starts_with('/') { "" } else { folder };
+    // Most paths are normalized.
+    if is_plain(path) && (folder.is_empty() || is_plain(folder)) {
+        return Some(if folder.is_empty() { path.to_owned() } else { [folder, "/", path].concat() });
+    }
     let mut joined = String::with_capacity(folder.len() + path.len() + 1);
     for segment in folder.split('/').chain(path.split('/')) {
         match segment {
@@ -385,6 +389,18 @@ pub fn join(folder: &str, path: &str) -> Option<String> {
         }
     }
     Some(joined)
+}
+
+/// Returns whether each segment of a path is a name that does not start with `.`.
+fn is_plain(path: &str) -> bool {
+    let mut before = b'/';
+    for byte in path.bytes() {
+        if before == b'/' && matches!(byte, b'/' | b'.') {
+            return false;
+        }
+        before = byte;
+    }
+    before != b'/'
 }
 
 /// Resolves a path from the root; `None` if the path leaves the root.

@@ -26,7 +26,7 @@ const LARGE: usize = 128 << 10;
 const STATE: usize = 32;
 
 /// The maximum length of a matched name. The time of a match is the product of the lengths of the pattern and the name.
-const MAX_NAME: usize = 1024;
+pub(crate) const MAX_NAME: usize = 1024;
 
 /// A compiled pattern.
 #[derive(Debug, Clone)]

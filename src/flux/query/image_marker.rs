@@ -1,5 +1,7 @@
 //! Markers of image automation: comments that select the policy of a value.
 
+use memchr::memmem;
+
 use crate::kustomize::Files;
 use crate::text::{File, Span};
 use crate::yaml::{Node, Parsed, Style, Value};
@@ -32,7 +34,7 @@ pub(crate) fn markers(files: &Files) -> Vec<Marker> {
 
 fn of_file(parsed: &Parsed) -> Vec<Marker> {
     let (file, text) = (&parsed.file, parsed.file.text());
-    let found = text.match_indices(KEY).filter_map(|(at, _)| Some((at, marker(file, at)?)));
+    let found = memmem::find_iter(text.as_bytes(), KEY).filter_map(|at| Some((at, marker(file, at)?)));
     let is_text = |at: usize| parsed.documents.iter().any(|document| is_in_block(&document.node, at));
     found.filter(|(at, _)| !is_text(*at)).map(|(_, marker)| marker).collect()
 }

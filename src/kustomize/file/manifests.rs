@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use memchr::memmem;
+
 use crate::base::finding::{FaultKind, Finding};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::text::Span;
@@ -137,7 +139,7 @@ fn separators(parsed: &Parsed) -> Vec<Finding> {
         findings.push(Finding::error(FAILED_BUILD, parsed.file.first_line(), message).help("remove this line"));
     }
     let mut offset = 0;
-    while let Some(found) = text.get(offset..).and_then(|rest| rest.find("\n---")) {
+    while let Some(found) = text.as_bytes().get(offset..).and_then(|rest| memmem::find(rest, b"\n---")) {
         let line = offset + found + 1;
         let Some(length) = text.get(line..).and_then(|rest| rest.find('\n')) else { break };
         let rest_of_line = text.get(line + 3..line + length).unwrap_or_default().trim();

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::resources::{Resource, ResourceId, ResourceIndex, Resources};
-use crate::base::go_regexp::Regexp;
+use crate::base::go_regexp::{MAX_NAME, Regexp};
 use crate::base::similar_names::did_you_mean;
 use crate::kube::selector::Selector as LabelSelector;
 use crate::yaml::Node;
@@ -37,6 +37,8 @@ enum Pattern {
     Any,
     /// A text without special characters of regular expressions, which the index can look up.
     Literal(String),
+    /// A text in which each `.` stands for any character, such as an API group.
+    Dotted(String),
     Regexp(Regexp),
 }
 
@@ -49,6 +51,9 @@ impl Pattern {
         if text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':')) {
             return Ok(Self::Literal(text.into()));
         }
+        if text.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.')) {
+            return Ok(Self::Dotted(text.into()));
+        }
         let regexp = Regexp::compile(&format!("^(?:{text})$"));
         regexp.map(Self::Regexp).map_err(|refused| SelectorError {
             node: node.clone(),
@@ -59,7 +64,7 @@ impl Pattern {
     fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
-            Self::Any | Self::Regexp(_) => None,
+            Self::Any | Self::Dotted(_) | Self::Regexp(_) => None,
         }
     }
 
@@ -67,12 +72,21 @@ impl Pattern {
         match self {
             Self::Any => true,
             Self::Literal(literal) => literal == text,
+            Self::Dotted(pattern) => matches_dotted(pattern, text),
             Self::Regexp(regexp) => {
                 steps.set(steps.get().saturating_add(regexp.steps(text)));
                 steps.get() <= MAX_STEPS && regexp.is_match_of_name(text)
             }
         }
     }
+}
+
+/// Returns whether a text equals a pattern in which each `.` stands for any character.
+fn matches_dotted(pattern: &str, text: &str) -> bool {
+    let mut wanted = pattern.chars();
+    let is_alike =
+        |found: char| wanted.next().is_some_and(|wanted| wanted == found || (wanted == '.' && found != '\n'));
+    text.len() <= MAX_NAME && text.chars().all(is_alike) && wanted.next().is_none()
 }
 
 impl Selector {
@@ -113,7 +127,7 @@ impl Selector {
             Pattern::Literal(name) => {
                 positions.with_name(name).iter().copied().filter(|position| matches(position)).collect()
             }
-            Pattern::Any | Pattern::Regexp(_) => {
+            Pattern::Any | Pattern::Dotted(_) | Pattern::Regexp(_) => {
                 (0..resources.list.len()).filter(|position| matches(position)).collect()
             }
         }

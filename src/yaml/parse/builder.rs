@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use arcstr::ArcStr;
 use granit_parser::{ScalarStyle, Tag};
+use memchr::memchr;
 
 use super::collection::{CollectionKind, MAX_DEPTH, MeasuredNode, OpenCollection, OpenMapping, PendingKey};
 use super::rule_ids::{DUPLICATE_KEY, INVALID_YAML};
@@ -31,6 +32,8 @@ pub(super) struct Builder<'a> {
     pub(super) findings: Vec<Finding>,
     /// Whether the file meets a limit.
     pub(super) is_cut: bool,
+    /// Whether the file contains a tab. Nearly all files contain none.
+    has_tabs: bool,
     names: Index<Name, Name>,
     aliased_nodes: usize,
     nodes: usize,
@@ -49,6 +52,7 @@ impl<'a> Builder<'a> {
             file,
             findings: Vec::new(),
             is_cut: false,
+            has_tabs: memchr(b'\t', file.text().as_bytes()).is_some(),
             names: Index::default(),
             aliased_nodes: 0,
             nodes: 0,
@@ -437,7 +441,7 @@ impl<'a> Builder<'a> {
 
     /// Reports a tab between an indicator such as `-` and a token at `start`.
     fn check_tab(&mut self, start: usize) {
-        if self.stack.iter().any(|open| open.flow) {
+        if !self.has_tabs || self.stack.iter().any(|open| open.flow) {
             return;
         }
         let Some(tab) = token::tab_after_dash(self.file.text(), start) else { return };
