@@ -182,6 +182,11 @@ impl Loader for DirectoryLoader {
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
         read_bytes(&self.root, &self.find(path)?)
     }
+
+    fn size(&self, path: &str) -> Option<u64> {
+        let file = self.root.path().join(self.find(path).ok()?);
+        std::fs::symlink_metadata(file).ok().map(|metadata| metadata.len())
+    }
 }
 
 #[cfg(test)]

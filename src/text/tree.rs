@@ -59,6 +59,11 @@ pub trait Loader: Send + Sync {
         self.load(path).map(|file| file.text().as_bytes().to_vec())
     }
 
+    /// The size of a file of the tree in bytes; `None` if only reading the file tells its size.
+    fn size(&self, _path: &str) -> Option<u64> {
+        None
+    }
+
     /// The kind of a path without an entry in the tree: missing, unless the loader discovers files on access.
     fn path_kind(&self, _path: &str) -> PathKind {
         PathKind::Missing
@@ -212,6 +217,17 @@ impl Tree {
         }
     }
 
+    /// Returns whether the file at a path has more bytes than a limit, if its size is known without reading the file.
+    pub fn is_longer_than(&self, path: &str, limit: usize) -> bool {
+        Read::note_path(path);
+        let size = match (self.entries.get(path), &self.loader) {
+            (Some(Entry::Deferred), Some(loader)) => loader.size(path),
+            (Some(Entry::Text(file)), _) => u64::try_from(file.text().len()).ok(),
+            _ => None,
+        };
+        size.zip(u64::try_from(limit).ok()).is_some_and(|(size, limit)| size > limit)
+    }
+
     /// The bytes of the file at a path, which may not be text.
     pub fn bytes(&self, path: &str) -> Result<Arc<[u8]>, LoadError> {
         match (self.file(path), &self.loader) {
@@ -317,6 +333,10 @@ impl Loader for Mounted {
             (None, Some(loader)) => loader.bytes(path),
             (None, None) => Err(LoadError::Missing),
         }
+    }
+
+    fn size(&self, path: &str) -> Option<u64> {
+        self.loader.as_ref().filter(|_| self.inner(path).is_none())?.size(path)
     }
 
     fn path_kind(&self, path: &str) -> PathKind {

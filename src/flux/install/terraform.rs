@@ -16,6 +16,9 @@ const RESOURCES: [&str; 2] = ["azurerm_kubernetes_flux_configuration", "flux_boo
 /// The maximum number of files with such resources.
 const MAX_FILES: usize = 1000;
 
+/// The maximum length of a file that is read.
+const MAX_LEN: usize = 512 * 1024;
+
 /// A directory that Terraform passes to Flux.
 pub(super) struct PassedDirectory {
     pub(super) file: File,
@@ -29,7 +32,9 @@ pub(super) struct PassedDirectory {
 pub(super) fn passed_directories(builder: &Builder) -> Vec<PassedDirectory> {
     let tree = builder.files().tree();
     let is_code = |path: &&str| is_code_file(path) && !is_set_aside(path, |_| false);
-    let files = tree.entries().map(|(path, _)| path).filter(is_code).filter_map(|path| tree.file(path).ok());
+    let paths = tree.entries().map(|(path, _)| path).filter(is_code);
+    let paths = paths.filter(|path| !tree.is_longer_than(path, MAX_LEN));
+    let files = paths.filter_map(|path| tree.file(path).ok());
     let files = files.filter(|file| RESOURCES.iter().any(|resource| file.text().contains(resource)));
     let mut configurations: BTreeMap<String, Vec<(File, Range<usize>, String)>> = BTreeMap::new();
     for file in files.take(MAX_FILES) {
@@ -50,7 +55,7 @@ pub(super) fn passed_directories(builder: &Builder) -> Vec<PassedDirectory> {
 }
 
 fn is_code_file(path: &str) -> bool {
-    path.strip_suffix(".tf").is_some()
+    path.ends_with(".tf")
 }
 
 /// The values of `path` in the resources of a file, as written, with their ranges.
@@ -97,6 +102,7 @@ fn known_value(builder: &Builder, folder: &str, value: &str) -> Option<String> {
     let Some(name) = value.strip_prefix("local.") else { return string(value) };
     let tree = builder.files().tree();
     let beside = tree.under(folder).filter(|path| folder_of(path) == folder && is_code_file(path));
+    let beside = beside.filter(|path| !tree.is_longer_than(path, MAX_LEN));
     let files = beside.filter_map(|path| tree.file(path).ok());
     let values: Vec<String> = files
         .flat_map(|file| file.text().lines().filter_map(|line| string(value_of(line, name)?)).collect::<Vec<_>>())

@@ -212,6 +212,7 @@ impl OtherPrograms {
     fn files_with(&self, is_wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = File> {
         let paths = self.tree.entries().map(|(path, _)| path).filter(move |path| is_wanted(path));
         let paths = paths.filter(|path| !is_chart_template(path, &self.charts));
+        let paths = paths.filter(|path| !self.tree.is_longer_than(path, MAX_LEN));
         let files = paths.filter_map(|path| self.tree.file(path).ok());
         let is_program = |file: &File| {
             let path = file.path();

@@ -1,6 +1,7 @@
 //! The commands and paths in scripts, which are read line by line.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kustomize::is_yaml;
@@ -13,6 +14,7 @@ pub(super) fn program_lines(text: &str) -> impl Iterator<Item = (&str, bool)> {
     // The last line of the text that the program prints.
     let mut end: Option<&str> = None;
     let may_print = text.contains("<<");
+    let all: LazyCell<BTreeSet<&str>, _> = LazyCell::new(|| text.lines().map(str::trim).collect());
     let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
     lines.filter_map(move |line| {
         if !may_print {
@@ -23,7 +25,7 @@ pub(super) fn program_lines(text: &str) -> impl Iterator<Item = (&str, bool)> {
             return None;
         }
         let is_printed = end.is_some();
-        end = end.or_else(|| end_of_printed(line).filter(|end| text.lines().any(|line| line.trim() == *end)));
+        end = end.or_else(|| end_of_printed(line).filter(|end| all.contains(end)));
         Some((line, is_printed))
     })
 }

@@ -14,7 +14,7 @@ use crate::yaml::Name;
 
 /// The maximum number of producers whose names and values are searched. If there are more producers, one of the others is
 /// likely to create the object.
-const MAX_LIKELY: usize = 500;
+const MAX_LIKELY: usize = 5_000;
 
 /// The reason why it is unknown whether a cluster has an object.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,10 +7,10 @@ use crate::lint::view::View;
 
 /// The maximum number of producers whose accounts are checked. If there are more producers, one of the others may have
 /// the right to create the object.
-const MAX_PRODUCERS: usize = 200;
+const MAX_PRODUCERS: usize = 5_000;
 /// The maximum number of objects of a kind with variables in their names. If there are more, one of them may have any
 /// name.
-const MAX_OPEN_NAMES: usize = 200;
+const MAX_OPEN_NAMES: usize = 2_000;
 
 /// The answer to the question whether an object exists on a cluster.
 #[derive(Debug)]

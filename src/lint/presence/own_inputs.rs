@@ -14,7 +14,7 @@ use crate::lint::refs::values_reference::values_of;
 use crate::lint::view::View;
 
 /// The maximum number of producers to check. If there are more producers, one of the others may contain the object.
-const MAX_PRODUCERS: usize = 200;
+const MAX_PRODUCERS: usize = 2_000;
 /// The maximum number of dependencies to follow.
 const MAX_DEPENDENCIES: usize = 500;
 

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use arcstr::ArcStr;
 use data_encoding::BASE64;
 
+use super::nodes;
 use super::public::{is_key, is_kind, is_name};
 use crate::kube::is_encrypted_value;
 use crate::lint::is_placeholder;
+use crate::text::File;
 
 /// The minimum length of a masked value in bytes. A shorter value occurs in unrelated texts.
 pub(super) const MIN_LEN: usize = 6;
@@ -24,11 +26,23 @@ const PUBLIC: [&str; 4] = ["Opaque", "default", "enabled", "disabled"];
 /// Collects the lines of a value, and the lines of its decoded text.
 pub(super) fn collect(value: &str, found: &mut BTreeSet<ArcStr>) {
     collect_lines(value, found);
+    collect_inner(value, found);
     let encoded: String = value.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'')).collect();
     if let Some(decoded) = BASE64.decode(encoded.as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok())
         && !decoded.chars().any(|c| c.is_control() && !c.is_whitespace())
     {
         collect_lines(&decoded, found);
+        collect_inner(&decoded, found);
+    }
+}
+
+/// Collects the secrets in a text of YAML or JSON, such as the password in the configuration of Docker.
+fn collect_inner(text: &str, found: &mut BTreeSet<ArcStr>) {
+    if text.contains('{') {
+        let inner = File::new("", text);
+        for range in nodes::secrets(&inner, 1) {
+            collect_lines(text.get(range).unwrap_or_default(), found);
+        }
     }
 }
 

@@ -184,14 +184,31 @@ fn of_file(parsed: &Parsed, tree: &Tree) -> OfFile {
         ranges.push(range);
     }
     found.ranges = merged(ranges);
-    if file.text().contains("secretGenerator") {
+    if file.text().contains("ecretGenerator") {
         for document in &parsed.documents {
-            for generator in document.node.get("secretGenerator").into_iter().flat_map(Node::items) {
-                generator_sources(generator, file, tree, &mut found);
-            }
+            generators_in(&document.node, file, tree, &mut found, 0);
         }
     }
     found
+}
+
+/// The depth of texts in which generators are searched: the list `generators` of a kustomization has texts of YAML.
+const MAX_TEXTS: usize = 2;
+
+/// Collects the values that the generators in a kustomization, or a file of a generator, read.
+fn generators_in(node: &Node, file: &File, tree: &Tree, found: &mut OfFile, depth: usize) {
+    for generator in node.get("secretGenerator").into_iter().flat_map(Node::items) {
+        generator_sources(generator, file, tree, found);
+    }
+    if node.get("kind").and_then(Node::text) == Some("SecretGenerator") {
+        generator_sources(node, file, tree, found);
+    }
+    let texts = node.get("generators").into_iter().flat_map(Node::items).filter_map(Node::text);
+    for text in texts.filter(|text| depth < MAX_TEXTS && text.contains("ecretGenerator")) {
+        for document in parse(&File::new("", text)).documents {
+            generators_in(&document.node, file, tree, found, depth + 1);
+        }
+    }
 }
 
 /// The ranges of the names of users in the Secrets of a file. They are masked at their places, but not elsewhere: the owner
@@ -267,6 +284,8 @@ fn collect_scalars(node: &Node, found: &mut BTreeSet<ArcStr>) {
 
 #[cfg(test)]
 mod tests {
+    use data_encoding::BASE64;
+
     use super::*;
 
     fn masked(files: &[(&str, &str)], text: &str) -> String {
@@ -342,6 +361,25 @@ mod tests {
             ("a.env", "A=hunter1\nhunter2\nPIN=1234\n"),
         ];
         assert_eq!(masked(&files, "hunter1 hunter2 hunter3 PIN=1234"), "******* ******* ******* ********");
+    }
+
+    #[test]
+    fn the_sources_of_a_generator_of_its_own_are_masked() {
+        let generator = "kind: SecretGenerator\nmetadata: {name: a}\nenvs: [a.env]\n";
+        let inline = format!("generators:\n- |\n  {}", generator.replace('\n', "\n  "));
+        for kustomization in ["generators: [g.yaml]\n", &inline] {
+            let files = [("kustomization.yaml", kustomization), ("g.yaml", generator), ("a.env", "word hunter2\n")];
+            assert_eq!(masked(&files, "the key `word hunter2`"), "the key `************`", "{kustomization}");
+        }
+        let files = [("kustomization.yaml", &*inline), ("a.env", "word hunter2\n")];
+        assert_eq!(masked(&files, "the key `word hunter2`"), "the key `************`");
+    }
+
+    #[test]
+    fn the_values_in_the_text_of_a_secret_are_masked() {
+        let login = BASE64.encode(br#"{"auths": {"a.example": {"username": "bob", "password": "hunter2-and-more"}}}"#);
+        let secret = format!("kind: Secret\ndata: {{.dockerconfigjson: {login}}}\n");
+        assert_eq!(masked(&[("a.yaml", &secret)], "is hunter2-and-more"), "is ****************");
     }
 
     #[test]
