@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fleetwright::base::finding::Severity;
 use fleetwright::kustomize::Build;
 use fleetwright::yaml::Node;
 use libtest_mimic::Trial;
@@ -31,7 +32,9 @@ fn check_output(build: &Build, expected: &str) -> Outcome {
     if printed != expected {
         return Err(difference(expected, &printed).into());
     }
-    none(lines(&build.findings))?;
+    // kustomize accepts what the linter warns about.
+    let errors = build.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    none(lines(&errors.cloned().collect::<Vec<_>>()))?;
     assert!(build.not_done.is_empty(), "not done: {:?}", build.not_done);
     Ok(())
 }

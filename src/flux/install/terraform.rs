@@ -55,7 +55,7 @@ pub(super) fn passed_directories(builder: &Builder) -> Vec<PassedDirectory> {
 }
 
 fn is_code_file(path: &str) -> bool {
-    path.ends_with(".tf")
+    path.rsplit_once('.').is_some_and(|(_, extension)| extension == "tf")
 }
 
 /// The values of `path` in the resources of a file, as written, with their ranges.

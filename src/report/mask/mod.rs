@@ -7,8 +7,8 @@ mod nodes;
 mod object;
 mod redactor;
 mod notation;
-mod lines;
 mod public;
+mod lines;
 mod own_words;
 mod values;
 

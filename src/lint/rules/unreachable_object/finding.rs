@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::RULE;
 use super::needed_charts::Uses;
 use crate::base::finding::{Finding, Label, Part};
 use crate::kube::Object;
@@ -14,6 +13,7 @@ pub(super) const MAX_SHOWN: usize = 10;
 /// Returns the finding for a directory. `needed` is the chart of a release in the directory, and the custom resources whose
 /// CRDs it installs.
 pub(super) fn finding(
+    rule: &'static str,
     folder: &str,
     objects: &[&Object],
     top: Option<&str>,
@@ -25,9 +25,8 @@ pub(super) fn finding(
     let message = format!("no cluster reaches {what} in `{folder}`");
     let help = "add the file to a kustomization.yaml that a cluster reaches, apply the directory with a Kustomization, \
                 or remove the file: Flux does not apply it";
-    let finding = Finding::warning(RULE.id, Label::new(place_of(first), "not reached"), message)
-        .help(help)
-        .about(first.reference());
+    let finding =
+        Finding::warning(rule, Label::new(place_of(first), "not reached"), message).help(help).about(first.reference());
     let finding = if let Some((chart, uses)) = needed {
         let user = uses.object;
         let message = format!(

@@ -1,8 +1,8 @@
 mod kinds;
 mod directories;
 mod variants;
-mod finding;
 mod needed_charts;
+mod finding;
 mod patches;
 mod possible;
 mod switched_off;
@@ -218,10 +218,10 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             let is_listed = listed.contains(&written_position(object)) || variants.contains(&variant_of(object));
             (is_beside || is_for_patches(folder)) && is_patch(object) && !is_listed
         });
-        found.extend(unused_patches(&patches));
+        found.extend(unused_patches(RULE.id, &patches));
         let has_definitions = charts_of(&objects).any(|chart| !groups_of_chart(chart).is_empty());
         let needed = has_definitions.then(|| undefined.of_charts(&objects)).flatten();
-        let Some(finding) = finding(folder, &objects, common.or(shared_top), needed) else { continue };
+        let Some(finding) = finding(RULE.id, folder, &objects, common.or(shared_top), needed) else { continue };
         if is_of_library {
             found.push(of_library(finding));
             continue;

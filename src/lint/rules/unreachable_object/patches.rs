@@ -3,7 +3,6 @@
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::RULE;
 use super::finding::{MAX_SHOWN, parts, place_of};
 use super::kinds::{OF_TOOLS, is_fluxs};
 use crate::base::finding::{Finding, Label};
@@ -107,7 +106,7 @@ pub(super) fn is_patch(object: &Object) -> bool {
 }
 
 /// Returns the finding for the patches of one directory that no kustomization lists.
-pub(super) fn unused_patches(patches: &[&Object]) -> Option<Finding> {
+pub(super) fn unused_patches(rule: &'static str, patches: &[&Object]) -> Option<Finding> {
     let (first, rest) = patches.split_first()?;
     let others = match rest.len() {
         0 => String::new(),
@@ -119,7 +118,7 @@ pub(super) fn unused_patches(patches: &[&Object]) -> Option<Finding> {
     let help = "list the patch below `patches` of a kustomization.yaml that a cluster reaches, or remove the file: as a \
                 resource, the patch is incomplete or a duplicate";
     let finding =
-        Finding::warning(RULE.id, Label::new(place_of(first), "not used"), message).help(help).about(first.reference());
+        Finding::warning(rule, Label::new(place_of(first), "not used"), message).help(help).about(first.reference());
     // An author who leaves out one patch often leaves out others.
     let finding =
         finding.caused_by("patches", "no kustomization uses the patches in ", " directories").keeping_related();
