@@ -349,6 +349,15 @@ fn identity(source: &Object) -> SourceRef {
     SourceRef { kind: source.kind().into(), namespace: namespace.into(), name: source.name().into() }
 }
 
+/// The path with a variable in the directory of a cluster, where the variable is usually the name of the cluster: for the
+/// path `clusters/$NAME/apps` in a file below `clusters/prod`, it is `clusters/prod/apps`. `rest` is the path after the
+/// start of the variable.
+fn own_directory(file: &str, known: &str, rest: &str) -> Option<String> {
+    let (_, after) = rest.split_once('/').filter(|(_, after)| !after.is_empty() && !after.contains('$'))?;
+    let (name, _) = file.strip_prefix(known)?.trim_start_matches('/').split_once('/')?;
+    Some(below(&below(known, name), after))
+}
+
 /// The directory that a Kustomization applies; `None` for a whole source, since the path of such a Kustomization does
 /// not identify the repository.
 fn target(tree: &Tree, file: &str, object: &Object) -> Option<String> {
@@ -356,10 +365,11 @@ fn target(tree: &Tree, file: &str, object: &Object) -> Option<String> {
     if tree.has_folder(&path) {
         return Some(path);
     }
-    if let Some((known, _)) = path.split_once('$') {
+    if let Some((known, rest)) = path.split_once('$') {
         // A variable may have any value, so only the directory before the variable is known.
         let known = known.rsplit_once('/').map_or("", |(known, _)| known);
-        return Some(known.to_string()).filter(|known| !known.is_empty());
+        let own = own_directory(file, known, rest).filter(|own| tree.has_folder(own));
+        return own.or_else(|| Some(known.to_string()).filter(|known| !known.is_empty()));
     }
     prefix(tree, file, &path).map(|prefix| below(&prefix, &path))
 }
