@@ -287,6 +287,9 @@ fn files_of_a_configuration_and_of_copies_are_a_part_of_the_input() {
 #[test]
 fn a_configuration_above_the_directory_and_a_baseline_are_a_part_of_the_input() {
     let fixture = Fixture::new();
+    let unreached =
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: b}\n";
+    fixture.write("clusters/other/apps.yaml", unreached);
     let arguments = ["clusters", "--baseline", "../known.json"];
     fixture.lint(&["clusters", "--baseline", "../known.json", "--write-baseline"]);
     let baseline = fixture.folder.path().join("known.json");
