@@ -140,6 +140,8 @@ pub enum FaultKind {
     NotAnObject,
     /// A kustomization contains Helm charts, which Flux does not build.
     HelmCharts,
+    /// A kustomization uses an external plugin, which kustomize runs only with `--enable-alpha-plugins`.
+    ExternalPlugin,
     /// All builds together exceed a limit.
     LimitOfAllBuilds,
     /// An object contains a private value because of a variable.

@@ -41,7 +41,7 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
     if let Some(Entry::Opaque(LoadError::Unreadable(why))) = files.tree().entry(&spec.folder) {
         return Output::not_built(NotBuiltReason::Unknown(format!("cannot read `{}`: {why}", spec.folder).into()));
     }
-    if !files.tree().has_folder(&spec.folder) {
+    if !artifact.has_folder(&spec.folder) {
         let is_file = files.tree().has_file(&spec.folder);
         let mut finding = missing(kustomization, place, &spec.folder, is_file);
         if artifact.leaves_out(&spec.folder) {

@@ -1,9 +1,9 @@
 //! The artifact of a source.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use arcstr::ArcStr;
-
 use crate::base::finding::Finding;
 use crate::kustomize::{Builder, Files, Totals};
 use crate::text::PathKind;
@@ -19,12 +19,30 @@ pub struct Artifact {
     decrypting: OnceLock<Builder>,
     /// The files of the source, including ignored files.
     fetched: OnceLock<Files>,
+    /// The directories without files.
+    emptied: BTreeSet<String>,
+}
+
+/// The content of an artifact.
+#[derive(Debug)]
+pub(super) struct Packed {
+    pub(super) files: Files,
+    /// The directories without files: the source ignores each of their files, but not the directories themselves.
+    pub(super) emptied: BTreeSet<String>,
+}
+
+impl From<Files> for Packed {
+    fn from(files: Files) -> Self {
+        Self { files, emptied: BTreeSet::new() }
+    }
 }
 
 impl Artifact {
-    /// Creates the artifact with an id and files. Its builds count with the other builds of the run.
-    pub(super) fn new(id: ArcStr, files: Files, totals: &Arc<Totals>) -> Self {
-        Self { id, builder: Builder::new(files).within(totals), decrypting: OnceLock::new(), fetched: OnceLock::new() }
+    /// Creates the artifact with an id and content. Its builds count with the other builds of the run.
+    pub(super) fn new(id: ArcStr, content: Packed, totals: &Arc<Totals>) -> Self {
+        let Packed { files, emptied } = content;
+        let builder = Builder::new(files).within(totals);
+        Self { id, builder, decrypting: OnceLock::new(), fetched: OnceLock::new(), emptied }
     }
 
     /// The builder that treats SOPS-encrypted files as decrypted.
@@ -42,6 +60,11 @@ impl Artifact {
     pub fn leaves_out(&self, path: &str) -> bool {
         let has = |files: &Files| files.tree().path_kind(path) != PathKind::Missing;
         self.fetched.get().is_some_and(has) && !has(self.files())
+    }
+
+    /// Returns whether a directory exists, with or without files.
+    pub fn has_folder(&self, path: &str) -> bool {
+        self.files().tree().has_folder(path) || self.emptied.contains(path)
     }
 
     /// The files of the artifact.

@@ -109,8 +109,18 @@ impl Ignore {
 
     /// Returns whether a file is ignored.
     pub(super) fn leaves_out(&self, path: &str) -> bool {
+        self.leaves_out_as(path, false)
+    }
+
+    /// Returns whether a directory is ignored. A directory may stay although all of its files are ignored.
+    pub(super) fn leaves_out_folder(&self, path: &str) -> bool {
+        self.leaves_out_as(path, true)
+    }
+
+    fn leaves_out_as(&self, path: &str, is_folder: bool) -> bool {
         let segments: Vec<&str> = path.split('/').collect();
-        self.patterns.iter().rev().find_map(|pattern| pattern.verdict(&segments)) == Some(Verdict::LeftOut)
+        let mut verdicts = self.patterns.iter().rev().filter_map(|pattern| pattern.verdict(&segments, is_folder));
+        verdicts.next() == Some(Verdict::LeftOut)
     }
 }
 
@@ -198,27 +208,27 @@ impl Pattern {
         Self { domain, segments, verdict, folders_only, is_path: line.contains('/') }
     }
 
-    /// The effect on the path of a file; `None` if the pattern does not match.
-    pub(super) fn verdict(&self, path: &[&str]) -> Option<Verdict> {
+    /// The effect on the path of a file or directory; `None` if the pattern does not match.
+    pub(super) fn verdict(&self, path: &[&str], is_folder: bool) -> Option<Verdict> {
         let (domain, path) = path.split_at_checked(self.domain.len())?;
         let is_inside = domain.iter().zip(&self.domain).all(|(segment, own)| **segment == **own);
         let matches = if self.is_path { Self::matches_path } else { Self::matches_name };
-        (is_inside && !path.is_empty() && matches(self, path)).then_some(self.verdict)
+        (is_inside && !path.is_empty() && matches(self, path, is_folder)).then_some(self.verdict)
     }
 
-    fn matches_name(&self, path: &[&str]) -> bool {
+    fn matches_name(&self, path: &[&str], is_folder: bool) -> bool {
         let [pattern] = &*self.segments else { unreachable!("a name has no `/` in it") };
         for (at, name) in path.iter().enumerate() {
             match pattern.matches(name) {
                 Err(_) => return false,
                 Ok(false) => {}
-                Ok(true) => return !(self.folders_only && at + 1 == path.len()),
+                Ok(true) => return is_folder || !(self.folders_only && at + 1 == path.len()),
             }
         }
         false
     }
 
-    fn matches_path(&self, path: &[&str]) -> bool {
+    fn matches_path(&self, path: &[&str], is_folder: bool) -> bool {
         let mut path = path.iter();
         let (mut matched, mut may_skip) = (false, false);
         for (at, pattern) in self.segments.iter().enumerate() {
@@ -246,6 +256,6 @@ impl Pattern {
                 }
             }
         }
-        matched && !(self.folders_only && path.len() == 0)
+        matched && (is_folder || !(self.folders_only && path.len() == 0))
     }
 }

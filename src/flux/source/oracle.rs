@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::ignore::{Ignore, Pattern, Verdict};
+use super::pack::select;
 use super::sparse;
 use super::wildcard::matches;
+use crate::kustomize::Files;
 use crate::text::{File, Tree};
 
 #[derive(Deserialize)]
@@ -49,7 +51,10 @@ struct Archive {
 struct Answers {
     wildcards: Vec<String>,
     patterns: Vec<String>,
+    /// The files of each archive.
     archives: BTreeMap<String, Vec<String>>,
+    /// The directories of each archive, also those without files.
+    folders: BTreeMap<String, Vec<String>>,
     sparse: Vec<Vec<String>>,
 }
 
@@ -80,7 +85,7 @@ fn patterns_match_paths_like_the_controller() {
     assert_eq!(questions.patterns.len(), answers.patterns.len());
     for (pattern, expected) in questions.patterns.iter().zip(&answers.patterns) {
         let parsed = Pattern::new(&pattern.line, &pattern.folder);
-        let letter = |path: &String| match parsed.verdict(&path.split('/').collect::<Vec<_>>()) {
+        let letter = |path: &String| match parsed.verdict(&path.split('/').collect::<Vec<_>>(), false) {
             None => '.',
             Some(Verdict::LeftOut) => '-',
             Some(Verdict::Included) => '+',
@@ -108,6 +113,14 @@ fn artifacts_have_the_files_that_the_controller_packs() {
         let paths = tree.entries().map(|(path, _)| path);
         let kept: Vec<&str> = paths.filter(|path| !tree.is_link(path) && !ignore.leaves_out(path)).collect();
         assert_eq!(kept, answers.archives[&archive.name], "{}", archive.name);
+        if !archive.bucket {
+            let packed = select(&Files::read(&tree, |_| true), &ignore);
+            // The artifact may have the file of a directory that it does not have.
+            let folders = answers.folders[&archive.name].iter();
+            let without_files: Vec<&String> =
+                folders.filter(|folder| !packed.files.tree().has_folder(folder)).collect();
+            assert_eq!(packed.emptied.iter().collect::<Vec<_>>(), without_files, "the directories of {}", archive.name);
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! The packing of an artifact from the files of its source.
 
+use std::collections::BTreeSet;
+
+use super::artifact::Packed;
 use super::ignore::Ignore;
 use super::include::{self, Include};
 use super::origin::known;
@@ -8,7 +11,7 @@ use crate::base::finding::Finding;
 use crate::flux::object::kustomization_path::clamp;
 use crate::kube::Object;
 use crate::kustomize::Files;
-use crate::text::{Span, Tree, is_inside};
+use crate::text::{Span, Tree, folder_of, is_inside};
 use crate::yaml::Node;
 
 /// The maximum product of the wildcard patterns and the length of all paths.
@@ -75,23 +78,24 @@ impl<'a> Recipe<'a> {
     }
 
     /// Packs the artifact from the fetched files.
-    pub(super) fn pack(&self, fetched: &Files, includes: &[Include]) -> Result<Files, Vec<Finding>> {
+    pub(super) fn pack(&self, fetched: &Files, includes: &[Include]) -> Result<Packed, Vec<Finding>> {
         match &self.kind {
             Kind::Git { sparse, submodules } => {
                 let cloned = if *submodules { fetched.clone() } else { without_submodules(fetched) };
                 let checked_out = check_out(&cloned, sparse)?;
                 let complete = include::add(&checked_out, includes)?;
                 let ignore = self.affordable(Ignore::of_tree(complete.tree(), self.ignore), &complete)?;
-                Ok(select(&complete, |path| !ignore.leaves_out(path)))
+                Ok(select(&complete, &ignore))
             }
-            Kind::Oci { copied: true } => Ok(select(fetched, |_| true)),
+            Kind::Oci { copied: true } => Ok(select_files(fetched, |_| true).into()),
             Kind::Oci { copied: false } => {
                 let ignore = self.affordable(Ignore::of_tree(fetched.tree(), self.ignore), fetched)?;
-                Ok(select(fetched, |path| !ignore.leaves_out(path)))
+                Ok(select(fetched, &ignore))
             }
             Kind::Bucket { prefix } => {
                 let ignore = self.affordable(Ignore::of_bucket(fetched.tree(), self.ignore), fetched)?;
-                Ok(select(fetched, |path| path.starts_with(prefix) && !ignore.leaves_out(path)))
+                // The controller fetches only the files of a bucket, so no directory is without files.
+                Ok(select_files(fetched, |path| path.starts_with(prefix) && !ignore.leaves_out(path)).into())
             }
         }
     }
@@ -114,8 +118,21 @@ fn texts(nodes: &[Node]) -> Vec<&str> {
     nodes.iter().filter_map(Node::text).collect()
 }
 
+/// Selects the files and directories that are not ignored.
+pub(super) fn select(files: &Files, ignore: &Ignore) -> Packed {
+    let selected = select_files(files, |path| !ignore.leaves_out(path));
+    let mut without_files: BTreeSet<&str> = BTreeSet::new();
+    for (path, _) in files.tree().entries() {
+        let folders = std::iter::successors(Some(folder_of(path)), |folder| Some(folder_of(folder)));
+        let missing = folders.take_while(|folder| !selected.tree().has_folder(folder));
+        missing.take_while(|folder| without_files.insert(folder)).for_each(drop);
+    }
+    let emptied = without_files.into_iter().filter(|folder| !ignore.leaves_out_folder(folder)).map(str::to_owned);
+    Packed { emptied: emptied.collect(), files: selected }
+}
+
 /// Selects files. An artifact contains no links.
-fn select(files: &Files, wanted: impl Fn(&str) -> bool) -> Files {
+fn select_files(files: &Files, wanted: impl Fn(&str) -> bool) -> Files {
     let tree = files.tree();
     files.filtered(|path| !tree.is_link(path) && wanted(path))
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arcstr::ArcStr;
 
-use super::artifact::{Artifact, Resolution};
+use super::artifact::{Artifact, Packed, Resolution};
 use super::digest::digest;
 use super::generator::{Generated, Names};
 use super::origin::Origin;
@@ -227,20 +227,21 @@ impl Sources {
     }
 
     /// The artifact with an id, created on first use. Failures are not cached.
-    pub(super) fn make<E>(&self, id: &str, files: impl FnOnce() -> Result<Files, E>) -> Result<Arc<Artifact>, E> {
+    pub(super) fn make<E>(&self, id: &str, pack: impl FnOnce() -> Result<Packed, E>) -> Result<Arc<Artifact>, E> {
         let id = digest(id);
         if let Some(artifact) = self.made().get(&id) {
             return Ok(artifact.clone());
         }
-        let files = files()?.with_copies(&self.bases);
-        let artifact = Arc::new(Artifact::new(id.clone(), files, &self.totals));
+        let packed = pack()?;
+        let content = Packed { files: packed.files.with_copies(&self.bases), ..packed };
+        let artifact = Arc::new(Artifact::new(id.clone(), content, &self.totals));
         // Another thread may have created the artifact in the meantime. All threads share the first artifact, which
         // caches builds.
         Ok(self.made().entry(id).or_insert(artifact).clone())
     }
 
     fn know(&self, id: &str, files: impl FnOnce() -> Files) -> Arc<Artifact> {
-        let Ok(artifact) = self.make(id, || Ok::<_, Infallible>(files()));
+        let Ok(artifact) = self.make(id, || Ok::<_, Infallible>(files().into()));
         artifact
     }
 

@@ -3,7 +3,7 @@
 //! Other plugins are programs. kustomize runs them only with `--enable-alpha-plugins`.
 
 use super::walk::Walk;
-use crate::base::finding::Finding;
+use crate::base::finding::{FaultKind, Finding};
 use crate::base::similar_names::did_you_mean;
 use crate::kube::Object;
 use crate::kustomize::file::definition::Definition;
@@ -197,8 +197,9 @@ fn unsupported(object: &Object, field: &str, known: &[&str]) -> Finding {
     if object.api_version() != BUILTIN {
         let message =
             format!("{kind} `{}` is an external plugin, which kustomize does not run by default", object.name());
-        return Finding::error(FAILED_BUILD, span, message)
-            .help(format!("use a built-in plugin in `{field}`, with `apiVersion: {BUILTIN}`"));
+        return Finding::error(FAILED_BUILD, span, message).of_kind(FaultKind::ExternalPlugin).help(format!(
+            "use a built-in plugin in `{field}`, with `apiVersion: {BUILTIN}`: Flux never runs external plugins"
+        ));
     }
     let message = format!("kustomize has no built-in {kind} for `{field}`");
     let help = match did_you_mean(kind, known.iter().copied()) {

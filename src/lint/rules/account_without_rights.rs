@@ -2,7 +2,7 @@ use std::cell::LazyCell;
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, State};
-use crate::kube::groups;
+use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
@@ -21,11 +21,12 @@ declare! {
     /// binding, so Flux applies nothing. The usual cause is a binding whose subject has another name or namespace than
     /// the account.
     ///
-    /// The rule reports an account that the cluster receives, and that no RoleBinding or ClusterRoleBinding names, in
-    /// any namespace, neither by its name nor by a group. It does not report the account of a Kustomization without
-    /// objects, since Flux applies none. It does not report an account if a chart or an unbuilt input may contain the
-    /// binding. The summary counts these accounts. `unknown-service-account` reports accounts that do not exist.
-    /// `tenant-forbidden-object` reports the objects that tenants are not allowed to apply.
+    /// The rule reports an account that the cluster receives, and the account `default` of a namespace that the cluster
+    /// receives, if no RoleBinding or ClusterRoleBinding names it, in any namespace, neither by its name nor by a group.
+    /// It does not report the account of a Kustomization without objects, since Flux applies none. It does not report an
+    /// account if a chart or an unbuilt input may contain the binding. The summary counts these accounts.
+    /// `unknown-service-account` reports accounts that do not exist. `tenant-forbidden-object` reports the objects that
+    /// tenants are not allowed to apply.
     ///
     /// ## How to fix it
     ///
@@ -131,18 +132,31 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for applied in KINDS.into_iter().flat_map(|(group, kind)| view.of_kind(group, kind)) {
         let object = applied.object;
         let Some(account) = acts_as(object, applied.namespace(), view.tenancy()) else { continue };
-        let Presence::Received(defined) = view.presence("", "ServiceAccount", &account.namespace, &account.name) else {
-            continue;
-        };
+        let Some(defined) = definition(view, object, &account) else { continue };
         let is_bound = view.rbac().is_bound(&account) || !view.rbac().foreign_scopes(&account).is_empty();
         if is_bound || is_judged_by_objects(view, &applied, &account) {
             continue;
         }
         match view.rbac().can_create_in(&account, &account.namespace) {
-            Answer::Denied => found.push(finding(&applied, &account, &defined, misnamed.near(&account))),
+            Answer::Denied => found.push(finding(&applied, &account, defined, misnamed.near(&account))),
             Answer::Unknown(why) => found.unchecked(format!("the permissions of ServiceAccount `{account}`: {why}")),
             Answer::Allowed(_) => {}
         }
+    }
+}
+
+/// The object that creates an account: its ServiceAccount, or the Namespace of the account `default`, which Kubernetes
+/// creates in each namespace. `missing-service-account` judges objects that do not name an account.
+fn definition<'a>(view: &View<'a>, object: &Object, account: &Account) -> Option<(Applied<'a>, &'static str)> {
+    if let Presence::Received(defined) = view.presence("", "ServiceAccount", &account.namespace, &account.name) {
+        return Some((defined, "the account"));
+    }
+    if object.text_at(&["spec", "serviceAccountName"]) != Some("default") {
+        return None;
+    }
+    match view.presence("", "Namespace", "", &account.namespace) {
+        Presence::Received(namespace) => Some((namespace, "Kubernetes creates the account in this namespace")),
+        _ => None,
     }
 }
 
@@ -152,7 +166,12 @@ fn is_judged_by_objects(view: &View<'_>, applied: &Applied<'_>, account: &Accoun
     set.applied().next().is_none() || view.tenants().of_account(account).is_some()
 }
 
-fn finding(applied: &Applied<'_>, account: &Account, defined: &Applied<'_>, near: Option<&(Span, Account)>) -> Finding {
+fn finding(
+    applied: &Applied<'_>,
+    account: &Account,
+    (creator, label): (Applied<'_>, &str),
+    near: Option<&(Span, Account)>,
+) -> Finding {
     let object = applied.object;
     let message =
         format!("{} applies its objects as ServiceAccount `{account}`, which has no rights", object.reference());
@@ -166,7 +185,7 @@ fn finding(applied: &Applied<'_>, account: &Account, defined: &Applied<'_>, near
         }
     };
     let mut finding = Finding::error(RULE.id, at, message).help(help).about(object.reference());
-    finding = finding.related(defined.by.place(defined.object.span()), "the account");
+    finding = finding.related(creator.by.place(creator.object.span()), label);
     if let Some((place, other)) = near {
         finding = finding
             .related(place.clone(), format!("this binding names ServiceAccount `{other}`, which does not exist"));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use arcstr::ArcStr;
 
 use super::options::PLAINTEXT_SECRET;
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{FaultKind, Finding, Severity};
 use crate::base::set_aside::{is_former, is_set_aside};
 use crate::flux::{MISSING_PATH, Receiver};
 
@@ -26,7 +26,8 @@ const OF_RIGHTS: &[&str] = &[
 ///
 /// Files that nothing applies may weaken the evidence for a cluster, so an error about the rights of a tenant remains if
 /// the repository has a cluster. A secret in plain text does not need a cluster. A missing path is not certain if the
-/// clusters sync a repository that may have more directories. An error remains if it is certain on another cluster, since
+/// clusters sync a repository that may have more directories. Another program than Flux, such as Argo CD, may run external
+/// plugins of kustomize in a repository without a cluster. An error remains if it is certain on another cluster, since
 /// one change corrects both. Returns the number of clusters that may not exist and have a lowered error.
 pub(super) fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) -> usize {
     let assumed = receivers.iter().filter(|receiver| receiver.cluster.evidence.is_assumed);
@@ -44,7 +45,9 @@ pub(super) fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) -> us
                 || (finding.rule == MISSING_PATH && are_all_in(&with_more))
         };
         let is_unused = || is_rootless && is_aside(finding.at.span.file().path());
-        finding.severity == Severity::Error && finding.rule != PLAINTEXT_SECRET && (is_of_assumed() || is_unused())
+        let is_of_plugin = || is_rootless && finding.kind == Some(FaultKind::ExternalPlugin);
+        let is_doubtful = || is_of_assumed() || is_unused() || is_of_plugin();
+        finding.severity == Severity::Error && finding.rule != PLAINTEXT_SECRET && is_doubtful()
     };
     let (doubtful, certain): (Vec<usize>, Vec<usize>) =
         (0..findings.len()).partition(|at| findings.get(*at).is_some_and(is_doubtful));

@@ -61,8 +61,9 @@ func main() {
 		Wildcards []string            `json:"wildcards"`
 		Patterns  []string            `json:"patterns"`
 		Archives  map[string][]string `json:"archives"`
+		Folders   map[string][]string `json:"folders"`
 		Sparse    [][]string          `json:"sparse"`
-	}{Versions: versions(), Archives: map[string][]string{}}
+	}{Versions: versions(), Archives: map[string][]string{}, Folders: map[string][]string{}}
 	for _, pattern := range ask.Wildcards.Patterns {
 		output.Wildcards = append(output.Wildcards, wildcards(pattern, ask.Wildcards.Names))
 	}
@@ -70,7 +71,7 @@ func main() {
 		output.Patterns = append(output.Patterns, results(pattern, ask.Paths))
 	}
 	for _, archive := range ask.Archives {
-		output.Archives[archive.Name] = archived(archive)
+		output.Archives[archive.Name], output.Folders[archive.Name] = archived(archive)
 	}
 	for _, folders := range ask.Sparse {
 		output.Sparse = append(output.Sparse, checkedOut(folders, ask.Checkout))
@@ -113,14 +114,14 @@ func results(pattern pattern, paths []string) string {
 	return answers.String()
 }
 
-// archived lists what the archive of a source has.
-func archived(archive archive) []string {
+// archived lists the files and the folders that the archive of a source has.
+func archived(archive archive) ([]string, []string) {
 	dir := folder()
 	defer os.RemoveAll(dir)
 	for path, text := range archive.Files {
 		write(dir, path, text)
 	}
-	kept := []string{}
+	kept, folders := []string{}, []string{}
 	domain := strings.Split(dir, string(filepath.Separator))
 	var patterns []gitignore.Pattern
 	var matcher gitignore.Matcher
@@ -151,13 +152,20 @@ func archived(archive archive) []string {
 		if archive.Bucket {
 			asked = relative
 		}
-		if info.Mode().IsRegular() && !matcher.Match(strings.Split(asked, string(filepath.Separator)), false) {
+		if matcher.Match(strings.Split(asked, string(filepath.Separator)), info.IsDir()) {
+			return nil
+		}
+		if info.Mode().IsRegular() {
 			kept = append(kept, relative)
+		} else if info.IsDir() && relative != "." && !archive.Bucket {
+			// The controller fetches only the files of a bucket.
+			folders = append(folders, relative)
 		}
 		return nil
 	}))
 	sort.Strings(kept)
-	return kept
+	sort.Strings(folders)
+	return kept, folders
 }
 
 // checkedOut lists what a sparse checkout of some folders has, as source-controller calls for one.

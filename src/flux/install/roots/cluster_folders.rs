@@ -70,6 +70,7 @@ pub(super) fn cluster_folders(
                 found.extend(children.into_keys());
             }
         }
+        found.extend(beside_parents(&found, &units));
     }
     found.extend(beside_roots(&units, coverage));
     found.retain(|folder| !coverage.overlaps(folder) && !coverage.enters(folder));
@@ -159,6 +160,29 @@ fn beside_roots(units: &Units<'_>, coverage: &Coverage<'_>) -> BTreeSet<String> 
         found.extend(alike.map(|(folder, _)| folder));
     }
     found
+}
+
+/// The directories at the same depth as the directories of clusters, in a sibling of their parent, that define the same
+/// Kustomization, such as `production/01` beside `staging/01` and `staging/02`.
+fn beside_parents(found: &BTreeSet<String>, units: &Units<'_>) -> BTreeSet<String> {
+    let parents: BTreeSet<&str> = found.iter().map(|folder| folder_of(folder)).collect();
+    let mut by_grandparent: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for parent in parents.into_iter().filter(|parent| !folder_of(parent).is_empty()) {
+        by_grandparent.entry(folder_of(parent)).or_default().insert(parent);
+    }
+    let identity = |sync: &WrittenSync| (sync.object.namespace().map(str::to_owned), sync.object.name().to_owned());
+    let mut beside = BTreeSet::new();
+    for (grandparent, parents) in by_grandparent {
+        let of_clusters = parents.iter().flat_map(|parent| children(parent, units));
+        let of_clusters = of_clusters.filter(|(folder, _)| found.contains(folder));
+        let own: BTreeSet<_> = of_clusters.flat_map(|(_, syncs)| syncs).map(identity).collect();
+        for other in children(grandparent, units).into_keys().filter(|other| !parents.contains(other.as_str())) {
+            let alike = children(&other, units).into_iter();
+            let alike = alike.filter(|(_, syncs)| syncs.iter().any(|sync| own.contains(&identity(sync))));
+            beside.extend(alike.map(|(folder, _)| folder));
+        }
+    }
+    beside
 }
 
 /// Adds the directories of clusters below a directory. One cluster may also have several directories, but these define
