@@ -55,7 +55,7 @@ impl Job {
             Self::Set(spec, providers) => BuildKey::Set(spec.digest(), providers.iter().map(whole_digest).collect()),
             Self::Folder(spec, artifact) => {
                 // The finding of a missing path points at the path, so the key includes the position of the path.
-                let is_there = artifact.files().tree().has_folder(&spec.folder);
+                let is_there = artifact.has_folder(&spec.folder);
                 let place = (!is_there).then(|| whole_digest(&spec.object));
                 BuildKey::Folder(FolderKey::new(artifact, spec.digest(), place))
             }
@@ -90,7 +90,7 @@ impl Job {
     /// Returns whether the artifact contains the directory. If it does not, the source may still contain the directory.
     pub(crate) fn is_complete(&self) -> bool {
         match self {
-            Self::Folder(spec, artifact) => artifact.files().tree().has_folder(&spec.folder),
+            Self::Folder(spec, artifact) => artifact.has_folder(&spec.folder),
             Self::Sync(_) | Self::Set(..) | Self::Finish(..) => true,
         }
     }

@@ -18,7 +18,7 @@ use crate::flux::source::reference::{Lookup, SourceRef};
 use crate::flux::variables::load::ValuesLookup;
 use crate::kube::{Object, ObjectId, ObjectKey, groups, settled_namespace};
 use crate::text::Index;
-use crate::yaml::Name;
+use crate::yaml::{Name, Node, Style, Value};
 
 /// The maximum number of layers that a lookup searches one by one.
 const FEW_LAYERS: usize = 64;
@@ -45,8 +45,10 @@ pub(crate) struct ClusterIndex {
     own: Option<(SourceRef, String)>,
     /// Whether the objects of the bootstrap precede the same objects of the cluster's directory.
     keeps_bootstrap: bool,
-    /// The Kustomization of a declared root, and the declared directory.
-    declared: Option<(ObjectKey, String)>,
+    /// The Kustomization or FluxInstance of the root.
+    sync: Option<ObjectKey>,
+    /// The directory of a declared root.
+    declared: Option<String>,
 }
 
 /// The precedence of outputs with the same object, lowest first.
@@ -64,12 +66,11 @@ impl ClusterIndex {
     /// Creates the index of a cluster before any applier is built.
     pub(crate) fn new(root: &Root, settings: &Settings) -> Self {
         let own = root.own_source().map(|source| (source, root.prefix.clone().unwrap_or_default()));
-        let declared = root.objects.last().filter(|_| root.is_declared).map(|sync| {
-            let path = sync.text_at(&["spec", "path"]).map(clamp).unwrap_or_default();
-            (ObjectId::of(sync).into(), path)
-        });
+        let sync = root.objects.last();
+        let path = |sync: &Object| sync.text_at(&["spec", "path"]).map(clamp).unwrap_or_default();
         Self {
-            declared,
+            declared: sync.filter(|_| root.is_declared).map(path),
+            sync: sync.map(|sync| ObjectId::of(sync).into()),
             producers: Producers::declared(&root.name, &settings.config.external),
             own,
             keeps_bootstrap: root.keeps_source,
@@ -106,11 +107,18 @@ impl ClusterIndex {
         }
     }
 
-    /// Returns whether an applier has the name of a declared root's Kustomization and another directory. The name of the
-    /// Kustomization is not certain, but the configuration declares the directory of the cluster.
+    /// Returns whether an applier has the name of the root's Kustomization or FluxInstance, and another directory than the
+    /// root.
+    ///
+    /// The name of the Kustomization of a declared root is not certain, but the configuration declares the directory of the
+    /// cluster. The path of a FluxInstance may have an unknown variable. The search for roots has found the directory of the
+    /// cluster then.
     fn moves_root(&self, indexed: &IndexedObject) -> bool {
-        let Some((key, folder)) = &self.declared else { return false };
-        *indexed.key == *key && indexed.spec.as_ref().is_some_and(|spec| spec.folder != *folder)
+        let Some(spec) = indexed.spec.as_ref().filter(|_| self.sync.as_ref() == Some(&*indexed.key)) else {
+            return false;
+        };
+        let is_elsewhere = self.declared.as_ref().is_some_and(|folder| spec.folder != *folder);
+        is_elsewhere || has_unknown_path(&spec.object)
     }
 
     fn take_maker(&mut self, indexed: &IndexedObject, kind: ApplierKind, rank: Rank) {
@@ -232,4 +240,14 @@ fn merge_layer(merged: &mut Index<Fingerprint, (usize, Rank)>, at: usize, output
             merged.insert(fingerprint, (at, rank));
         }
     }
+}
+
+/// Returns whether the synced path contains a variable, or the value of a variable that is unknown.
+fn has_unknown_path(applier: &Object) -> bool {
+    let paths = [&["spec", "path"][..], &["spec", "sync", "path"]];
+    let is_unknown = |path: &Node| match &path.value {
+        Value::Scalar(text, style) => *style == Style::Unknown || text.contains("${"),
+        Value::Seq(_) | Value::Map(_) => false,
+    };
+    paths.into_iter().filter_map(|path| applier.node.at_keys(path)).any(is_unknown)
 }

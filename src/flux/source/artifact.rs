@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use arcstr::ArcStr;
 use crate::base::finding::Finding;
 use crate::kustomize::{Builder, Files, Totals};
 use crate::text::PathKind;
+use arcstr::ArcStr;
 
 /// The files of an artifact, and the builds of its directories. Each directory is built once.
 #[derive(Debug)]

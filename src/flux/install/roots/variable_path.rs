@@ -1,6 +1,6 @@
 //! Roots of Flux Operator whose synced path contains a variable: clusters share the file, and each has its own value.
 
-use super::candidate::RootCandidate;
+use super::candidate::{RootCandidate, base_of};
 use crate::flux::classify::objects;
 use crate::flux::object::kustomization_path::clamp;
 use crate::flux::object::synthetic_node::{entry, text};
@@ -10,13 +10,19 @@ use crate::text::is_inside;
 use crate::yaml::Node;
 
 /// Replaces each candidate whose path contains a variable by one candidate for each directory that sets the variable to
-/// a path which leads to the directory itself.
+/// a path which leads to the directory itself. If no directory does, the synced directory is that of the cluster which
+/// contains the candidate.
 pub(super) fn expand(builder: &Builder, candidates: Vec<RootCandidate>) -> Vec<RootCandidate> {
     let mut expanded = Vec::with_capacity(candidates.len());
     for one in candidates {
         let variable = variable(&one.path).filter(|_| one.is_of_operator());
-        let paths = variable
+        let mut paths = variable
             .map_or_else(Vec::new, |(start, name, end)| values(builder, name, |value| format!("{start}{value}{end}")));
+        if let Some((start, _, end)) = variable.filter(|_| paths.is_empty()) {
+            paths.extend(
+                own_folder(&one.home).filter(|folder| fits(folder, start, end)).map(|folder| format!("./{folder}")),
+            );
+        }
         if paths.is_empty() {
             expanded.push(one);
         } else {
@@ -24,6 +30,21 @@ pub(super) fn expand(builder: &Builder, candidates: Vec<RootCandidate>) -> Vec<R
         }
     }
     expanded
+}
+
+/// The directory below `clusters` that contains a directory.
+fn own_folder(home: &str) -> Option<&str> {
+    let base = base_of(home)?;
+    let start = if base.is_empty() { 0 } else { base.len() + 1 };
+    let end = home.get(start..)?.find('/').map_or(home.len(), |end| start + end);
+    home.get(..end)
+}
+
+/// Returns whether a directory fits a path with a variable, from the text before and after the variable.
+fn fits(folder: &str, start: &str, end: &str) -> bool {
+    let (start, end) = (clamp(start), clamp(end));
+    let rest = if start.is_empty() { Some(folder) } else { folder.strip_prefix(&start) };
+    rest.is_some_and(|rest| rest.len() > end.len() && rest.ends_with(&end))
 }
 
 /// The only variable of a path, with the text before and after it.

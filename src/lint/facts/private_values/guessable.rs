@@ -3,7 +3,8 @@
 use super::name::words;
 
 /// Returns whether a value is only its name, such as `apikey` for `api-key`, a word of its name, such as `shop` for
-/// `SHOP_PASSWORD`, or ends with its name, such as `shop-client-secret` for `client-secret`.
+/// `SHOP_PASSWORD`, consists of words of its name, such as `appkey` for `application_key`, or ends with its name, such as
+/// `shop-client-secret` for `client-secret`.
 pub(super) fn repeats(name: &str, value: &str) -> bool {
     let letters = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
@@ -12,6 +13,20 @@ pub(super) fn repeats(name: &str, value: &str) -> bool {
     letters(name) == letters(value)
         || words(name).contains(&value.to_ascii_lowercase())
         || (name.len() > 5 && is_of_words && letters(value).ends_with(&letters(name)))
+        || (is_of_words && consists_of_words(name, &letters(value)))
+}
+
+/// Returns whether a value consists of words of its name in their order, or of the first letters of these words.
+fn consists_of_words(name: &str, value: &str) -> bool {
+    const MIN_LETTERS: usize = 3;
+    let mut rest = value;
+    for word in words(name) {
+        let shared = word.bytes().zip(rest.bytes()).take_while(|(one, other)| one == other).count();
+        if shared >= MIN_LETTERS.min(word.len()) {
+            rest = rest.get(shared..).unwrap_or_default();
+        }
+    }
+    rest.is_empty() && !value.is_empty()
 }
 
 /// The programs whose examples use their own names as passwords, alone or with digits: `minio123`.

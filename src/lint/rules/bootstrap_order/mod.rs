@@ -201,7 +201,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
     found.extend(add_inputs(view, &tree, &mut order));
     let cycles = order.cycles();
     for cycle in &cycles {
-        let is_certain = cycle.is_certain() && !may_end(view, &order, &cycle.events);
+        let is_certain = cycle.is_certain()
+            && !may_end(view, &order, &cycle.events)
+            && !cycle.appliers.iter().any(|at| is_of_unknown_root(view, *at));
         let severity = if is_certain { Severity::Error } else { Severity::Warning };
         found.extend(deadlock(RULE.id, &order, cycle, severity));
     }
@@ -251,6 +253,13 @@ fn may_end(view: &View<'_>, order: &ApplyOrder<'_>, events: &[usize]) -> bool {
     }
     let blocked = order.blocked_by(events);
     unknown.any(|producer| producer.at.is_none_or(|at| blocked.get(started(at)) != Some(&true)))
+}
+
+/// Returns whether an applier is the root of a cluster whose bootstrap no file contains. The platform that bootstraps the
+/// cluster may sync other directories, and may create namespaces first.
+fn is_of_unknown_root(view: &View<'_>, at: usize) -> bool {
+    let cluster = view.receiver.cluster;
+    cluster.evidence.lacks_bootstrap && cluster.appliers.get(at).is_some_and(|applier| cluster.is_generated(applier))
 }
 
 /// The roots whose bootstrap fails in a cold start: the API server rejects an object of the directory of `gotk-sync.yaml`.

@@ -211,6 +211,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
         if first.object.name() != again.object.name() || first.object.kind() != again.object.kind() {
             continue;
         }
+        if [&first, &again].into_iter().any(sets_identity) {
+            continue;
+        }
         let owners = owned.entry(id(&first)).or_insert_with(|| vec![first]);
         owners.push(again);
     }
@@ -254,6 +257,22 @@ fn check(view: &View<'_>, found: &mut Findings) {
             finding.caused_by(owners.join(" "), "", summary)
         });
     }
+}
+
+/// Returns whether an applier sets a variable in the identity of an object to a value that is not known. Another applier
+/// may set the variable to another value.
+fn sets_identity(applied: &Applied<'_>) -> bool {
+    let object = applied.object;
+    let texts = [object.name(), object.namespace().unwrap_or_default()];
+    let Some(own) = applied.by.object.as_ref().filter(|_| texts.iter().any(|text| text.contains("${"))) else {
+        return false;
+    };
+    let Some(values) = own.node.at_keys(&["spec", "postBuild", "substitute"]) else { return false };
+    let mut starts = texts.into_iter().flat_map(|text| text.split("${").skip(1));
+    starts.any(|start| {
+        let end = start.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(start.len());
+        start.get(..end).is_some_and(|name| values.get(name).is_some())
+    })
 }
 
 /// The names of the owners of an object.
