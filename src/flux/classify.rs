@@ -117,14 +117,26 @@ pub(super) fn claims_to_be_manifest(text: &str) -> bool {
 }
 
 /// Returns whether an invalid file is a template: the first invalid line, or the line before it, contains the template
-/// syntax of Go, Jinja or `FreeMarker`.
+/// syntax of Go, Jinja or `FreeMarker`, or the file contains statements of ytt.
 pub(super) fn is_template(parsed: &Parsed) -> bool {
+    if has_statements_of_ytt(parsed.file.text()) {
+        return true;
+    }
     let Some(first) = parsed.findings.iter().find(|finding| finding.rule == INVALID_YAML) else { return false };
     let (file, line) = (&parsed.file, first.at.span.position().line);
     let text = |line: u32| file.line(line).and_then(|range| file.text().get(range)).unwrap_or_default();
     let is_directive = |text: &str| ["<#", "</#"].iter().any(|start| text.trim_start().starts_with(start));
     let is_of_template = |text: &str| text.contains("{{") || text.contains("{%") || is_directive(text);
     [line, line.saturating_sub(1)].iter().any(|line| is_of_template(text(*line)))
+}
+
+/// Returns whether a text contains statements of ytt, which are comments of YAML: `#@ if name == "web":`.
+fn has_statements_of_ytt(text: &str) -> bool {
+    let is_statement = |line: &str| {
+        let statement = line.trim_start().strip_prefix("#@").and_then(|rest| rest.split_whitespace().next());
+        matches!(statement, Some("if" | "for" | "def" | "end"))
+    };
+    text.contains("#@") && text.lines().any(is_statement)
 }
 
 /// Returns whether a file is a template in a directory of templates. Another program creates directories from these

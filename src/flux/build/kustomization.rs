@@ -10,6 +10,7 @@ use super::shared_specs::SharedSpecs;
 use super::sops;
 use crate::base::finding::{FaultKind, Finding, Follows, Label, Severity};
 use crate::base::group_findings::sort;
+use crate::base::similar_names::did_you_mean;
 use crate::flux::model::applier_kind::State;
 use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::model::objects::Objects;
@@ -81,6 +82,7 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
     }
     sort(&mut findings);
     let mut objects = std::mem::take(&mut build.objects);
+    findings.extend(objects.iter().filter_map(|object| without_version(object, spec)));
     let mut unidentified = Vec::new();
     if decrypts {
         let mut decrypted = sops::decrypt(objects);
@@ -104,6 +106,22 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
     let mut output = Output::with(objects, findings, Arc::new(facts), specs);
     output.built_for = [kustomization.clone()].into();
     output
+}
+
+/// The finding for an object without `apiVersion`, which kustomize accepts and Flux does not apply.
+fn without_version(object: &Object, spec: &ApplierSpec) -> Option<Finding> {
+    if object.node.get("apiVersion").is_some_and(|version| version.text() != Some("")) {
+        return None;
+    }
+    let meant = did_you_mean("apiVersion", object.node.entries().iter().map(|entry| &*entry.key));
+    let typed = meant.and_then(|key| object.node.entry(key));
+    let place = typed.map_or_else(|| object.span().clone(), |entry| entry.key_span());
+    let message = format!("{} `{}` has no `apiVersion`, so Flux does not apply it", object.kind(), object.name());
+    let help = match meant {
+        Some(key) => format!("did you mean `apiVersion` instead of `{key}`? Flux ignores the object without a message"),
+        None => "add `apiVersion`: Flux ignores the object without a message".to_owned(),
+    };
+    Some(Finding::warning(FAILED_BUILD, Label::new(place, "ignored"), message).help(help).about(spec.reference.clone()))
 }
 
 /// Lets the finding of a path of a kustomization say that the source excludes the path, if it does.

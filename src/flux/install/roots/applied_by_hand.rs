@@ -28,7 +28,8 @@ pub(super) fn applied_by_hand(
     includers: &Includers,
     coverage: &Coverage<'_>,
 ) -> Option<RootCandidate> {
-    let units: BTreeSet<&str> = coverage.syncs.iter().flat_map(|sync| &sync.units).map(String::as_str).collect();
+    let syncs = coverage.syncs.iter().filter(|sync| !sync.is_of_other);
+    let units: BTreeSet<&str> = syncs.flat_map(|sync| &sync.units).map(String::as_str).collect();
     let is_root = |unit: &&str| !includers.is_component(unit) && !is_set_aside(unit, |_| false);
     let is_free =
         |one: &RootCandidate| !coverage.covers(&one.home) || !coverage.covers_from_elsewhere(&one.home, &one.path);

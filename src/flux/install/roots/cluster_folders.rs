@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{CandidateKind, RootCandidate, base_of, best_prefix, prefixes};
 use super::coverage::{Coverage, WrittenSync, source_of};
-use super::names::{CLUSTERS, is_placeholder};
+use super::names::{self, CLUSTERS, is_placeholder};
 use super::root::is_of;
 use super::self_applied;
 use super::synthetic_sync::{bootstrap_source, sync_of};
@@ -20,9 +20,6 @@ use crate::kube::groups::SYNC_FILE;
 use crate::kube::{Object, groups};
 use crate::kustomize::Builder;
 use crate::text::{File, Index, Tree, folder_of, is_inside};
-
-/// The names of directories with parts of clusters. A leading `_` has the same meaning.
-const PARTS: &[&str] = &["base", "bases", "common", "components", "shared"];
 
 /// The Kustomizations of each directory that no other Kustomization applies.
 type Units<'a> = BTreeMap<&'a str, Vec<&'a WrittenSync>>;
@@ -44,7 +41,7 @@ pub(super) fn cluster_folders(
         }
     }
     units.retain(|unit, syncs| {
-        let is_part_name = |name: &str| PARTS.contains(&name) || name.starts_with('_') || is_placeholder(name);
+        let is_part_name = |name: &str| names::is_part(name) || is_placeholder(name);
         let is_part = includers.is_component(unit) || unit.split('/').any(is_part_name);
         let is_unit = syncs.iter().any(|sync| sync.is_loose) || includers.is_buildable(unit);
         // A cluster may be called `backup`, so the name alone is not enough.

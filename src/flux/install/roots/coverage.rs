@@ -48,6 +48,8 @@ pub(super) struct Coverage<'a> {
     synced: BTreeSet<String>,
     /// The repositories of the sources that the tree defines.
     repositories: BTreeMap<SourceRef, String>,
+    /// The repositories whose Kustomizations apply several directories of the tree.
+    of_tree: BTreeSet<String>,
     includers: &'a Includers,
 }
 
@@ -60,6 +62,7 @@ impl<'a> Coverage<'a> {
             units: BTreeSet::new(),
             synced: BTreeSet::new(),
             repositories: BTreeMap::new(),
+            of_tree: BTreeSet::new(),
             includers,
         };
         let files: Vec<(&str, &Arc<Parsed>)> = files.parsed().collect();
@@ -70,6 +73,7 @@ impl<'a> Coverage<'a> {
         }
         coverage.mark_hubs();
         coverage.mark_others_beside();
+        coverage.mark_tenants();
         coverage.index();
         coverage
     }
@@ -82,6 +86,16 @@ impl<'a> Coverage<'a> {
                 self.by_target.entry(target).or_default().push(at);
             }
         }
+        let mut first: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut of_tree: BTreeSet<String> = BTreeSet::new();
+        for sync in &self.syncs {
+            let repository = source_of(&sync.object).and_then(|source| self.repositories.get(&source));
+            let Some((repository, target)) = repository.zip(sync.target.as_deref()) else { continue };
+            if *first.entry(repository).or_insert(target) != target {
+                of_tree.insert(repository.clone());
+            }
+        }
+        self.of_tree = of_tree;
     }
 
     /// Marks the Kustomizations of hubs, whose directories have the same paths in each of the repositories that they apply.
@@ -140,6 +154,24 @@ impl<'a> Coverage<'a> {
         let others: Vec<bool> = self.syncs.iter().map(is_other).collect();
         for (sync, is_other) in self.syncs.iter_mut().zip(others) {
             if is_other {
+                (sync.target, sync.is_of_other) = (None, true);
+            }
+        }
+    }
+
+    /// Marks the Kustomizations of tenants that apply the same path of their own repository: they have an account, a target
+    /// namespace and a defined source, and a Kustomization of the platform applies the directory of this tree.
+    fn mark_tenants(&mut self) {
+        let is_tenant = |sync: &WrittenSync| {
+            let is_set = |field: &str| sync.object.text_at(&["spec", field]).is_some();
+            let is_defined = || source_of(&sync.object).is_some_and(|source| self.repositories.contains_key(&source));
+            is_set("serviceAccountName") && is_set("targetNamespace") && is_defined()
+        };
+        let tenants: Vec<bool> = self.syncs.iter().map(is_tenant).collect();
+        let of_platform = self.syncs.iter().zip(&tenants).filter(|(_, is_tenant)| !**is_tenant);
+        let of_platform: BTreeSet<String> = of_platform.filter_map(|(sync, _)| sync.target.clone()).collect();
+        for (sync, is_tenant) in self.syncs.iter_mut().zip(tenants) {
+            if is_tenant && sync.target.as_ref().is_some_and(|target| of_platform.contains(target)) {
                 (sync.target, sync.is_of_other) = (None, true);
             }
         }
@@ -238,10 +270,14 @@ impl<'a> Coverage<'a> {
     }
 
     /// Returns whether a Kustomization applies a directory of another repository with the same path: its source has an
-    /// address, and the Kustomizations in this directory use sources of other namespaces and repositories.
+    /// address, the tree has no further directory that a Kustomization of the same repository applies, and the Kustomizations in
+    /// this directory use sources of other namespaces and repositories.
     fn is_of_other(&self, at: usize, folder: &str) -> bool {
         let Some(source) = source_of(&self.syncs[at].object) else { return false };
         let Some(repository) = self.repositories.get(&source) else { return false };
+        if self.of_tree.contains(repository) {
+            return false;
+        }
         let is_other =
             |inner: SourceRef| inner.namespace != source.namespace && self.repositories.get(&inner) != Some(repository);
         let mut inside = self.syncs.iter().filter(|sync| sync.units.iter().any(|unit| is_inside(unit, folder)));

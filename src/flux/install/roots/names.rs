@@ -45,6 +45,14 @@ pub(super) fn is_only_generic(folder: &str) -> bool {
     folder.is_empty() || specific(folder) == ONLY
 }
 
+/// The names of directories with parts of clusters. A leading `_` has the same meaning.
+const PARTS: &[&str] = &["base", "bases", "common", "components", "shared"];
+
+/// Returns whether a directory with this name contains parts of clusters.
+pub(super) fn is_part(segment: &str) -> bool {
+    PARTS.contains(&segment) || segment.starts_with('_')
+}
+
 /// Returns whether the name of a directory is a placeholder, such as `CLUSTER_NAME` or `@NAME@`.
 pub(super) fn is_placeholder(segment: &str) -> bool {
     let is_between = |mark: char| segment.len() > 2 && segment.starts_with(mark) && segment.ends_with(mark);

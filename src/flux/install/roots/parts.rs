@@ -44,7 +44,7 @@ fn is_of_second_flux(first: &RootCandidate, part: &RootCandidate) -> bool {
     };
     let is_default = |one: &RootCandidate| one.home.ends_with(groups::FLUX_NAMESPACE);
     let (one, other) = (namespaced(first), namespaced(part));
-    one.is_some() && one == other && is_default(first) && !is_default(part)
+    one.is_some() && one == other && first.namespace() != part.namespace() && is_default(first) && !is_default(part)
 }
 
 /// Returns whether `part` uses a source that only `first` defines, and both apply different Kustomizations.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::candidate::{CandidateKind, RootCandidate, best_prefix, prefixes};
+use super::names::is_part;
 use super::overlaps::is_own_folder;
 use super::root::is_of;
 use super::synthetic_sync::{bootstrap_source, sync_of};
@@ -50,8 +51,13 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
                 let own = own();
                 let before = above.len();
                 above.retain(|top| !own.iter().any(|one| applies_overlay(builder.files().tree(), one, top)));
-                if above.len() < before && above.iter().all(|top| top != folder_of(path)) {
-                    candidates.extend(own);
+                let is_overlaid = above.len() < before;
+                if above.iter().all(|top| top != folder_of(path)) {
+                    if is_overlaid {
+                        candidates.extend(own);
+                    } else if own.iter().any(|one| is_of_own_cluster(builder, one, &above)) {
+                        above.insert(folder_of(path).to_owned());
+                    }
                 }
             }
             tops.extend(above);
@@ -262,6 +268,19 @@ fn of_user(mut finding: Finding) -> Finding {
 fn applies_overlay(tree: &Tree, one: &RootCandidate, overlay: &str) -> bool {
     let is_inner = |folder: &String| is_inside(overlay, folder) && overlay != folder && is_own_folder(one, folder);
     overlay != one.home && one.synced(tree).as_ref().is_some_and(is_inner)
+}
+
+/// Returns whether a `gotk-sync.yaml` syncs the directory of its own cluster, although the directory of another cluster includes
+/// the file and patches the path: the directory contains further Kustomizations, and none of the directories that include
+/// the file.
+fn is_of_own_cluster(builder: &Builder, one: &RootCandidate, above: &BTreeSet<String>) -> bool {
+    let Some(synced) = one.synced(builder.files().tree()).filter(|_| applies_itself(one)) else { return false };
+    if synced.is_empty() || synced.split('/').any(is_part) || above.iter().any(|top| is_inside(top, &synced)) {
+        return false;
+    }
+    let files = builder.files().tree().under(&synced).filter(|path| !is_inside(path, &one.home));
+    let mut parsed = files.filter_map(|path| builder.files().get(path));
+    parsed.any(|parsed| objects(&parsed).any(|object| is_kustomization(&object)))
 }
 
 /// Keeps the first of several Kustomizations of one `gotk-sync.yaml`. A user applies the file to one cluster, so they are

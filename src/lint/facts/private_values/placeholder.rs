@@ -2,7 +2,8 @@
 
 use super::markers::without_token_prefix;
 
-/// Returns whether a value contains no secret: it is empty, a variable, encrypted, a reference, or a placeholder.
+/// Returns whether a value contains no secret: it is empty, a variable, encrypted, a reference, a published key, or a
+/// placeholder.
 ///
 /// `changeme` is not a placeholder: without a replacement, `changeme` is the password.
 pub fn is_placeholder(text: &str) -> bool {
@@ -55,7 +56,12 @@ pub fn is_placeholder(text: &str) -> bool {
         || is_cut_off(text)
         || names_its_encoding(&lower)
         || is_reference(text)
+        || PUBLISHED.iter().any(|start| text.starts_with(start))
 }
+
+/// The prefixes of keys that web pages contain: project keys of PostHog, publishable keys of Stripe and Clerk, and public
+/// tokens of Mapbox.
+const PUBLISHED: [&str; 4] = ["phc_", "pk_live_", "pk_test_", "pk.eyJ"];
 
 /// Returns whether the author wants readers to replace a value: it is a placeholder, or starts with `changeme`.
 pub(crate) fn is_to_replace(text: &str) -> bool {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::encoding::{decoded, is_encrypted_file};
-use super::guessable::{is_guessable, repeats};
+use super::guessable::{is_common_word, is_guessable, repeats};
+use super::markers::without_token_prefix;
 use super::placeholder::is_placeholder;
 use super::private::{Evidence, Private};
 use super::random::looks_random;
@@ -209,7 +210,8 @@ fn in_entry(entry: &Entry, text: Option<&str>, known: &Known<'_>) -> Vec<Private
     {
         return Vec::new();
     }
-    let is_default = is_guessable(value) || repeats(key, value) || known.repeats(value);
+    let is_example = || without_token_prefix(value).is_some_and(is_common_word);
+    let is_default = is_guessable(value) || repeats(key, value) || known.repeats(value) || is_example();
     match (has_private_name, is_default) {
         (true, true) => private(Evidence::Guessable),
         (true, false) => private(Evidence::Secret),
