@@ -115,7 +115,7 @@ fn without_version(object: &Object, spec: &ApplierSpec) -> Option<Finding> {
     }
     let meant = did_you_mean("apiVersion", object.node.entries().iter().map(|entry| &*entry.key));
     let typed = meant.and_then(|key| object.node.entry(key));
-    let place = typed.map_or_else(|| object.span().clone(), |entry| entry.key_span());
+    let place = typed.map_or_else(|| object.span().clone(), crate::yaml::Entry::key_span);
     let message = format!("{} `{}` has no `apiVersion`, so Flux does not apply it", object.kind(), object.name());
     let help = match meant {
         Some(key) => format!("did you mean `apiVersion` instead of `{key}`? Flux ignores the object without a message"),

@@ -256,6 +256,10 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         let is_typed =
             |(mistake, near): &(Mistake, Applied<'_>)| *mistake != Mistake::Name || is_typing_error(wanted, near);
         let may_be_by_hand = !suggestion.as_ref().is_some_and(is_typed) && self.view.may_be_by_hand(wanted);
+        // Both roots may belong to one cluster, since a user applies a Kustomization that applies itself.
+        let applies_itself = |received: &ReceivedObject<'_>| {
+            received.applier.is_some_and(|applier| *applier == received.object.reference())
+        };
         Missing {
             wanted,
             suggestion,
@@ -263,7 +267,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             elsewhere,
             received,
             failed: None,
-            is_uncertain: false,
+            is_uncertain: received.as_ref().is_some_and(applies_itself),
             may_be_by_hand,
         }
     }

@@ -59,7 +59,7 @@ pub fn is_placeholder(text: &str) -> bool {
         || PUBLISHED.iter().any(|start| text.starts_with(start))
 }
 
-/// The prefixes of keys that web pages contain: project keys of PostHog, publishable keys of Stripe and Clerk, and public
+/// The prefixes of keys that web pages contain: project keys of `PostHog`, publishable keys of Stripe and Clerk, and public
 /// tokens of Mapbox.
 const PUBLISHED: [&str; 4] = ["phc_", "pk_live_", "pk_test_", "pk.eyJ"];
 
