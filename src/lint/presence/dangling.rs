@@ -75,8 +75,12 @@ impl Dangling<'_> {
             fault: target.to_string(),
         };
         let finding = missing.explain_to(&first, finding, otherwise).fixed_by(fix).with_parts(users.iter().map(part));
-        users.iter().skip(1).take(MAX_LISTED).fold(finding, |finding, (user, node)| {
-            finding.related(user.by.place(node.span()), format!("also referenced by {}", user.object.reference()))
+        // Several appliers may apply the same file.
+        let at = first.by.place(node.span());
+        let others =
+            users.iter().map(|(user, node)| (user, user.by.place(node.span()))).filter(|(_, span)| *span != at);
+        others.take(MAX_LISTED).fold(finding, |finding, (user, span)| {
+            finding.related(span, format!("also referenced by {}", user.object.reference()))
         })
     }
 }

@@ -1,6 +1,7 @@
 mod inline;
 mod runtime_info;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use arcstr::ArcStr;
@@ -181,6 +182,7 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
 
 /// Adds the findings for keys that some clusters have and other clusters lack.
 fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
+    let in_repository = OnceCell::new();
     for key in all_keys(infos).difference(left_over) {
         let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) = infos.iter().partition(|info| info.has_key(key));
         // If a cluster does not read the key, or has a default, the difference is intentional.
@@ -189,8 +191,13 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
         }
         let readers = all_readers(with.iter().copied());
         let unknown: BTreeSet<&ObjectRef> = readers.iter().flat_map(|one| one.unknown.iter().copied()).collect();
-        let lacks =
-            |info: &&Info<'_>| info.readers.missed.contains(*key) || !info.readers.unknown.is_disjoint(&unknown);
+        let failed: BTreeSet<&ObjectRef> = readers.iter().flat_map(|one| one.failed.iter().copied()).collect();
+        let is_read_in_repository = || in_repository.get_or_init(|| repository_reads(fleet)).contains(*key);
+        let lacks = |info: &&Info<'_>| {
+            info.readers.missed.contains(*key)
+                || !info.readers.unknown.is_disjoint(&unknown)
+                || (!info.readers.failed.is_disjoint(&failed) && is_read_in_repository())
+        };
         let without: Vec<&Info<'_>> = without.into_iter().filter(lacks).collect();
         if without.is_empty() {
             continue;

@@ -71,6 +71,9 @@ pub(super) struct Readers<'a> {
     /// The appliers with unknown objects that may substitute variables from the ConfigMap. ConfigMaps with the same name
     /// share them.
     pub(crate) unknown: Arc<BTreeSet<&'a ObjectRef>>,
+    /// The appliers whose build fails that may substitute variables from the ConfigMap. The repository contains their
+    /// objects.
+    pub(crate) failed: Arc<BTreeSet<&'a ObjectRef>>,
 }
 
 impl<'a> Info<'a> {
@@ -191,17 +194,20 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
         }
     }
     // Another tool may copy the ConfigMap under the same name.
-    let mut by_name: BTreeMap<&str, BTreeSet<&ObjectRef>> = BTreeMap::new();
+    let mut by_name: BTreeMap<&str, [BTreeSet<&ObjectRef>; 2]> = BTreeMap::new();
     for one in unbuilt {
         for (_, name) in named_by(view, one) {
-            by_name.entry(name).or_default().insert(&one.by.reference);
+            let [unknown, failed] = by_name.entry(name).or_default();
+            let appliers = if one.by.state == State::Failed { failed } else { unknown };
+            appliers.insert(&one.by.reference);
         }
     }
-    let by_name: BTreeMap<&str, Arc<BTreeSet<&ObjectRef>>> =
-        by_name.into_iter().map(|(name, appliers)| (name, Arc::new(appliers))).collect();
+    let by_name: BTreeMap<&str, [Arc<BTreeSet<&ObjectRef>>; 2]> =
+        by_name.into_iter().map(|(name, appliers)| (name, appliers.map(Arc::new))).collect();
     for ((_, name), info) in &mut found {
-        if let Some(appliers) = by_name.get(name) {
-            Arc::make_mut(&mut info.readers).unknown = appliers.clone();
+        if let Some([unknown, failed]) = by_name.get(name) {
+            let readers = Arc::make_mut(&mut info.readers);
+            (readers.unknown, readers.failed) = (unknown.clone(), failed.clone());
         }
     }
     found
