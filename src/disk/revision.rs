@@ -1,5 +1,6 @@
 //! Reads a directory as it is in a revision of its Git repository. Nothing is checked out, and no filter runs.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ pub struct Revision {
 /// A directory in a revision that exists. Its files are not read yet.
 pub struct ListedRevision {
     repository: Repository,
-    listed: String,
+    listed: Vec<u8>,
 }
 
 impl Revision {
@@ -54,14 +55,14 @@ impl Revision {
     pub fn list(self) -> Result<ListedRevision, DiskError> {
         let Self { repository, listing } = self;
         let listed = repository.list(listing)?;
-        journal::revision(&repository.folder, &repository.revision, listed.as_bytes());
+        journal::revision(&repository.folder, &repository.revision, &listed);
         Ok(ListedRevision { repository, listed })
     }
 
     /// Returns the digest of the files of a directory in a revision. The ids of files determine their contents.
     pub(super) fn digest(folder: &Path, revision: &str) -> Result<Hash, DiskError> {
         let Self { repository, listing } = Self::open(folder, revision)?;
-        Ok(journal::hash_of(Some(repository.list(listing)?.as_bytes())))
+        Ok(journal::hash_of(Some(&repository.list(listing)?)))
     }
 }
 
@@ -73,7 +74,7 @@ impl ListedRevision {
     pub fn read(self, present: &Tree) -> Result<Tree, DiskError> {
         let Self { repository, listed } = self;
         repository.start_reader();
-        read_files(repository, listed.split('\0').filter_map(Blob::parse).collect(), present)
+        read_files(repository, listed.split(|byte| *byte == 0).filter_map(Blob::parse).collect(), present)
     }
 }
 
@@ -81,7 +82,7 @@ impl ListedRevision {
 fn read_files(repository: Repository, mut blobs: BTreeMap<String, Blob>, present: &Tree) -> Result<Tree, DiskError> {
     let links = repository.contents(blobs.values().filter(|blob| blob.is_link).map(|blob| &*blob.id), MAX_LINKS)?;
     follow_links(&mut blobs, &links);
-    let is_read = |(path, blob): &(&String, &Blob)| is_yaml(path) && !blob.is_link;
+    let is_read = |(path, blob): &(&String, &Blob)| is_yaml(path) && !blob.is_link && blob.is_named;
     let read: Vec<(&String, &Blob)> = blobs.iter().filter(is_read).collect();
     let shared: BTreeMap<&str, &File> = read
         .par_iter()
@@ -97,7 +98,9 @@ fn read_files(repository: Repository, mut blobs: BTreeMap<String, Blob>, present
         let others = some.iter().filter(|file| is_read(file) && !shared.contains_key(file.0.as_str()));
         let contents = repository.contents(others.map(|(_, blob)| &*blob.id), MAX_BYTES.saturating_sub(bytes))?;
         for (path, blob) in some {
-            let entry = if blob.is_link {
+            let entry = if !blob.is_named {
+                Entry::Opaque(DecodeError::NotText.into())
+            } else if blob.is_link {
                 Entry::Opaque(LoadError::Linked)
             } else if !is_yaml(path) {
                 Entry::Deferred
@@ -127,15 +130,20 @@ fn read_files(repository: Repository, mut blobs: BTreeMap<String, Blob>, present
 struct Blob {
     id: ArcStr,
     is_link: bool,
+    /// Whether the path is valid UTF-8. The file of another path has a similar one, and is not read.
+    is_named: bool,
 }
 
 impl Blob {
     /// Parses a line of `git ls-tree`, and returns the path with the file.
-    fn parse(line: &str) -> Option<(String, Self)> {
-        let (facts, path) = line.split_once('\t')?;
+    fn parse(line: &[u8]) -> Option<(String, Self)> {
+        let tab = line.iter().position(|byte| *byte == b'\t')?;
+        let (facts, path) = (std::str::from_utf8(line.get(..tab)?).ok()?, line.get(tab + 1..)?);
         let mut facts = facts.split_ascii_whitespace();
         let (mode, _, id) = (facts.next()?, facts.next()?, facts.next()?);
-        (mode != SUBMODULE).then(|| (path.to_owned(), Self { id: id.into(), is_link: mode == LINK }))
+        let path = String::from_utf8_lossy(path);
+        let is_named = matches!(path, Cow::Borrowed(_));
+        (mode != SUBMODULE).then(|| (path.into_owned(), Self { id: id.into(), is_link: mode == LINK, is_named }))
     }
 
     /// Returns whether the file has a content.
@@ -152,7 +160,7 @@ impl Blob {
 /// The maximum length of all targets of links in bytes.
 const MAX_LINKS: usize = 64 << 20;
 
-/// The maximum number of files that links to directories add. Further links stay.
+/// The maximum number of files and links in the directories to which links lead. Further links stay.
 const MAX_COPIES: usize = 100_000;
 
 /// Replaces links to files of the revision by these files. Other links stay.
@@ -177,15 +185,18 @@ fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<ArcStr, Con
             continue;
         }
         let below = blobs.range(folder.clone()..).take_while(|(below, _)| below.starts_with(&folder));
+        let below: Vec<(&String, &Blob)> = below.take(room + 1).collect();
+        if below.len() > room {
+            room = 0;
+            continue;
+        }
+        room -= below.len();
         let copies: Vec<(String, Blob)> = below
+            .into_iter()
             .filter(|(_, blob)| !blob.is_link)
-            .take(room + 1)
             .map(|(below, blob)| (format!("{path}{}", below.trim_start_matches(target.as_str())), blob.clone()))
             .collect();
-        if copies.len() > room {
-            room = 0;
-        } else if !copies.is_empty() {
-            room -= copies.len();
+        if !copies.is_empty() {
             blobs.remove(&path);
             blobs.extend(copies);
         }
@@ -231,11 +242,9 @@ impl Repository {
     }
 
     /// Returns the list of files, as `git` printed it.
-    fn list(&self, listing: Option<git::Running>) -> Result<String, DiskError> {
+    fn list(&self, listing: Option<git::Running>) -> Result<Vec<u8>, DiskError> {
         let listed = listing.map_or(Ok(None), |listing| listing.output(&self.folder))?;
-        let listed =
-            listed.ok_or_else(|| self.error("there is no such commit; a shallow clone has only few of them"))?;
-        String::from_utf8(listed).map_err(|_| self.error("a path is not valid UTF-8"))
+        listed.ok_or_else(|| self.error("there is no such commit; a shallow clone has only few of them"))
     }
 
     /// Returns the contents of files, by their ids. Returns no further contents after more than `room` bytes.
@@ -382,6 +391,26 @@ impl Loader for RevisionLoader {
 mod tests {
     use super::super::fixture::folder;
     use super::*;
+
+    #[test]
+    fn a_link_in_the_target_of_a_link_counts_like_a_file() {
+        let blob = |id: &str, is_link: bool| Blob { id: id.into(), is_link, is_named: true };
+        let mut blobs: BTreeMap<String, Blob> = (0..200).map(|at| (format!("d/{at:03}"), blob("to", true))).collect();
+        blobs.extend((0..999).map(|at| (format!("e/{at}"), blob("dangling", true))));
+        blobs.insert("e/file".to_owned(), blob("file", false));
+        let texts = [("to", "../e"), ("dangling", "x")];
+        let texts = texts.map(|(id, text)| (id.into(), Content::Bytes(text.into()))).into_iter().collect();
+        follow_links(&mut blobs, &texts);
+        let followed = blobs.keys().filter(|path| path.ends_with("/file") && path.starts_with("d/")).count();
+        assert_eq!(followed, 100, "100,000 files and links");
+    }
+
+    #[test]
+    fn a_path_that_is_not_utf_8_is_not_read() {
+        let (path, blob) = Blob::parse(b"100644 blob 1234\t\xff.yaml").unwrap();
+        assert_eq!((path.as_str(), blob.is_named), ("\u{fffd}.yaml", false));
+        assert!(Blob::parse(b"100644 blob 1234\ta.yaml").unwrap().1.is_named);
+    }
 
     #[test]
     fn a_revision_is_read_as_it_was() {

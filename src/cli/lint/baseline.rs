@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::error::Error;
 use crate::cli::source::{folder_of, or_current};
-use crate::cli::streams::Streams;
+use crate::cli::streams::{Lines, Streams};
 use crate::disk;
 use crate::lint::{Baseline, BaselineOutcome, BaselineUse};
 use crate::report::{counted, printable};
@@ -59,7 +59,8 @@ impl BaselineOptions {
     pub(super) fn finish(&self, outcome: &BaselineOutcome, streams: &mut Streams) -> Result<(), Error> {
         let Some(path) = &self.baseline else { return Ok(()) };
         if let Some(recorded) = &outcome.recorded {
-            disk::replace(path, recorded.write().as_bytes())?;
+            let masked = recorded.clone().masked(|object| streams.masked(Lines::Text, object));
+            disk::replace(path, masked.write().as_bytes())?;
             let findings = counted(outcome.known, "finding");
             streams.message(format_args!("recorded {findings} in `{}`", path.display()));
         }

@@ -166,7 +166,8 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         None => lint::judge(&repo, &options),
     };
     let mut masks = Masks::default();
-    if !outcome.findings.is_empty() || !outcome.not_built.is_empty() || args.verbose {
+    let has_names = outcome.baseline.recorded.is_some() || !outcome.baseline.fixed.is_empty();
+    if !outcome.findings.is_empty() || !outcome.not_built.is_empty() || has_names || args.verbose {
         let secrets = SecretValues::of(&tree, Some(&repo));
         streams.hide(&secrets)?;
         masks = secrets.into_masks();

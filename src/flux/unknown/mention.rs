@@ -10,7 +10,9 @@ const COMMON_WORDS: [&str; 12] =
 pub(super) fn share_word(one: &str, other: &str) -> bool {
     let words = |name: &str| -> Vec<String> {
         let all = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
-        all.filter(|word| word.len() >= 3 && !COMMON_WORDS.contains(&word.as_str())).collect()
+        // The number of one item of a series says nothing about the other items with that number.
+        let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+        all.filter(|word| word.len() >= 3 && !COMMON_WORDS.contains(&word.as_str()) && !is_number(word)).collect()
     };
     let others = words(other);
     words(one).iter().any(|a| others.iter().any(|b| a.starts_with(b.as_str()) || b.starts_with(a.as_str())))

@@ -1,5 +1,6 @@
 //! A baseline: the recorded findings of an earlier run, which later runs do not report.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use arcstr::ArcStr;
@@ -83,6 +84,15 @@ impl Baseline {
         format!("{json}\n")
     }
 
+    /// Masks secret values in the names of objects. `mask` replaces their characters by `*`.
+    #[must_use]
+    pub fn masked<'a>(mut self, mask: impl Fn(&str) -> Cow<'_, str> + 'a) -> Self {
+        for object in self.findings.iter_mut().filter_map(|entry| entry.object.as_mut()) {
+            *object = mask(object).into_owned();
+        }
+        self
+    }
+
     /// The number of recorded findings.
     pub fn len(&self) -> usize {
         self.findings.len()
@@ -105,7 +115,17 @@ impl Entry {
     /// Returns whether the entry has the file, rule and object of a finding.
     fn is_of(&self, finding: &Self, renames: &Renames) -> bool {
         let path = renames.get(&finding.path).unwrap_or(&finding.path);
-        (&self.path, &self.rule, &self.object) == (path, &finding.rule, &finding.object)
+        (&self.path, &self.rule) == (path, &finding.rule) && self.is_about(finding.object.as_deref())
+    }
+
+    /// Returns whether the entry has an object. Some characters of its name may be masked, but not its kind.
+    fn is_about(&self, object: Option<&str>) -> bool {
+        let (Some(own), Some(object)) = (self.object.as_deref(), object) else {
+            return self.object.as_deref() == object;
+        };
+        let kind = object.find(' ').unwrap_or(object.len());
+        let is_same = |(at, (own, other)): (usize, (char, char))| own == other || own == '*' && at > kind;
+        own.chars().count() == object.chars().count() && own.chars().zip(object.chars()).enumerate().all(is_same)
     }
 
     /// Returns whether a finding is known. A finding with a higher severity is new, and so is an error on another cluster.
@@ -188,4 +208,25 @@ fn entry(kind: &Kind, span: &Span, object: Option<&ObjectRef>, fingerprint: Stri
     let object = object.map(|object| object.to_string().replace('`', ""));
     let clusters = Some(kind.clusters.clone());
     Entry { path, rule: kind.rule.to_owned(), severity: kind.severity, object, fingerprint, clusters }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_masked_entry_is_about_the_same_object() {
+        let is_about = |own: &str, object: &str| {
+            let file = crate::text::File::new("a.yaml", "a: 1\n");
+            let kind = Kind { rule: "a", severity: Severity::Error, clusters: Vec::new() };
+            let entry = Entry { object: Some(own.to_owned()), ..entry(&kind, &file.span(0..1), None, String::new()) };
+            entry.is_about(Some(object))
+        };
+        assert!(is_about("ConfigMap default/*******", "ConfigMap default/Hunter2"));
+        assert!(is_about("ConfigMap default/Hunter2", "ConfigMap default/Hunter2"));
+        for other in ["ConfigMap default/Hunter22", "ConfigMap default/Hunter", "ConfigMap another/Hunter2"] {
+            assert!(!is_about("ConfigMap default/*******", other), "{other}");
+        }
+        assert!(!is_about("********* default/Hunter2", "ConfigMap default/Hunter2"), "the kind is never masked");
+    }
 }
