@@ -67,6 +67,7 @@ pub use unknown::fleet_identity::FleetIdentity;
 pub use unknown::known_contents::groups_of_chart;
 pub use unknown::mention::has_word;
 pub use unknown::publisher::{public_owner, repository_owner};
+pub use unknown::relations::{Related, Relations};
 pub use unknown::unknown_producer::{Creates, UnknownProducer};
 pub use variables::substitute::rule_ids::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE};
 pub use variables::substitute::{reads, substitute};

@@ -8,14 +8,17 @@ const COMMON_WORDS: [&str; 12] =
 
 /// Returns whether a word of one name starts with a word of the other name.
 pub(super) fn share_word(one: &str, other: &str) -> bool {
-    let words = |name: &str| -> Vec<String> {
-        let all = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
-        // The number of one item of a series says nothing about the other items with that number.
-        let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
-        all.filter(|word| word.len() >= 3 && !COMMON_WORDS.contains(&word.as_str()) && !is_number(word)).collect()
-    };
-    let others = words(other);
-    words(one).iter().any(|a| others.iter().any(|b| a.starts_with(b.as_str()) || b.starts_with(a.as_str())))
+    let starts = |text: &str, start: &str| text.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start));
+    words(one).any(|a| words(other).any(|b| starts(a, b) || starts(b, a)))
+}
+
+/// The words of a name that may relate it to another name.
+pub(super) fn words(name: &str) -> impl Iterator<Item = &str> {
+    let is_common = |word: &str| COMMON_WORDS.iter().any(|common| word.eq_ignore_ascii_case(common));
+    // The number of one item of a series says nothing about the other items with that number.
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let all = name.split(|c: char| !c.is_ascii_alphanumeric());
+    all.filter(move |word| word.len() >= 3 && !is_common(word) && !is_number(word))
 }
 
 /// Returns whether a text or a key of a node is or contains a name.
@@ -54,7 +57,12 @@ pub fn has_word(text: &str, word: &str) -> bool {
 
 /// Returns whether a text contains a whole name: neither `web-server` nor the host `web.shop.svc` contains `web`.
 fn has_name(text: &str, name: &str) -> bool {
-    contains_between(text, name, |c| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '.'))
+    contains_between(text, name, |c| !is_of_name(c))
+}
+
+/// Returns whether a character is part of a name.
+pub(super) fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '.')
 }
 
 /// Returns whether a text contains a part with a boundary before and after it.

@@ -8,4 +8,5 @@ pub(super) mod fleet_identity;
 mod contents;
 pub(super) mod mention;
 pub(super) mod unknown_producer;
+pub(super) mod relations;
 pub(super) mod injected_variables;

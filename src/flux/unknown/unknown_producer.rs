@@ -26,23 +26,23 @@ pub enum Creates {
 /// A chart or an applier whose objects are not in the repository.
 #[derive(Debug, Clone)]
 pub struct UnknownProducer {
-    contents: Contents,
+    pub(super) contents: Contents,
     /// The namespace of the producer's namespaced objects; `None` for any.
-    namespace: Option<Name>,
+    pub(super) namespace: Option<Name>,
     /// The kinds of the objects of a chart; `None` for any.
     kinds: Option<BTreeSet<String>>,
     /// The names from which a chart derives the names of its objects.
-    names: Vec<Name>,
+    pub(super) names: Vec<Name>,
     /// The values of the release.
-    values: Option<Node>,
+    pub(super) values: Option<Node>,
     /// Whether the release has further values.
     has_more_values: bool,
     /// The URL, if the producer is a remote base.
-    base: Option<Name>,
+    pub(super) base: Option<Name>,
     /// The names that patches give to the Namespaces of a remote base.
-    renamed: BTreeSet<Name>,
+    pub(super) renamed: BTreeSet<Name>,
     /// The URL of the artifact, if the producer is an applier.
-    artifact: Option<Name>,
+    pub(super) artifact: Option<Name>,
     /// The names of the CRDs for which the applier waits.
     awaited_definitions: Vec<Name>,
 }
@@ -230,11 +230,10 @@ impl UnknownProducer {
             .then(|| (known.name, self.namespace.clone().filter(|_| is_of_flux)))
     }
 
-    /// Returns whether the producer is likely to create an object that it may create: charts usually name roles after
-    /// the chart, unless rights are the purpose of the chart.
-    pub fn is_likely_to_create(&self, id: ObjectId<'_>) -> bool {
-        let has_rights = |name: &Name| RIGHTS.iter().any(|word| name.contains(word));
-        !self.is_chart() || !is_role(id) || self.refers_to(id.name) || self.names.iter().any(has_rights)
+    /// Returns whether the producer is likely to create roles that are not named after it: an applier, or a chart whose
+    /// purpose is rights.
+    pub fn is_likely_to_create_roles(&self) -> bool {
+        !self.is_chart() || self.names.iter().any(|name| RIGHTS.iter().any(|word| name.contains(word)))
     }
 
     /// Returns whether the producer is the chart of a public project that very probably does not create a ConfigMap, a Secret or a
@@ -341,7 +340,7 @@ fn path_of(url: &str) -> impl Iterator<Item = &str> {
 /// The accounts of a chart whose names do not contain the name of the chart.
 ///
 /// Source: `templates/` of the chart.
-fn fixed_accounts(chart: &str) -> &'static [&'static str] {
+pub(super) fn fixed_accounts(chart: &str) -> &'static [&'static str] {
     if chart == "tailscale-operator" { &["operator", "proxies"] } else { &[] }
 }
 
@@ -349,20 +348,20 @@ fn contains_instance(known: Option<&KnownContents>) -> bool {
     known.is_some_and(|known| known.name == "flux-instance")
 }
 
-fn is_definition(id: ObjectId<'_>) -> bool {
+pub(super) fn is_definition(id: ObjectId<'_>) -> bool {
     id.kind == "CustomResourceDefinition"
 }
 
-fn is_namespace(id: ObjectId<'_>) -> bool {
+pub(super) fn is_namespace(id: ObjectId<'_>) -> bool {
     id.group.is_empty() && id.kind == "Namespace"
 }
 
 /// Returns whether an object is an account, a role or a binding.
-fn is_of_rights(id: ObjectId<'_>) -> bool {
+pub(super) fn is_of_rights(id: ObjectId<'_>) -> bool {
     id.group == groups::RBAC || (id.group.is_empty() && id.kind == "ServiceAccount")
 }
 
-fn is_role(id: ObjectId<'_>) -> bool {
+pub(super) fn is_role(id: ObjectId<'_>) -> bool {
     id.group == groups::RBAC && matches!(id.kind, "Role" | "ClusterRole")
 }
 

@@ -7,9 +7,6 @@ use crate::kube::Object;
 use crate::lint::fields::text_of;
 use crate::yaml::Node;
 
-/// The maximum number of names with variables. If there are more, one of them may be any name.
-const MAX_PATTERNS: usize = 200;
-
 /// The artifacts that the `ArtifactGenerator` objects of a cluster generate.
 #[derive(Debug, Default)]
 pub(crate) struct GeneratedArtifacts<'a> {
@@ -43,10 +40,7 @@ impl<'a> GeneratedArtifacts<'a> {
     /// assumes such a program.
     pub(crate) fn may_contain(&self, namespace: &str, name: &str) -> bool {
         let fits = |(own, pattern): &(&str, &str)| *own == namespace && matches(pattern, name);
-        !self.has_generators
-            || self.names.contains(&(namespace, name))
-            || self.patterns.len() > MAX_PATTERNS
-            || self.patterns.iter().any(fits)
+        !self.has_generators || self.names.contains(&(namespace, name)) || self.patterns.iter().any(fits)
     }
 }
 

@@ -3,18 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arcstr::ArcStr;
 
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applied, AppliedSet, Applier, Creates, FleetIdentity, NotBuiltReason, State, UnknownProducer};
+use crate::flux::{
+    Applied, AppliedSet, Applier, Creates, FleetIdentity, NotBuiltReason, Relations, State, UnknownProducer,
+};
 use crate::kube::{Object, ObjectId};
 use crate::yaml::Name;
-
-/// The maximum number of producers whose names and values are searched. If there are more producers, one of the others is
-/// likely to create the object.
-const MAX_LIKELY: usize = 5_000;
 
 /// The reason why it is unknown whether a cluster has an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +90,8 @@ pub(crate) struct UnknownSources<'a> {
     certain: BTreeMap<(&'static str, Option<Name>), usize>,
     /// The namespaces that releases create.
     created: BTreeSet<&'a str>,
+    /// The producers by name. It has only the producers before its first use.
+    relations: OnceLock<Relations>,
 }
 
 impl<'a> UnknownSources<'a> {
@@ -231,14 +231,34 @@ impl<'a> UnknownSources<'a> {
 
     /// The producers that may create an object; a cluster-scoped object has the empty namespace.
     pub(crate) fn of(&self, id: ObjectId<'_>) -> impl Iterator<Item = &Producer<'a>> {
+        self.positions_of(id).map(|(_, one)| one)
+    }
+
+    fn positions_of(&self, id: ObjectId<'_>) -> impl Iterator<Item = (usize, &Producer<'a>)> {
         // The positions are in ascending order.
         let charts = self.charts.get(id.namespace).map_or(&[][..], Vec::as_slice);
         let is_anywhere = |at: &usize| self.anywhere.binary_search(at).is_ok();
         let in_namespace = charts.iter().copied().filter(move |at| !is_anywhere(at));
         let others = 0..if id.namespace.is_empty() { self.producers.len() } else { 0 };
         let others = others.filter(move |at| !is_anywhere(at) && charts.binary_search(at).is_err());
-        let all = self.anywhere.iter().copied().chain(in_namespace).chain(others);
-        all.filter_map(|at| self.producers.get(at)).filter(move |one| one.contents.creates(id) != Creates::Never)
+        self.that_create(id, self.anywhere.iter().copied().chain(in_namespace).chain(others))
+    }
+
+    /// The producers at some positions that may create an object.
+    fn that_create(
+        &self,
+        id: ObjectId<'_>,
+        positions: impl Iterator<Item = usize>,
+    ) -> impl Iterator<Item = (usize, &Producer<'a>)> {
+        let relations = self.relations();
+        let related = relations.to(id);
+        let related = positions.filter(move |at| relations.may_create(*at, &related));
+        let producers = related.filter_map(|at| Some((at, self.producers.get(at)?)));
+        producers.filter(move |(_, one)| one.contents.creates(id) != Creates::Never)
+    }
+
+    fn relations(&self) -> &Relations {
+        self.relations.get_or_init(|| Relations::new(self.producers.iter().map(|one| &one.contents)))
     }
 
     /// The charts of the fleet itself, which may also create objects in other namespaces than that of their release.
@@ -252,10 +272,11 @@ impl<'a> UnknownSources<'a> {
         certain.any(|one| one.contents.creates(id) == Creates::Certainly)
     }
 
-    /// Returns whether it is likely that a producer creates an object.
-    pub(crate) fn is_likely(&self, id: ObjectId<'_>) -> bool {
-        let mut producers = self.of(id).enumerate();
-        producers.any(|(at, one)| at >= MAX_LIKELY || one.contents.is_likely_to_create(id))
+    /// Returns whether it is likely that a producer creates a role: charts usually name roles after the chart.
+    pub(crate) fn is_likely_role(&self, id: ObjectId<'_>) -> bool {
+        let related = self.relations().to(id);
+        let mut producers = self.positions_of(id).map(|(at, one)| (at, &one.contents));
+        producers.any(|(at, one)| one.is_likely_to_create_roles() || related.has(at) && one.refers_to(id.name))
     }
 
     /// Returns whether a release creates a namespace.
@@ -289,15 +310,16 @@ impl<'a> UnknownSources<'a> {
         is_denied: impl Fn(&Producer<'_>) -> bool,
     ) -> Option<UnknownSource> {
         let id = ObjectId { group: "", kind: "Namespace", namespace: "", name };
-        let others = self.anywhere.iter().filter(|at| self.producers.get(**at).is_some_and(|one| !one.is_chart()));
-        let all = others.chain(self.similar(name));
         // The order is that of `of`.
-        let sorted: BTreeSet<(bool, usize)> = all.map(|at| (self.anywhere.binary_search(at).is_err(), *at)).collect();
+        let similar: BTreeSet<usize> = self.similar(name).copied().collect();
+        let is_similar =
+            |at: &usize| similar.contains(at) || self.producers.get(*at).is_some_and(|one| !one.is_chart());
+        let others = similar.iter().filter(|at| self.anywhere.binary_search(at).is_err());
+        let all = self.anywhere.iter().filter(|at| is_similar(at)).chain(others).copied();
         // Flux cannot apply a release to a namespace that does not exist.
         let is_in_it =
             |one: &Producer<'_>| one.is_chart() && one.object.is_some_and(|release| release.namespace() == Some(name));
-        let producers = sorted.into_iter().filter_map(|(_, at)| self.producers.get(at));
-        let mut producers = producers.filter(|one| one.contents.creates(id) != Creates::Never && !is_in_it(one));
+        let mut producers = self.that_create(id, all).map(|(_, one)| one).filter(|one| !is_in_it(one));
         producers.find(|one| !is_denied(one)).map(|one| one.source.clone())
     }
 

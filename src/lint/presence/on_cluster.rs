@@ -5,13 +5,6 @@ use crate::kube::{ObjectId, groups};
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::view::View;
 
-/// The maximum number of producers whose accounts are checked. If there are more producers, one of the others may have
-/// the right to create the object.
-const MAX_PRODUCERS: usize = 5_000;
-/// The maximum number of objects of a kind with variables in their names. If there are more, one of them may have any
-/// name.
-const MAX_OPEN_NAMES: usize = 2_000;
-
 /// The answer to the question whether an object exists on a cluster.
 #[derive(Debug)]
 pub enum Presence<'a> {
@@ -52,8 +45,7 @@ impl<'a> View<'a> {
             }
         }
         let id = ObjectId { group, kind, namespace, name };
-        let open = self.with_open_names(group, kind);
-        if open.len() > MAX_OPEN_NAMES || open.iter().any(|own| may_be_named(*own, id)) {
+        if self.with_open_names(group, kind).iter().any(|own| may_be_named(*own, id)) {
             return Presence::Unknown(UnknownSource::VariableInName);
         }
         if is_built_in(group, kind, namespace, name) || self.is_installed_with_flux(group, kind, namespace, name) {
@@ -72,10 +64,8 @@ impl<'a> View<'a> {
         if let Some(program) = self.program(group, kind, name) {
             return Presence::Unknown(program);
         }
-        let mut producers = sources.of(id).enumerate();
-        let producer = producers.find(|(at, producer)| *at >= MAX_PRODUCERS || !self.is_denied(producer, id));
-        match producer {
-            Some((_, producer)) => Presence::Unknown(producer.source.clone()),
+        match sources.of(id).find(|producer| !self.is_denied(producer, id)) {
+            Some(producer) => Presence::Unknown(producer.source.clone()),
             None if self.is_of_other_repository(namespace) => Presence::Unknown(UnknownSource::OtherRepository),
             None => Presence::Missing,
         }

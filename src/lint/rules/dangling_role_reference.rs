@@ -153,7 +153,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             if binding.role.is_cluster_role { ("", "ClusterRole") } else { (&*binding.namespace, "Role") };
         let id = ObjectId { group: groups::RBAC, kind, namespace, name };
         match view.presence(groups::RBAC, kind, namespace, name) {
-            Presence::Unknown(UnknownSource::Chart(_)) if !view.unknown_sources().is_likely(id) => {
+            Presence::Unknown(UnknownSource::Chart(_)) if !view.unknown_sources().is_likely_role(id) => {
                 let finding = finding(&roles, binding, namespace, kind, &mut suggestions);
                 found.extend(finding.map(|finding| of_chart(finding, binding)));
             }

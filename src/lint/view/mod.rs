@@ -26,7 +26,9 @@ use crate::lint::facts::makers::generator_words::GeneratorWords;
 use crate::lint::facts::makers::requested_namespaces::RequestedNamespaces;
 use crate::lint::facts::makers::writers::Writers;
 use crate::lint::facts::unknown_sources::UnknownSources;
+use crate::lint::facts::waiting::Waiting;
 use crate::lint::facts::written_objects::WrittenObjects;
+use crate::lint::refs::dependency::DEPENDENTS;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
 use crate::rbac::{Account, Kinds, Rbac, Tenants};
 use crate::text::Index;
@@ -54,6 +56,7 @@ pub struct View<'a> {
     appliers_by_object: Arc<AppliersByObject<'a>>,
     producers: OnceLock<Producers>,
     unknown_sources: OnceLock<UnknownSources<'a>>,
+    waiting: OnceLock<Waiting<'a>>,
     rbac: OnceLock<Rbac>,
     tenants: OnceLock<Tenants>,
     kinds: OnceLock<Kinds>,
@@ -126,6 +129,7 @@ impl<'a> View<'a> {
             appliers_by_object,
             producers: OnceLock::new(),
             unknown_sources: OnceLock::new(),
+            waiting: OnceLock::new(),
             rbac: OnceLock::new(),
             tenants: OnceLock::new(),
             kinds: OnceLock::new(),
@@ -398,6 +402,15 @@ impl<'a> View<'a> {
                 &self.fleet_identity(),
                 lacks,
             )
+        })
+    }
+
+    /// The Flux objects that wait for other objects, on the cluster itself and on the cluster whose Flux applies them.
+    pub(in crate::lint) fn waiting(&self) -> &Waiting<'a> {
+        self.waiting.get_or_init(|| {
+            let appliers = self.receiver.cluster.appliers.iter().filter_map(|applier| applier.object.as_ref());
+            let own = DEPENDENTS.into_iter().flat_map(|(group, kind)| self.of_kind(group, kind));
+            Waiting::of(appliers.chain(own.map(|applied| applied.object)))
         })
     }
 

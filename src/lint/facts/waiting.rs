@@ -1,0 +1,68 @@
+//! The Flux objects that wait for another object before Flux applies their contents.
+
+use std::collections::BTreeMap;
+
+use crate::kube::{Object, ObjectId, groups};
+use crate::lint::refs::dependency::{Condition, dependencies};
+use crate::lint::refs::source_reference::source_of;
+use crate::lint::refs::values_reference::values_of;
+use crate::text::Index;
+
+/// The objects of a cluster that wait for others, by the object that they wait for.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting<'a> {
+    /// The objects that fail without an object.
+    users: BTreeMap<ObjectId<'a>, Vec<ObjectId<'a>>>,
+    /// The objects that wait until an object is ready.
+    dependents: BTreeMap<ObjectId<'a>, Vec<ObjectId<'a>>>,
+}
+
+impl<'a> Waiting<'a> {
+    pub(crate) fn of(objects: impl Iterator<Item = &'a Object>) -> Self {
+        let mut all = Self::default();
+        for object in objects {
+            let id = ObjectId::of(object).settled();
+            for input in inputs_of(object) {
+                all.users.entry(input).or_default().push(id);
+            }
+            for dependency in dependencies(object).filter(|dependency| dependency.condition == Condition::Ready) {
+                all.dependents.entry(dependency.target.settled()).or_default().push(id);
+            }
+        }
+        all
+    }
+
+    /// The objects that fail without `wanted`, the object `needed_by`, and the objects that wait until the latter is
+    /// ready, directly or not.
+    pub(crate) fn behind<'w>(
+        &'w self,
+        wanted: ObjectId<'w>,
+        needed_by: Option<ObjectId<'w>>,
+    ) -> Index<ObjectId<'w>, ()> {
+        let mut behind: Index<ObjectId<'w>, ()> = Index::default();
+        for user in self.users.get(&wanted).into_iter().flatten() {
+            behind.insert(*user, ());
+        }
+        let mut followed: Index<ObjectId<'w>, ()> = Index::default();
+        let mut open: Vec<ObjectId<'w>> = needed_by.map(ObjectId::settled).into_iter().collect();
+        while let Some(id) = open.pop() {
+            if followed.insert(id, ()).is_none() {
+                behind.insert(id, ());
+                open.extend(self.dependents.get(&id).into_iter().flatten());
+            }
+        }
+        behind
+    }
+}
+
+/// The objects that Flux needs before it applies the contents of an object.
+pub(crate) fn inputs_of(object: &Object) -> impl Iterator<Item = ObjectId<'_>> {
+    let is_impersonated = matches!(object.group(), groups::KUSTOMIZE | groups::HELM | groups::FLUX_OPERATOR);
+    let name = object.text_at(&["spec", "serviceAccountName"]).filter(|_| is_impersonated);
+    let account = name.zip(object.namespace());
+    let account = account.map(|(name, namespace)| ObjectId { group: "", kind: "ServiceAccount", namespace, name });
+    let source = source_of(object).map(|source| source.target);
+    let values = values_of(object).filter(|values| !values.optional).map(|values| values.target);
+    let dependencies = dependencies(object).map(|dependency| dependency.target);
+    account.into_iter().chain(source).chain(dependencies).chain(values)
+}
