@@ -30,6 +30,7 @@ pub use facts::private_values::guessable::is_common_word;
 pub use facts::private_values::markers::may_name_secrets;
 pub use facts::private_values::placeholder::is_placeholder;
 pub use facts::private_values::private::{Evidence, Private};
+pub use facts::private_values::quick_check::may_be_private;
 pub use facts::private_values::search::private_values;
 pub use facts::unknown_sources::UnknownSource;
 pub use findings::Findings;

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use arcstr::ArcStr;
 
-use super::quick_check::may_hold_secrets;
+use super::quick_check::{may_hold_objects, may_hold_secrets};
 use super::scan;
-use crate::lint::{assigned_values, private_values};
+use crate::lint::{assigned_values, may_be_private, private_values};
 use crate::text::{File, Span};
 use crate::yaml::{Document, Entry, Node, Parsed, Style, Value};
 
@@ -230,13 +230,18 @@ impl Walk<'_> {
         if !may_contain_yaml(text) {
             return;
         }
+        let may_hold = self.depth >= MAX_DEPTH || (may_hold_secrets(text) && may_hide_parts(text));
+        if !may_hold && target != Target::Secret {
+            return;
+        }
         let inner = File::new("", &**text);
+        let parsed = crate::yaml::parse(&inner);
         let mut ranges = match self.depth {
-            ..MAX_DEPTH => secrets(&inner, self.depth + 1),
+            ..MAX_DEPTH if !may_hold => Vec::new(),
+            ..MAX_DEPTH => in_parsed(&parsed, self.depth + 1),
             _ => std::iter::once(0..text.len()).collect(),
         };
         if target != Target::Unknown {
-            let parsed = crate::yaml::parse(&inner);
             let mut walk = Walk { file: &inner, depth: self.depth + 1, ranges: Vec::new(), aliased: Vec::new() };
             let documents = parsed.documents.iter().map(|document| &document.node);
             documents.filter(|node| node.text().is_none()).for_each(|node| walk.patch(node, target));
@@ -391,6 +396,16 @@ fn tokens_of(node: &Node, tokens: &mut Vec<Range<usize>>) {
             }
         }
     }
+}
+
+/// Returns whether parts of a text in a scalar may be secret: a fast check, since most texts have no secrets. The check
+/// finds too much rather than too little.
+fn may_hide_parts(text: &str) -> bool {
+    may_hold_objects(text)
+        || defaults(text).next().is_some()
+        || may_be_private(text)
+        // The text is scanned if it has a syntax error.
+        || !scan::secrets(text).is_empty()
 }
 
 /// Returns whether a text may contain a YAML mapping.

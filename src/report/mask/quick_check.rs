@@ -46,3 +46,15 @@ pub(super) fn may_hold_secrets(text: &str) -> bool {
     let has_address = || text.contains("://") && text.contains(['@', '?']);
     FINDER.is_match(text) || has_address()
 }
+
+/// Parts of the texts of objects and patches whose fields are secret.
+const OBJECTS: [&str; 5] = ["ecret", "ECRET", "/data", "/stringData", "patch"];
+
+/// Returns whether a text may contain a Secret, a generator of Secrets, or a patch on them.
+pub(super) fn may_hold_objects(text: &str) -> bool {
+    static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(OBJECTS);
+        finder.expect("the words are few and short")
+    });
+    FINDER.is_match(text)
+}

@@ -61,7 +61,7 @@ pub(super) fn without_token_prefix(text: &str) -> Option<&str> {
 }
 
 /// The start of a key in PEM format.
-const KEY: &str = "-----BEGIN ";
+pub(super) const KEY: &str = "-----BEGIN ";
 
 /// The separator of the scheme of an address.
 const ADDRESS: &str = "://";
@@ -161,7 +161,9 @@ const SEPARATORS: [char; 8] = [':', '=', '\n', '"', '\'', ',', '{', '['];
 
 /// Returns whether a text may give a value to a name that `is_private` accepts: as `NAME: value`, as `NAME=value`, or as
 /// `name: NAME` beside a `value`. The check excludes most texts and finds too much rather than too little.
-pub(super) fn may_assign(text: &str, is_private: impl Fn(&str) -> bool) -> bool {
+///
+/// `is_private` also gets the value, if it is certain in every format.
+pub(super) fn may_assign(text: &str, is_private: impl Fn(&str, Option<&str>) -> bool) -> bool {
     let mut next = 0;
     names_in(text).any(|found| {
         // The rest of a name that was examined contains no further name.
@@ -174,15 +176,45 @@ pub(super) fn may_assign(text: &str, is_private: impl Fn(&str) -> bool) -> bool 
         next = end;
         let name = text.get(start..end).unwrap_or_default().trim_start_matches(['-', ' ']).trim_end();
         let last = name.rsplit(char::is_whitespace).next().unwrap_or_default();
-        if !is_private(name) && !is_private(last) {
-            return false;
+        let accepts = |value| is_private(name, value) || is_private(last, value);
+        let between = [' ', '\t', '"', '\'', '\\', '\r', '\n'];
+        let rest = text.get(end..).unwrap_or_default();
+        let assigned = rest.trim_start_matches(between);
+        if assigned.starts_with([':', '=']) {
+            let is_simple = !rest.split(':').next().unwrap_or_default().contains(['\\', '\n']);
+            return accepts(assigned.strip_prefix(':').filter(|_| is_simple).and_then(value_of));
         }
-        let between = [' ', '\t', '"', '\'', '\\'];
-        let is_key = text.get(end..).unwrap_or_default().trim_start_matches(between).starts_with([':', '=']);
-        let is_variable = || {
-            let key = text.get(..start).unwrap_or_default().trim_end_matches(between);
-            key.strip_suffix(':').is_some_and(|key| key.trim_end_matches(between).ends_with("name"))
-        };
-        is_key || is_variable()
+        let key = text.get(..start).unwrap_or_default().trim_end_matches(between);
+        let is_variable = key.strip_suffix(':').is_some_and(|key| key.trim_end_matches(between).ends_with("name"));
+        is_variable && accepts(None)
     })
+}
+
+/// The value after a colon, if YAML and JSON agree on it: an empty text for a collection, whose values have other names, or
+/// a scalar without escapes.
+fn value_of(rest: &str) -> Option<&str> {
+    let (line, below) = rest.split_once('\n').unwrap_or((rest, ""));
+    let line = line.trim();
+    match line.chars().next() {
+        None => {
+            let mut lines = below.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+            let first = lines.next()?;
+            let is_collection = first.starts_with(['{', '[']) || first.starts_with("- ");
+            let is_key = !first.starts_with(['"', '\'', '|', '>', '?', '&', '!'])
+                && (first.ends_with(':') || first.contains(": "));
+            (is_collection || is_key).then_some("")
+        }
+        Some('{' | '[') => Some(""),
+        Some(quote @ ('"' | '\'')) => {
+            let (value, after) = line.get(1..)?.split_once(quote)?;
+            let is_end = after.is_empty() || after.starts_with([' ', ',', '}', ']']);
+            (is_end && !value.contains('\\')).then_some(value)
+        }
+        Some('#' | '|' | '>' | '&' | '*' | '!' | '%' | '@' | '`') => None,
+        Some(_) => {
+            let value = line.split_once(" #").map_or(line, |(value, _)| value.trim_end());
+            let is_whole = value.starts_with("${") || !value.contains([',', ']', '}']);
+            (is_whole && !value.contains('\\')).then_some(value)
+        }
+    }
 }

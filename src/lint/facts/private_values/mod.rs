@@ -15,5 +15,8 @@ pub(crate) mod random;
 pub(crate) mod shape;
 pub(crate) mod address;
 pub(crate) mod comment;
+mod evidence;
+mod lines;
+pub(crate) mod quick_check;
 pub(crate) mod search;
 pub(crate) mod secret;

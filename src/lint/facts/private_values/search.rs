@@ -3,13 +3,12 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::encoding::{decoded, is_encrypted_file};
+use super::encoding::is_encrypted_file;
+use super::evidence::evidence;
 use super::guessable::is_guessable;
-use super::markers::may_assign;
-use super::name::{self, Name};
-use super::placeholder::is_placeholder;
+use super::lines::private_lines;
 use super::private::{Evidence, Private};
-use super::random::looks_random;
+use super::quick_check::may_name_private;
 use super::shape;
 use crate::text::{File, Span};
 use crate::yaml::{Embedded, Node, Parsed, Reader, Scalar, Style, Value, parse};
@@ -136,7 +135,8 @@ impl Search {
             }
             return;
         }
-        if let Some(evidence) = evidence(name, scalar, value, among) {
+        let is_string = || matches!(scalar.resolve(Reader::Kustomize), Some(Scalar::String(_)));
+        if let Some(evidence) = evidence(name, value, is_string, Some(among)) {
             self.found.push(Private::new(scalar, name, evidence));
         }
     }
@@ -147,7 +147,7 @@ impl Search {
         }
         let before = self.found.len();
         let shape = shape::find(text);
-        if shape.is_some() || may_assign(text, |name| name::of_value(name) != Name::Neutral) {
+        if shape.is_some() || may_name_private(text) {
             let parsed = place.parse(text);
             let is_plain = |node: &Node| node.text().is_some();
             let is_known = parsed.findings.is_empty() && parsed.documents.iter().all(|document| document.complete);
@@ -169,31 +169,12 @@ impl Search {
         }
     }
 
-    /// Searches the lines `name = value` and `name: value` of a text in another format.
-    ///
-    /// The search accepts only random values, since programs also contain such lines.
+    /// Searches the lines of a text in another format.
     fn lines(&mut self, place: &Place<'_>, text: &str) {
-        let mut start = 0;
-        for line in text.split_inclusive('\n') {
-            let at = start;
-            start += line.len();
-            if line.trim_start().starts_with(['#', ';']) || line.trim_start().starts_with("//") {
-                continue;
-            }
-            let Some((name, value)) = line.split_once(['=', ':']) else { continue };
-            let name = name.trim().rsplit(char::is_whitespace).next().unwrap_or_default();
-            let value = value.trim().trim_end_matches([',', ';']).trim_matches(['"', '\'']);
-            if name::of_value(name.trim_matches(['"', '\''])) == Name::Neutral
-                || !looks_random(value)
-                || is_placeholder(value)
-                || shape::is_public(value)
-                || shape::is_call(value)
-            {
-                continue;
-            }
-            let from = at + line.rfind(value).unwrap_or_default();
+        for line in private_lines(text) {
+            let (name, value) = (line.name.to_string(), line.value);
+            let from = line.start;
             let span = place.span(from..from + value.len()).unwrap_or_else(|| whole(place));
-            let name = name.trim_matches(['"', '\'']).to_string();
             let named = if is_guessable(value) { Evidence::Guessable } else { Evidence::Name };
             let evidence = shape::of_named(&name, value).map_or(named, Evidence::Shape);
             self.found.push(Private { span, name, evidence, variable: None });
@@ -210,95 +191,7 @@ fn whole(place: &Place<'_>) -> Span {
     }
 }
 
-/// Returns whether a mapping assigns a value to a variable: `name: PASSWORD` beside `value: …`.
-fn is_variable(name: &str, among: &Node) -> bool {
-    among.get("name").and_then(Node::text) == Some(name) && among.get("value").is_some()
-}
-
-/// The reason why a value outside of a Secret is private; `None` if the value is not private.
-fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evidence> {
-    if let Some(shape) = shape::find(value) {
-        return Some(Evidence::Shape(shape.what));
-    }
-    if shape::has_known_password(value) {
-        return Some(Evidence::Guessable);
-    }
-    let is_string = || matches!(scalar.resolve(Reader::Kustomize), Some(Scalar::String(_)));
-    let told = name::of_value(name);
-    if told == Name::Neutral
-        || is_query_id(name, among)
-        || !is_string()
-        || is_placeholder(value)
-        || shape::is_public(value)
-        || shape::is_address(value)
-        || password_of(name, value).is_some_and(|password| is_placeholder(&password))
-    {
-        return None;
-    }
-    if let Some(what) = shape::of_named(name, value) {
-        return Some(Evidence::Shape(what));
-    }
-    // Programs number their objects: `key: 12f354f0-…` of a dashboard.
-    let is_name = shape::is_variable_name(value) || is_beside_its_name(name, among);
-    if is_name || (told == Name::Ambiguous && shape::is_uuid(value)) {
-        return None;
-    }
-    if looks_random(value) && !is_guessable(value) {
-        return Some(Evidence::Name);
-    }
-    if told == Name::Ambiguous
-        || shape::is_setting(value)
-        || value.contains(char::is_whitespace)
-        || is_key_of_secret(name, among)
-    {
-        return None;
-    }
-    if is_guessable(value) {
-        return Some(Evidence::Guessable);
-    }
-    // A password may be any word, except a key of a Secret with several words, such as `password: admin-password`.
-    // Other values may be names: `clientSecret: web-client`, `apiKey: unused`.
-    let has_digit = value.contains(|letter: char| letter.is_ascii_digit());
-    let is_private = if name::is_password(name) {
-        let is_key = name::words(value).len() > 1 && name::of_value(value) != Name::Neutral;
-        has_digit || !is_key || is_variable(name, among)
-    } else {
-        has_digit && !value.contains('-')
-    };
-    is_private.then_some(Evidence::Name)
-}
-
-/// The password in the credentials of a registry: `auth` is `USER:PASSWORD`, encoded.
-fn password_of(name: &str, value: &str) -> Option<String> {
-    let credentials = decoded(value).filter(|_| name == "auth")?;
-    Some(credentials.split_once(':')?.1.to_owned())
-}
-
 /// Returns whether a field references a key of a Secret or ConfigMap.
 fn is_key_reference(name: &str) -> bool {
     matches!(name, "valueFrom" | "secretKeyRef" | "configMapKeyRef")
-}
-
-/// Returns whether a value is the id of a query of a Grafana dashboard: `key: Q-…` beside `refId: A`.
-fn is_query_id(name: &str, among: &Node) -> bool {
-    name == "key" && among.get("refId").is_some()
-}
-
-/// Returns whether a field has the key of an object that a sibling field names: `loginKey` beside `loginName`.
-fn is_beside_its_name(name: &str, among: &Node) -> bool {
-    let object = name.strip_suffix("Key").filter(|object| !object.is_empty());
-    object.and_then(|object| among.get(&format!("{object}Name"))).and_then(Node::text).is_some_and(|it| !it.is_empty())
-}
-
-/// Returns whether a value is a key of a Secret in a sibling field, such as `secretKey` beside `existingSecret`.
-fn is_key_of_secret(name: &str, among: &Node) -> bool {
-    let is_key = name.to_ascii_lowercase().ends_with("key");
-    is_key
-        && among.entries().iter().any(|entry| {
-            let other = entry.key.to_ascii_lowercase();
-            let is_named = entry.node.text().is_none_or(|text| !text.is_empty());
-            *entry.key != *name
-                && is_named
-                && ["secret", "secretname", "secretref"].iter().any(|end| other.ends_with(end))
-        })
 }

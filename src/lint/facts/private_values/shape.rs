@@ -1,12 +1,14 @@
 //! The shapes of values. Some shapes make a value private under any name. Other shapes make a value public.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memchr2;
 
 use super::guessable::is_guessable;
 use super::jwt::is_private_jwt;
-use super::markers::{JWT, Marker, contains_address, markers};
+use super::markers::{JWT, KEY, Marker, contains_address, markers};
 use super::placeholder::{contains_placeholder, is_placeholder};
 use super::random::{is_host, is_random, looks_random};
 use crate::yaml::decode_base64;
@@ -81,6 +83,16 @@ pub(super) fn find(text: &str) -> Option<Shape> {
     let token = || tokens.into_iter().find_map(|(at, prefix, length, what)| token(text, at, prefix, length, what));
     let address = || addresses(text).find_map(|place| private_address(text, place));
     key.or_else(token).or_else(|| has_address.then(address).flatten())
+}
+
+/// Returns whether a value in a text may have a shape although [`find`] finds none in the text: a second key, an address
+/// with a well-known password, or a password hash.
+pub(super) fn may_escape(text: &str) -> bool {
+    static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(HASHES.iter().chain([&KEY]));
+        finder.expect("the starts are few and short")
+    });
+    STARTS.is_match(text) || (contains_address(text) && text.contains('@'))
 }
 
 /// A private key in PEM format.
