@@ -1,7 +1,6 @@
 //! The search for secret values in output.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -14,8 +13,7 @@ use crate::text::Index;
 /// The number of bytes at the start of a notation that decide whether a text may contain the notation.
 const START: usize = 6;
 
-/// The maximum number of notations for which a text gets its own automaton. An automaton of all notations takes longer to
-/// build, and serves all texts.
+/// The maximum number of notations that are compared at one place. An automaton of all notations searches for more.
 const MAX_CANDIDATES: usize = 64;
 
 /// The mark of a line that a format cuts.
@@ -44,7 +42,7 @@ struct Search {
     short: Vec<usize>,
     /// The ends of the notations.
     ends: Index<[u8; START], ()>,
-    /// The automaton of all notations, which is built for the first text that may contain many of them.
+    /// The automaton of all notations, which is built for the first text with a place at which many may start.
     automaton: OnceLock<Option<AhoCorasick>>,
 }
 
@@ -62,36 +60,29 @@ impl Search {
         Self { notations, starts, short, ends, automaton: OnceLock::new() }
     }
 
-    /// The notations that a text may contain, according to their starts; `None` for too many. Most output contains none.
-    fn candidates(&self, text: &str) -> Option<BTreeSet<usize>> {
-        let starts = text.as_bytes().windows(START).filter_map(<[u8]>::first_chunk);
-        let found = starts.filter_map(|start: &[u8; START]| self.starts.get(start)).flatten();
-        let mut candidates = BTreeSet::new();
-        for at in self.short.iter().chain(found) {
-            candidates.insert(*at);
-            if candidates.len() > MAX_CANDIDATES {
-                return None;
-            }
-        }
-        Some(candidates)
-    }
-
     fn contains_start(&self, start: [u8; START]) -> bool {
         self.starts.contains(&start)
     }
 
-    /// The places of the notations in a text.
+    /// The places of the notations in a text: at each place the longest one, and none within another. Most output contains
+    /// none.
     fn places(&self, text: &str) -> Vec<Range<usize>> {
-        let places = |search: &AhoCorasick| search.find_iter(text).map(|found| found.range()).collect();
-        let Some(candidates) = self.candidates(text) else {
-            let all = self.automaton.get_or_init(|| automaton(self.notations.iter()));
-            return all.as_ref().map_or_else(Vec::new, places);
-        };
-        if candidates.is_empty() {
-            return Vec::new();
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(rest) = text.as_bytes().get(at..).filter(|rest| !rest.is_empty()) {
+            let of_start = rest.first_chunk().and_then(|start: &[u8; START]| self.starts.get(start));
+            let of_start = of_start.map_or(&[][..], Vec::as_slice);
+            if of_start.len() + self.short.len() > MAX_CANDIDATES {
+                let all = self.automaton.get_or_init(|| automaton(&self.notations));
+                return all.iter().flat_map(|all| all.find_iter(text)).map(|found| found.range()).collect();
+            }
+            let notations = of_start.iter().chain(&self.short).filter_map(|at| self.notations.get(*at));
+            let here = notations.filter(|notation| rest.starts_with(notation.as_bytes()));
+            let len = here.map(String::len).max().unwrap_or_default();
+            found.extend((len > 0).then_some(at..at + len));
+            at += len.max(1);
         }
-        let few = automaton(candidates.iter().filter_map(|at| self.notations.get(*at)));
-        few.as_ref().map_or_else(Vec::new, places)
+        found
     }
 
     /// The places of the rests of notations before and after the cuts of lines.
@@ -119,7 +110,7 @@ impl Search {
 }
 
 /// The automaton that searches for notations.
-fn automaton<'a>(notations: impl Iterator<Item = &'a String>) -> Option<AhoCorasick> {
+fn automaton(notations: &[String]) -> Option<AhoCorasick> {
     // The output is short, so the automaton that is built fastest is the best one.
     let kind = Some(AhoCorasickKind::NoncontiguousNFA);
     AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(notations).ok()
