@@ -1,6 +1,9 @@
 //! Directories and files that a program or a command in documentation applies, or that a program names exactly.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::shell::{SimpleCommand, is_end_of_path, program_lines, simple_commands};
 use crate::kustomize::is_yaml;
@@ -16,8 +19,17 @@ const OF_CODE: [&str; 4] = ["go", "json", "py", "ts"];
 const COMMANDS: [&str; 3] = ["flux bootstrap", "flux create", "k8s-configuration flux"];
 /// The fields of a Talos machine configuration with the addresses of manifests that Talos applies.
 const TALOS_MANIFESTS: [&str; 2] = ["externalCloudProvider", "extraManifests"];
+/// The program that applies manifests.
+const KUBECTL: &str = "kubectl";
 /// The texts of code that creates Kustomizations.
 const NAMES_OF_FLUX: [&str; 2] = ["fluxConfigurations", "fluxcd"];
+
+/// Parts of the texts that may name a path, one of each group above and of a command of kubectl. Most files contain none.
+static MARKS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let marks = COMMANDS.iter().chain(&TALOS_MANIFESTS).chain(&NAMES_OF_FLUX).chain([&KUBECTL]);
+    let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(marks);
+    finder.expect("the marks are few and short")
+});
 
 /// Returns whether a file that is not a program may name the directories of clusters.
 pub(super) fn may_name_folders(path: &str) -> bool {
@@ -75,7 +87,7 @@ fn ends(path: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_apply(line: &str) -> bool {
-    line.contains("kubectl") && line.contains("apply")
+    line.contains(KUBECTL) && line.contains("apply")
 }
 
 /// A word of a file that may be a path.
@@ -93,6 +105,9 @@ fn words(file: &File) -> Vec<Word<'_>> {
     let extension = extension(file.path());
     let is_documentation = matches!(extension, "md" | "mdx");
     let is_infrastructure = OF_INFRASTRUCTURE.contains(&extension);
+    if !is_infrastructure && !MARKS.is_match(text) {
+        return Vec::new();
+    }
     let creates = COMMANDS.iter().any(|command| text.contains(command))
         || (OF_CODE.contains(&extension) && NAMES_OF_FLUX.iter().any(|name| text.contains(name)));
     let is_machine = TALOS_MANIFESTS.iter().any(|field| text.contains(field));

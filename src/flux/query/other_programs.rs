@@ -208,20 +208,26 @@ impl OtherPrograms {
         self.files_with(may_be_program)
     }
 
-    /// The files of programs among the files with certain paths.
+    /// The files of programs among the files with certain paths. A file with known evidence is not read again.
     fn files_with(&self, is_wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = File> {
+        let known = self.evidence.get();
         let paths = self.tree.entries().map(|(path, _)| path).filter(move |path| is_wanted(path));
-        let paths = paths.filter(|path| !is_chart_template(path, &self.charts));
-        let paths = paths.filter(|path| !self.tree.is_longer_than(path, MAX_LEN));
-        let files = paths.filter_map(|path| self.tree.file(path).ok());
-        let is_program = |file: &File| {
-            let path = file.path();
-            !is_without_extension(path) || is_task_file(path) || file.text().starts_with("#!")
-        };
-        let files = files.filter(is_program);
-        let is_manifest =
-            |file: &File| is_yaml(file.path()) && claims_to_be_manifest(file.text()) && !is_cluster_config(file.text());
-        files.filter(move |file| file.text().len() <= MAX_LEN && !is_manifest(file)).take(MAX_FILES)
+        let files = paths.filter_map(move |path| match known.and_then(|known| known.of_files.get(path)) {
+            Some(evidence) => Some(evidence.file.clone()),
+            None => self.program(path),
+        });
+        files.take(MAX_FILES)
+    }
+
+    /// The file at a path, unless its content or its directory shows that it is no program.
+    fn program(&self, path: &str) -> Option<File> {
+        if is_chart_template(path, &self.charts) || self.tree.is_longer_than(path, MAX_LEN) {
+            return None;
+        }
+        let file = self.tree.file(path).ok()?;
+        let is_program = !is_without_extension(path) || is_task_file(path) || file.text().starts_with("#!");
+        let is_manifest = || is_yaml(path) && claims_to_be_manifest(file.text()) && !is_cluster_config(file.text());
+        (is_program && file.text().len() <= MAX_LEN && !is_manifest()).then_some(file)
     }
 }
 

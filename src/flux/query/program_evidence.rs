@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 
 use super::cluster_config::{created_with_cluster, is_cluster_config};
 use super::created_objects::{Manifest, created_by_flux, resource_of};
@@ -33,6 +36,12 @@ const FLAGS_WITH_VALUE: [&str; 10] = [
 
 /// The words in all commands that create objects. The first lines of a command may end within `flux bootstrap`.
 const COMMANDS: [&str; 4] = ["kubectl", "bootstrap", "create", "helm"];
+
+/// Parts of the commands that are read. Most lines contain none.
+static COMMAND: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let finder = AhoCorasick::new(["apply", "flux bootstrap", "create", "helm"]);
+    finder.expect("the words are few and short")
+});
 
 /// The evidence in one file.
 #[derive(Debug, Clone)]
@@ -214,7 +223,9 @@ impl Evidence {
                 command.push(' ');
             } else {
                 command.push_str(line);
-                self.read_command(&command, &definitions, loops > 0, is_printed);
+                if COMMAND.is_match(&command) {
+                    self.read_command(&command, &definitions, loops > 0, is_printed);
+                }
                 command.clear();
             }
             loops = loops.saturating_sub(usize::from(line.starts_with("done") || line.ends_with("done")));
