@@ -82,7 +82,7 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
     }
     sort(&mut findings);
     let mut objects = std::mem::take(&mut build.objects);
-    findings.extend(objects.iter().filter_map(|object| without_version(object, spec)));
+    findings.extend(objects.iter().filter_map(|object| ignored(object, spec)));
     let mut unidentified = Vec::new();
     if decrypts {
         let mut decrypted = sops::decrypt(objects);
@@ -108,16 +108,28 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
     output
 }
 
-/// The finding for an object without `apiVersion`, which kustomize accepts and Flux does not apply.
-fn without_version(object: &Object, spec: &ApplierSpec) -> Option<Finding> {
-    if object.node.get("apiVersion").is_some_and(|version| version.text() != Some("")) {
+/// The finding for an object that kustomize accepts and Flux ignores: it has no `apiVersion`, or it is a kustomization.
+///
+/// Source: `ReadObjects` in `ssa/utils` of fluxcd/pkg.
+fn ignored(object: &Object, spec: &ApplierSpec) -> Option<Finding> {
+    let (kind, name) = (object.kind(), object.name());
+    let is_kustomization = object.is("kustomize.config.k8s.io", "Kustomization");
+    if !is_kustomization && object.node.get("apiVersion").is_some_and(|version| version.text() != Some("")) {
         return None;
     }
-    let meant = did_you_mean("apiVersion", object.node.entries().iter().map(|entry| &*entry.key));
+    let keys = object.node.entries().iter().map(|entry| &*entry.key);
+    let meant = did_you_mean("apiVersion", keys).filter(|_| !is_kustomization);
     let typed = meant.and_then(|key| object.node.entry(key));
     let place = typed.map_or_else(|| object.span().clone(), crate::yaml::Entry::key_span);
-    let message = format!("{} `{}` has no `apiVersion`, so Flux does not apply it", object.kind(), object.name());
+    let message = if is_kustomization {
+        format!("{kind} `{name}` of kustomize is listed as an object, so Flux ignores it and its resources")
+    } else {
+        format!("{kind} `{name}` has no `apiVersion`, so Flux does not apply it")
+    };
     let help = match meant {
+        _ if is_kustomization => {
+            "list its directory instead of the file, with the file name kustomization.yaml".to_owned()
+        }
         Some(key) => format!("did you mean `apiVersion` instead of `{key}`? Flux ignores the object without a message"),
         None => "add `apiVersion`: Flux ignores the object without a message".to_owned(),
     };

@@ -271,15 +271,18 @@ impl<'a> Coverage<'a> {
 
     /// Returns whether a Kustomization applies a directory of another repository with the same path: its source has an
     /// address, the tree has no further directory that a Kustomization of the same repository applies, and the Kustomizations in
-    /// this directory use sources of other namespaces and repositories.
+    /// this directory use sources of other namespaces and repositories, or of the repository of the tree.
     fn is_of_other(&self, at: usize, folder: &str) -> bool {
         let Some(source) = source_of(&self.syncs[at].object) else { return false };
         let Some(repository) = self.repositories.get(&source) else { return false };
         if self.of_tree.contains(repository) {
             return false;
         }
-        let is_other =
-            |inner: SourceRef| inner.namespace != source.namespace && self.repositories.get(&inner) != Some(repository);
+        let is_other = |inner: SourceRef| {
+            let own = self.repositories.get(&inner);
+            let is_of_tree = || own.is_some_and(|own| self.of_tree.contains(own));
+            own != Some(repository) && (inner.namespace != source.namespace || is_of_tree())
+        };
         let mut inside = self.syncs.iter().filter(|sync| sync.units.iter().any(|unit| is_inside(unit, folder)));
         inside.all(|sync| source_of(&sync.object).is_some_and(is_other))
     }

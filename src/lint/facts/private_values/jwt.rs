@@ -11,12 +11,15 @@ const MIN_SIGNATURE: usize = 22;
 /// Returns whether a text is a signed JSON Web Token with a long lifetime.
 ///
 /// A token for anonymous users is public, and so may be a token that names neither its issuer nor its user: programs in
-/// browsers have such tokens. Source: RFC 7519.
+/// browsers have such tokens. A token of NATS only identifies an operator, an account or a user, and the seed of its key is
+/// private, unless the token is a bearer token. Source: RFC 7519; the documentation of NATS about decentralized JWT
+/// authentication.
 pub(super) fn is_private_jwt(text: &str) -> bool {
     let parts: Vec<&str> = text.split('.').collect();
     let &[header, claims, signature] = parts.as_slice() else { return false };
     let (Some(header), Some(claims)) = (object(header), object(claims)) else { return false };
-    let is_public = claims.contains("\"anon\"") || claims.contains("1234567890");
+    let is_of_nats = claims.contains("\"nats\":{") && !claims.contains("\"bearer_token\":true");
+    let is_public = claims.contains("\"anon\"") || claims.contains("1234567890") || is_of_nats;
     let has_holder = ["\"iss\"", "\"sub\"", "\"role\""].iter().any(|claim| claims.contains(claim));
     let is_signed = header.contains("\"alg\"") && signature.len() >= MIN_SIGNATURE;
     is_signed && has_holder && !is_public && lives_long(&claims)
