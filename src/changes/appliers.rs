@@ -35,7 +35,7 @@ impl<'a> LaterAppliers<'a> {
                 dependents.entry(format!("{namespace}/{name}")).or_default().insert(&applier.reference);
             }
         }
-        let sets = Receiver { cluster, target: None }.applied_sets().collect();
+        let sets = cluster.applied_sets.iter().filter(|set| set.by.target.is_none()).collect();
         Self { by_reference, dependents, sets }
     }
 

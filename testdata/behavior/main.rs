@@ -20,6 +20,7 @@ mod kustomize;
 mod lint;
 mod lint_cache;
 mod live;
+mod many;
 mod policies;
 mod producers;
 mod progress;

@@ -225,21 +225,19 @@ impl Inventory {
         alike.map(|(_, at)| &*self.indexed[*at]).find(|indexed| indexed.key.id() == id)
     }
 
-    /// Returns whether `objects` has an object with the identity of `object`. `objects` must be all objects of the
-    /// build.
-    pub(crate) fn has(&self, object: &Object, objects: &Objects) -> bool {
-        self.has_identity(identity(object), objects)
+    /// The identities of the objects with some fingerprints. `objects` must be all objects of the build.
+    pub(crate) fn identities_of<'o>(&self, objects: &'o Objects, wanted: &Index<Fingerprint, ()>) -> Vec<ObjectId<'o>> {
+        if !self.layout.fingerprints.iter().any(|own| wanted.contains(&Fingerprint(*own))) {
+            return Vec::new();
+        }
+        objects.iter().map(identity).filter(|id| wanted.contains(&Fingerprint::of(*id))).collect()
     }
+}
 
-    /// Returns whether `objects` has an object with the identity that `object` would have in `namespace`. `objects`
-    /// must be all objects of the build.
-    pub(crate) fn has_in(&self, namespace: &str, object: &Object, objects: &Objects) -> bool {
-        self.has_identity(ObjectId { namespace, ..ObjectId::of(object) }.settled(), objects)
-    }
-
-    fn has_identity(&self, wanted: ObjectId<'_>, objects: &Objects) -> bool {
-        let found = self.layout.fingerprints.binary_search(&hash(wanted)).is_ok();
-        found && objects.iter().any(|own| identity(own) == wanted)
+impl Fingerprint {
+    /// The fingerprint of a settled identity.
+    pub(crate) fn of(identity: ObjectId<'_>) -> Self {
+        Self(hash(identity))
     }
 }
 

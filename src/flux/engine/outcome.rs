@@ -9,7 +9,7 @@ use super::cluster_build::state::{ClusterBuild, Slot};
 use super::undefined_variables::Definitions;
 use super::unmatched_patches::PatchTally;
 use crate::base::finding::{Finding, ObjectRef, Severity};
-use crate::flux::build::inventory::Inventory;
+use crate::flux::build::inventory::{Fingerprint, Inventory};
 use crate::flux::build::output::Output;
 use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::applier::Applier;
@@ -278,21 +278,28 @@ fn remove_reapplied(applied_sets: &mut [AppliedSet]) {
     if bootstrap.by.kind != ApplierKind::Bootstrap {
         return;
     }
-    let by_flux = || by_flux.iter().filter(|set| set.by.target.is_none());
     // The bootstrap applies objects without a namespace to the namespace of Flux.
     let home = bootstrap.by.reference.namespace.as_deref();
-    let has = |set: &AppliedSet, object: &Object| {
-        let in_home = |inventory: &Inventory| {
-            let home = home.filter(|_| object.namespace().is_none());
-            home.is_some_and(|home| inventory.has_in(home, object, &set.objects))
-        };
-        let inventory = set.inventory.as_deref();
-        inventory.is_some_and(|inventory| inventory.has(object, &set.objects) || in_home(inventory))
-    };
-    let kept = bootstrap.objects.iter().filter(|object| !by_flux().any(|set| has(set, object)));
+    let mut wanted: Index<Fingerprint, ()> = Index::default();
+    for id in bootstrap.objects.iter().flat_map(|object| identities_in(home, object)) {
+        wanted.insert(Fingerprint::of(id), ());
+    }
+    let mut reapplied: Index<ObjectId<'_>, ()> = Index::default();
+    for set in by_flux.iter().filter(|set| set.by.target.is_none()) {
+        let ids = set.inventory.as_ref().map(|inventory| inventory.identities_of(&set.objects, &wanted));
+        ids.into_iter().flatten().for_each(|id| _ = reapplied.insert(id, ()));
+    }
+    let kept = bootstrap.objects.iter().filter(|object| !identities_in(home, object).any(|id| reapplied.contains(&id)));
     let kept: Objects = kept.cloned().collect();
     if kept.len() < bootstrap.objects.len() {
         bootstrap.inventory = Some(Arc::new(Inventory::new(kept.iter())));
         bootstrap.objects = kept;
     }
+}
+
+/// The identities that an object may have; an object without a namespace may be in the namespace `home`.
+fn identities_in<'o>(home: Option<&'o str>, object: &'o Object) -> impl Iterator<Item = ObjectId<'o>> {
+    let id = ObjectId::of(object);
+    let in_home = home.filter(|_| object.namespace().is_none()).map(|namespace| ObjectId { namespace, ..id });
+    std::iter::once(id.settled()).chain(in_home.map(ObjectId::settled))
 }

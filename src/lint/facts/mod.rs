@@ -18,7 +18,6 @@ pub(super) mod by_identity;
 pub(super) mod reached;
 pub(super) mod suspension;
 pub(super) mod unknown_sources;
-pub(super) mod waiting;
 pub(super) mod definitions;
 pub(super) mod makers;
 pub(super) mod written_objects;

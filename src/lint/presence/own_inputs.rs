@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::flux::{Applied, Applier};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
-use crate::lint::facts::waiting::inputs_of;
 use crate::lint::refs::source_reference::{input_sources, source_of};
+use crate::lint::refs::waiting::inputs_of;
 use crate::lint::view::View;
 use crate::text::Index;
 

@@ -8,4 +8,5 @@ pub(super) mod image_repository;
 pub(super) mod notification;
 pub(super) mod source_reference;
 pub(super) mod values_reference;
+pub(super) mod waiting;
 pub(super) mod all;

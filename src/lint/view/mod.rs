@@ -26,10 +26,10 @@ use crate::lint::facts::makers::generator_words::GeneratorWords;
 use crate::lint::facts::makers::requested_namespaces::RequestedNamespaces;
 use crate::lint::facts::makers::writers::Writers;
 use crate::lint::facts::unknown_sources::UnknownSources;
-use crate::lint::facts::waiting::Waiting;
 use crate::lint::facts::written_objects::WrittenObjects;
 use crate::lint::refs::dependency::DEPENDENTS;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
+use crate::lint::refs::waiting::Waiting;
 use crate::rbac::{Account, Kinds, Rbac, Tenants};
 use crate::text::Index;
 use crate::yaml::Name;
@@ -159,9 +159,8 @@ impl<'a> View<'a> {
     }
 
     /// The appliers that apply objects to the cluster.
-    pub fn appliers(&self) -> impl Iterator<Item = &'a Arc<Applier>> {
-        let target = self.receiver.target.clone();
-        self.receiver.cluster.appliers.iter().filter(move |applier| applier.target == target)
+    pub fn appliers(&self) -> impl Iterator<Item = &'a Arc<Applier>> + use<'a> {
+        self.receiver.appliers()
     }
 
     /// The objects that the cluster receives, ordered by applier.

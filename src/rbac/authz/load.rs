@@ -54,22 +54,21 @@ impl Rbac {
             rbac.content_users.add(applied, &rbac.flux_identities, tenancy);
         }
         rbac.index();
-        let appliers = receiver.cluster.appliers.iter().filter(|applier| applier.target == receiver.target);
+        let appliers = || receiver.appliers();
         let sources = SourceObjects::among(&relevant);
-        let of_root = appliers.clone().filter(|applier| applier.is_of_root());
-        let mut own = of_root.chain(appliers.clone()).filter_map(|applier| applier.source.as_ref());
+        let of_root = appliers().filter(|applier| applier.is_of_root());
+        let mut own = of_root.chain(appliers()).filter_map(|applier| applier.source.as_ref());
         let own = own.next().and_then(|source| sources.get(source)?.text_at(&["spec", "url"]));
         let found = relevant.iter().map(|applied| applied.object).filter(|object| object.group() == groups::SOURCE);
         let fleet = FleetIdentity::new(own, found);
-        let unbuilt = appliers.filter_map(|applier| {
+        let unbuilt = appliers().filter_map(|applier| {
             let artifact = applier.source.as_ref().and_then(|source| sources.get(source));
             UnknownRightsSource::of_applier(applier, artifact, &fleet, tenancy)
         });
         let releases = relevant.iter().filter(|applied| applied.object.is(groups::HELM, "HelmRelease"));
         let charts = releases
             .filter_map(|release| UnknownRightsSource::of_chart(release, sources.of_chart(release), &fleet, tenancy));
-        let sets =
-            receiver.cluster.applied_sets.iter().filter(|set| set.by.target == receiver.target && set.by.is_known);
+        let sets = receiver.applied_sets().filter(|set| set.by.is_known);
         let bases =
             sets.flat_map(|set| set.unread().map(|base| UnknownRightsSource::of_base(&set.by, base, &fleet, tenancy)));
         let (is_bound, scopes) = (|account: &_| rbac.is_bound(account), |account: &_| rbac.scopes_to_grant(account));
