@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, Match, MatchKind};
+use aho_corasick::{AhoCorasick, MatchKind};
 use arcstr::ArcStr;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::kustomize::is_yaml;
 use crate::lint::may_name_secrets;
-use crate::text::{File, Tree};
+use crate::text::{File, Index, Tree};
+
+/// The quotes around keys and values.
+const QUOTES: [char; 2] = ['"', '\''];
 
 /// The places of the secrets of a repository.
 #[derive(Debug, Default)]
@@ -41,31 +44,67 @@ pub(super) fn public_values(secrets: &BTreeSet<ArcStr>, tree: &Tree, places: &Se
     values.extend(references.iter().flat_map(|(_, parts)| parts).cloned());
     let mut public: BTreeSet<ArcStr> =
         parts.filter_map(|part| secrets.get(part).or_else(|| values.get(part)).cloned()).collect();
-    let values: Vec<&ArcStr> = values.iter().collect();
-    if let Ok(search) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(values.iter().map(|it| &***it)) {
-        let value_of = |found: &Match| values.get(found.pattern().as_usize()).map(|value| (*value).clone());
+    let candidates: Vec<&ArcStr> = values.iter().collect();
+    if let Ok(search) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(candidates.iter().map(|it| &***it))
+    {
         // A mask of a part of a path would make the path useless, and every tool shows paths.
         let in_paths = tree.entries().flat_map(|(path, _)| search.find_overlapping_iter(path));
-        public.extend(in_paths.filter_map(|found| value_of(&found)));
-        let files: Vec<&File> = tree.files().filter(|file| is_yaml(file.path())).collect();
-        let found = files.par_iter().flat_map_iter(|file| {
-            let matches = search.find_overlapping_iter(file.text());
-            let public = matches.filter(|found| {
-                is_public(file.text(), found.start(), found.end())
-                    || (is_whole_line(file.text(), found.start(), found.end())
-                        && values.get(found.pattern().as_usize()).is_some_and(|value| is_line(value))
-                        && !places.contains(file, found.start()))
-            });
-            public.filter_map(|found| value_of(&found))
-        });
-        public.extend(found.collect::<BTreeSet<_>>());
+        let found = in_paths.filter_map(|found| candidates.get(found.pattern().as_usize()));
+        public.extend(found.map(|value| (*value).clone()));
     }
+    let values: Index<&str, &ArcStr> = candidates.iter().map(|value| (&***value, *value)).collect();
+    let is_searched = |file: &&File| !candidates.is_empty() && is_yaml(file.path());
+    let files: Vec<&File> = tree.files().filter(is_searched).collect();
+    let found = files.par_iter().flat_map_iter(|file| in_file(file, &values, places));
+    public.extend(found.collect::<BTreeSet<_>>());
     // Messages contain references of a namespace and a name.
     let is_public = |parts: &[ArcStr]| parts.iter().all(|part| public.contains(part));
     let references: Vec<ArcStr> =
         references.into_iter().filter(|(_, parts)| is_public(parts)).map(|(value, _)| value).collect();
     public.extend(references);
     public
+}
+
+/// The values that are keys or values of names in a file, and the lines that are whole lines outside of secrets.
+fn in_file(file: &File, values: &Index<&str, &ArcStr>, places: &SecretPlaces) -> Vec<ArcStr> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for line in file.text().split('\n') {
+        let item = line.trim_start();
+        for text in [Some(item), item.strip_prefix("- ")].into_iter().flatten() {
+            let at = start + line.len() - text.len();
+            let value = values.get(text.trim_end()).filter(|value| is_line(value) && !places.contains(file, at));
+            found.extend(value.map(|value| (*value).clone()));
+        }
+        for colon in memchr::memchr_iter(b':', line.as_bytes()) {
+            let (before, after) = (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default());
+            let words = [key_at_end(before), named(before, after)].into_iter().flatten();
+            found.extend(words.filter_map(|word| values.get(word)).map(|value| (*value).clone()));
+        }
+        start += line.len() + 1;
+    }
+    found
+}
+
+/// The key at the end of a text before a colon.
+fn key_at_end(before: &str) -> Option<&str> {
+    let key = before.trim_end_matches(QUOTES);
+    let start = key.rfind([' ', '{', ',', '"', '\'']).map_or(0, |at| at + 1);
+    let (outside, key) = key.split_at_checked(start)?;
+    let outside = outside.trim_end_matches(QUOTES);
+    (outside.is_empty() || outside.ends_with([' ', '{', ','])).then_some(key)
+}
+
+/// The value of a name, between the texts before and after its colon.
+fn named<'a>(before: &str, after: &'a str) -> Option<&'a str> {
+    let after = after.strip_prefix(' ')?.trim_start_matches(QUOTES);
+    if !["name", "namespace", "kind"].iter().any(|key| before.ends_with(key)) {
+        return None;
+    }
+    let end = after.find(['"', '\'', '\r', ',', '}', ' ']).unwrap_or(after.len());
+    let (value, rest) = after.split_at_checked(end)?;
+    let rest = rest.trim_start_matches(QUOTES);
+    (rest.is_empty() || rest.starts_with(['\r', ',', '}', ' '])).then_some(value)
 }
 
 /// The parts of a value that may be a reference such as `shop/web`, or a path such as `shop/`.
@@ -99,15 +138,6 @@ pub(super) fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))
 }
 
-/// Returns whether a place in a file is a whole line, possibly the first line of an item of a list.
-fn is_whole_line(text: &str, start: usize, end: usize) -> bool {
-    let before = text.get(..start).unwrap_or_default();
-    let after = text.get(end..).unwrap_or_default();
-    let before = before.rsplit('\n').next().unwrap_or_default();
-    let after = after.split('\n').next().unwrap_or_default();
-    matches!(before.trim_start(), "" | "- ") && after.trim().is_empty()
-}
-
 /// Returns whether a value may be the name of an object.
 pub(super) fn is_name(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'_'))
@@ -117,14 +147,4 @@ pub(super) fn is_name(value: &str) -> bool {
 pub(super) fn is_kind(value: &str) -> bool {
     value.starts_with(|first: char| first.is_ascii_uppercase())
         && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
-}
-
-/// Returns whether a place in a file is a key, or the value of a name.
-fn is_public(text: &str, start: usize, end: usize) -> bool {
-    let before = text.get(..start).unwrap_or_default().trim_end_matches(['"', '\'']);
-    let after = text.get(end..).unwrap_or_default().trim_start_matches(['"', '\'']);
-    let is_end = after.is_empty() || after.starts_with(['\n', '\r', ',', '}', ' ']);
-    let is_named = ["name: ", "namespace: ", "kind: "].iter().any(|key| before.ends_with(key));
-    let is_key = after.starts_with(':') && (before.is_empty() || before.ends_with(['\n', ' ', '{', ',']));
-    (is_named && is_end) || is_key
 }
