@@ -1,5 +1,7 @@
 //! Encoded and encrypted values of Secrets.
 
+use memchr::memchr;
+
 use crate::kube::Object;
 use crate::yaml::{Entry, Node, decode_base64};
 
@@ -11,7 +13,9 @@ pub(crate) fn decoded(text: &str) -> Option<String> {
 /// Returns whether SOPS encrypted a whole file. Such a file contains a message authentication code, in each format.
 pub(crate) fn is_encrypted_file(text: &str) -> bool {
     // Most texts are short, and contain no encrypted value.
-    text.contains("ENC[") && ["\"mac\": \"ENC[", "mac: ENC[", "sops_mac=ENC["].iter().any(|mark| text.contains(mark))
+    memchr(b'[', text.as_bytes()).is_some()
+        && text.contains("ENC[")
+        && ["\"mac\": \"ENC[", "mac: ENC[", "sops_mac=ENC["].iter().any(|mark| text.contains(mark))
 }
 
 /// Returns whether SOPS encrypted an object, or a file from which kustomize generated the Secret.

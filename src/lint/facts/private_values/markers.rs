@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, Input, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::memchr;
 
 /// A text that private values contain.
@@ -96,8 +96,10 @@ pub(super) fn markers(text: &str) -> impl Iterator<Item = (usize, Marker)> {
     })
 }
 
+/// A search that is built for speed: it reads each byte once, in either case.
 static NAME_FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(NAMES);
+    let kind = Some(AhoCorasickKind::DFA);
+    let finder = AhoCorasick::builder().ascii_case_insensitive(true).kind(kind).prefilter(false).build(NAMES);
     finder.expect("the names are few and short")
 });
 
@@ -106,36 +108,9 @@ pub fn may_name_secrets(name: &str) -> bool {
     NAME_FINDER.is_match(name)
 }
 
-/// The number of letters at the start of a name that are searched in long texts.
-const START: usize = 3;
-
-/// The ranges of the names in a long text, in order.
-///
-/// A search that ignores the case examines byte by byte. This search examines many bytes at once: it searches for the
-/// first letters in all combinations of lower and upper case.
+/// The ranges of the names in a text, in order.
 fn names_in(text: &str) -> impl Iterator<Item = Range<usize>> {
-    static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-        let with_case = |name: &str, case: usize| -> Vec<u8> {
-            let letters = name.bytes().take(START).enumerate();
-            letters.map(|(at, letter)| if case >> at & 1 == 1 { letter.to_ascii_uppercase() } else { letter }).collect()
-        };
-        let starts = NAMES.iter().flat_map(|name| (0..1 << START).map(|case| with_case(name, case)));
-        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(starts);
-        finder.expect("the starts of the names are few and short")
-    });
-    let mut next = 0;
-    std::iter::from_fn(move || {
-        loop {
-            let start = STARTS.find(Input::new(text).range(next..))?;
-            let name = NAMES.get(start.pattern().as_usize() >> START)?;
-            let range = start.start()..start.start() + name.len();
-            if text.as_bytes().get(range.clone()).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes())) {
-                next = range.end;
-                return Some(range);
-            }
-            next = range.start + 1;
-        }
-    })
+    NAME_FINDER.find_iter(text).map(|found| found.range())
 }
 
 /// The ranges of the words of a text that may be the names of private values. A word consists of letters, digits, `_`, `-`
