@@ -106,7 +106,8 @@ impl Relations {
     pub fn new<'p>(producers: impl Iterator<Item = &'p UnknownProducer>) -> Self {
         let mut all = Self::default();
         for (at, producer) in producers.enumerate() {
-            let names = producer.names.iter().chain(&producer.renamed).chain(&producer.namespace).map(|name| &**name);
+            let of_base = producer.namespace.iter().filter(|_| producer.base.is_some());
+            let names = producer.names.iter().chain(&producer.renamed).chain(of_base).map(|name| &**name);
             let fixed = producer.names.iter().flat_map(|name| fixed_accounts(name)).copied();
             for name in names.chain(fixed) {
                 all.named.add(name, at);
