@@ -122,7 +122,7 @@ fn ignored(object: &Object, spec: &ApplierSpec) -> Option<Finding> {
     let typed = meant.and_then(|key| object.node.entry(key));
     let place = typed.map_or_else(|| object.span().clone(), crate::yaml::Entry::key_span);
     let message = if is_kustomization {
-        format!("{kind} `{name}` of kustomize is listed as an object, so Flux ignores it and its resources")
+        format!("{kind} `{name}` of kustomize is listed as an object, so Flux ignores it")
     } else {
         format!("{kind} `{name}` has no `apiVersion`, so Flux does not apply it")
     };
@@ -133,7 +133,13 @@ fn ignored(object: &Object, spec: &ApplierSpec) -> Option<Finding> {
         Some(key) => format!("did you mean `apiVersion` instead of `{key}`? Flux ignores the object without a message"),
         None => "add `apiVersion`: Flux ignores the object without a message".to_owned(),
     };
-    Some(Finding::warning(FAILED_BUILD, Label::new(place, "ignored"), message).help(help).about(spec.reference.clone()))
+    let finding = Finding::warning(FAILED_BUILD, Label::new(place, "ignored"), message).help(help);
+    let summary = if is_kustomization {
+        " kustomizations are listed as objects, so Flux ignores them"
+    } else {
+        " objects have no `apiVersion`, so Flux does not apply them"
+    };
+    Some(finding.about(spec.reference.clone()).caused_by(summary, "", summary))
 }
 
 /// Lets the finding of a path of a kustomization say that the source excludes the path, if it does.

@@ -73,6 +73,7 @@ pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandi
         let found = take(build.objects, build.findings, stands_in_sync);
         candidates.extend(found.into_iter().map(|candidate| RootCandidate { home: folder.clone(), ..candidate }));
     }
+    remove_includers(&mut candidates);
     let absent = includers.absent.iter().filter(|(path, _)| is_of_cluster(builder, folder_of(path)));
     candidates.extend(absent.filter_map(|(path, place)| to_come(builder, place.file(), path)));
     for candidate in &mut candidates {
@@ -281,6 +282,15 @@ fn is_of_own_cluster(builder: &Builder, one: &RootCandidate, above: &BTreeSet<St
     let files = builder.files().tree().under(&synced).filter(|path| !is_inside(path, &one.home));
     let mut parsed = files.filter_map(|path| builder.files().get(path));
     parsed.any(|parsed| objects(&parsed).any(|object| is_kustomization(&object)))
+}
+
+/// Removes the directories that include the `gotk-sync.yaml` of a cluster without a patch of its path, such as a directory for
+/// a validation in CI.
+fn remove_includers(candidates: &mut Vec<RootCandidate>) {
+    let is_own = |one: &RootCandidate| one.home == folder_of(one.file.path());
+    let sync = |one: &RootCandidate| (one.file.path().to_owned(), clamp(&one.path));
+    let own: BTreeSet<(String, String)> = candidates.iter().filter(|one| is_own(one)).map(sync).collect();
+    candidates.retain(|one| one.kind != CandidateKind::Sync || is_own(one) || !own.contains(&sync(one)));
 }
 
 /// Keeps the first of several Kustomizations of one `gotk-sync.yaml`. A user applies the file to one cluster, so they are
