@@ -108,38 +108,38 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
     output
 }
 
-/// The finding for an object that kustomize accepts and Flux ignores: it has no `apiVersion`, or it is a kustomization.
+/// The finding for an object that kustomize accepts and Flux ignores: it is a kustomization, or it has no `apiVersion`.
 ///
 /// Source: `ReadObjects` in `ssa/utils` of fluxcd/pkg.
 fn ignored(object: &Object, spec: &ApplierSpec) -> Option<Finding> {
-    let (kind, name) = (object.kind(), object.name());
-    let is_kustomization = object.is("kustomize.config.k8s.io", "Kustomization");
-    if !is_kustomization && object.node.get("apiVersion").is_some_and(|version| version.text() != Some("")) {
+    let (place, message, help, summary) = if object.is("kustomize.config.k8s.io", "Kustomization") {
+        let message = "of kustomize is listed as an object, so Flux ignores it";
+        let help = "list its directory instead of the file, with the file name kustomization.yaml".to_owned();
+        (object.span().clone(), message, help, " kustomizations are listed as objects, so Flux ignores them")
+    } else if object.api_version().is_empty() {
+        let (place, help) = missing_version(object);
+        let message = "has no `apiVersion`, so Flux does not apply it";
+        (place, message, help, " objects have no `apiVersion`, so Flux does not apply them")
+    } else {
         return None;
-    }
-    let keys = object.node.entries().iter().map(|entry| &*entry.key);
-    let meant = did_you_mean("apiVersion", keys).filter(|_| !is_kustomization);
-    let typed = meant.and_then(|key| object.node.entry(key));
-    let place = typed.map_or_else(|| object.span().clone(), crate::yaml::Entry::key_span);
-    let message = if is_kustomization {
-        format!("{kind} `{name}` of kustomize is listed as an object, so Flux ignores it")
-    } else {
-        format!("{kind} `{name}` has no `apiVersion`, so Flux does not apply it")
     };
-    let help = match meant {
-        _ if is_kustomization => {
-            "list its directory instead of the file, with the file name kustomization.yaml".to_owned()
-        }
-        Some(key) => format!("did you mean `apiVersion` instead of `{key}`? Flux ignores the object without a message"),
-        None => "add `apiVersion`: Flux ignores the object without a message".to_owned(),
-    };
+    let message = format!("{} `{}` {message}", object.kind(), object.name());
     let finding = Finding::warning(FAILED_BUILD, Label::new(place, "ignored"), message).help(help);
-    let summary = if is_kustomization {
-        " kustomizations are listed as objects, so Flux ignores them"
-    } else {
-        " objects have no `apiVersion`, so Flux does not apply them"
-    };
     Some(finding.about(spec.reference.clone()).caused_by(summary, "", summary))
+}
+
+/// The position and the help for an object without `apiVersion`, which the author may have misspelled.
+fn missing_version(object: &Object) -> (Span, String) {
+    let keys = object.node.entries().iter().map(|entry| &*entry.key);
+    match did_you_mean("apiVersion", keys).and_then(|key| object.node.entry(key)) {
+        Some(typed) => {
+            let key = &typed.key;
+            let help =
+                format!("did you mean `apiVersion` instead of `{key}`? Flux ignores the object without a message");
+            (typed.key_span(), help)
+        }
+        None => (object.span().clone(), "add `apiVersion`: Flux ignores the object without a message".to_owned()),
+    }
 }
 
 /// Lets the finding of a path of a kustomization say that the source excludes the path, if it does.

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use arcstr::ArcStr;
+
 use crate::base::finding::Finding;
 use crate::kustomize::{Builder, Files, Totals};
 use crate::text::PathKind;
-use arcstr::ArcStr;
 
 /// The files of an artifact, and the builds of its directories. Each directory is built once.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub struct Artifact {
     decrypting: OnceLock<Builder>,
     /// The files of the source, including ignored files.
     fetched: OnceLock<Files>,
-    /// The directories without files.
+    /// The directories without files; see [`Packed::emptied`].
     emptied: BTreeSet<String>,
 }
 

@@ -9,9 +9,8 @@ use crate::flux::{Applied, Applier};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::refs::source_reference::{input_sources, source_of};
-use crate::lint::refs::waiting::inputs_of;
+use crate::lint::refs::waiting::{Behind, inputs_of};
 use crate::lint::view::View;
-use crate::text::Index;
 
 /// Returns an unknown producer that may create an object, and that does not come after the object that needs it.
 pub(crate) fn unknown_producer(
@@ -30,7 +29,7 @@ pub(crate) fn unknown_producer(
 /// The appliers that come after an object: the applier, or one above it, is the object, needs the wanted object, or
 /// depends on the object.
 struct LaterAppliers<'w> {
-    objects: Index<ObjectId<'w>, ()>,
+    objects: Behind<'w>,
     /// The appliers that were examined, by position.
     known: BTreeMap<usize, bool>,
 }
@@ -60,7 +59,7 @@ impl LaterAppliers<'_> {
     }
 
     fn is_later(&self, object: &Object) -> bool {
-        self.objects.contains(&ObjectId::of(object).settled())
+        self.objects.contains(ObjectId::of(object).settled())
     }
 }
 

@@ -11,10 +11,24 @@ use crate::text::Index;
 /// The objects of a cluster that wait for others, by the object that they wait for.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting<'a> {
-    /// The objects that fail without an object.
-    users: BTreeMap<ObjectId<'a>, Vec<ObjectId<'a>>>,
+    /// The objects that fail without an object. Thousands of objects may use one source.
+    users: BTreeMap<ObjectId<'a>, Index<ObjectId<'a>, ()>>,
     /// The objects that wait until an object is ready.
     dependents: BTreeMap<ObjectId<'a>, Vec<ObjectId<'a>>>,
+}
+
+/// The objects that come after another object.
+pub(crate) struct Behind<'w> {
+    /// The objects that fail without the object.
+    users: Option<&'w Index<ObjectId<'w>, ()>>,
+    /// The object that needs the object, and the objects that wait for the former.
+    followed: Index<ObjectId<'w>, ()>,
+}
+
+impl Behind<'_> {
+    pub(crate) fn contains(&self, id: ObjectId<'_>) -> bool {
+        self.users.is_some_and(|users| users.contains(&id)) || self.followed.contains(&id)
+    }
 }
 
 impl<'a> Waiting<'a> {
@@ -23,7 +37,7 @@ impl<'a> Waiting<'a> {
         for object in objects {
             let id = ObjectId::of(object).settled();
             for input in inputs_of(object) {
-                all.users.entry(input).or_default().push(id);
+                all.users.entry(input).or_default().insert(id, ());
             }
             for dependency in dependencies(object).filter(|dependency| dependency.condition == Condition::Ready) {
                 all.dependents.entry(dependency.target.settled()).or_default().push(id);
@@ -34,24 +48,15 @@ impl<'a> Waiting<'a> {
 
     /// The objects that fail without `wanted`, the object `needed_by`, and the objects that wait until the latter is
     /// ready, directly or not.
-    pub(crate) fn behind<'w>(
-        &'w self,
-        wanted: ObjectId<'w>,
-        needed_by: Option<ObjectId<'w>>,
-    ) -> Index<ObjectId<'w>, ()> {
-        let mut behind: Index<ObjectId<'w>, ()> = Index::default();
-        for user in self.users.get(&wanted).into_iter().flatten() {
-            behind.insert(*user, ());
-        }
+    pub(crate) fn behind<'w>(&'w self, wanted: ObjectId<'w>, needed_by: Option<ObjectId<'w>>) -> Behind<'w> {
         let mut followed: Index<ObjectId<'w>, ()> = Index::default();
         let mut open: Vec<ObjectId<'w>> = needed_by.map(ObjectId::settled).into_iter().collect();
         while let Some(id) = open.pop() {
             if followed.insert(id, ()).is_none() {
-                behind.insert(id, ());
                 open.extend(self.dependents.get(&id).into_iter().flatten());
             }
         }
-        behind
+        Behind { users: self.users.get(&wanted), followed }
     }
 }
 

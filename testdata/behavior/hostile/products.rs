@@ -186,7 +186,7 @@ fn references_to_charts_of_many_releases() {
         )
     };
     let own = "chart: {spec: {chart: web, sourceRef: {kind: HelmRepository, name: charts}}}";
-    let releases = many(3_000, |at| {
+    let releases = many(8_000, |at| {
         let reference = format!("chartRef: {{kind: HelmChart, name: flux-system-x{at}}}");
         format!("{}{}", release(&format!("a{at}"), own), release(&format!("b{at}"), &reference))
     });

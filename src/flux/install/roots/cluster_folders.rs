@@ -95,10 +95,7 @@ fn children<'a>(parent: &str, units: &Units<'a>) -> BTreeMap<String, Vec<&'a Wri
 fn are_alike(children: &BTreeMap<String, Vec<&WrittenSync>>) -> bool {
     let mut seen: Index<(Option<&str>, &str), &str> = Index::default();
     children.iter().any(|(child, syncs)| {
-        syncs.iter().any(|sync| {
-            let identity = (sync.object.namespace(), sync.object.name());
-            seen.insert(identity, child).is_some_and(|other| other != child)
-        })
+        syncs.iter().any(|sync| seen.insert(identity(sync), child).is_some_and(|other| other != child))
     })
 }
 
@@ -142,10 +139,14 @@ fn ends_with_one(folder: &str, paths: &BTreeSet<String>) -> bool {
     std::iter::once(folder).chain(ends).any(|end| paths.contains(end))
 }
 
+/// The namespace and the name of a Kustomization.
+fn identity(sync: &WrittenSync) -> (Option<&str>, &str) {
+    (sync.object.namespace(), sync.object.name())
+}
+
 /// The directories beside the directories of roots that define a Kustomization of the root. A script or another
 /// repository may apply these directories to further clusters.
 fn beside_roots(units: &Units<'_>, coverage: &Coverage<'_>) -> BTreeSet<String> {
-    let identity = |sync: &WrittenSync| (sync.object.namespace().map(str::to_owned), sync.object.name().to_owned());
     let mut found = BTreeSet::new();
     for root in coverage.synced().filter(|root| !root.is_empty()) {
         let inside = coverage.syncs.iter().filter(|sync| sync.units.iter().any(|unit| is_inside(unit, root)));
@@ -167,7 +168,6 @@ fn beside_parents(found: &BTreeSet<String>, units: &Units<'_>) -> BTreeSet<Strin
     for parent in parents.into_iter().filter(|parent| !folder_of(parent).is_empty()) {
         by_grandparent.entry(folder_of(parent)).or_default().insert(parent);
     }
-    let identity = |sync: &WrittenSync| (sync.object.namespace().map(str::to_owned), sync.object.name().to_owned());
     let mut beside = BTreeSet::new();
     for (grandparent, parents) in by_grandparent {
         let of_clusters = parents.iter().flat_map(|parent| children(parent, units));
