@@ -1,7 +1,7 @@
 //! `diff`: the changes between two states of a repository, as its clusters receive them.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf, is_separator};
 
 use super::error::Error;
 use super::exit::Exit;
@@ -160,35 +160,45 @@ fn refuse_uncompared_rights(changes: &Changes) -> Result<(), Error> {
 
 /// Returns the two states that the arguments select.
 fn states(sides: &[String]) -> Result<(State, State), Error> {
-    let is_folder = |text: &str| Path::new(text).is_dir();
-    let revisions = |range: &str, folder: &str| {
-        let folder = PathBuf::from(folder);
-        match range.split_once("..") {
-            Some((base, head)) => {
-                let [base, head] = [base, head].map(|side| if side.is_empty() { "HEAD" } else { side });
-                (State::Revision(folder.clone(), base.to_owned()), State::Revision(folder, head.to_owned()))
-            }
-            None => (State::Revision(folder.clone(), range.to_owned()), State::Directory(folder)),
+    let usage = "pass `BASE..HEAD` and a directory, or two directories";
+    let (range, folder) = match sides {
+        [] => ("HEAD", "."),
+        [folder] if is_path(folder) => ("HEAD", folder.as_str()),
+        [range] => (range.as_str(), "."),
+        [old, new, ..] if is_path(old) => {
+            refuse_missing(old, usage)?;
+            refuse_missing(new, usage)?;
+            return Ok((State::Directory(old.into()), State::Directory(new.into())));
         }
+        [range, folder, ..] => (range.as_str(), folder.as_str()),
     };
-    let range = sides.first().filter(|range| !is_folder(range));
-    if let Some((base, head)) = range.and_then(|range| range.split_once("...")) {
+    refuse_missing(folder, usage)?;
+    if let Some((base, head)) = range.split_once("...") {
         let help = format!("pass the common ancestor: `\"$(git merge-base {base} {head})..{head}\"`");
         return Err(Error::with_help("`...` does not select two revisions".to_owned(), help));
     }
-    match sides {
-        [] => Ok(revisions("HEAD", ".")),
-        [one] if is_folder(one) && one.contains(['/', '.']) => Ok(revisions("HEAD", one)),
-        [range] => Ok(revisions(range, ".")),
-        [old, new] if is_folder(old) && is_folder(new) => {
-            Ok((State::Directory(old.into()), State::Directory(new.into())))
+    let folder = PathBuf::from(folder);
+    Ok(match range.split_once("..") {
+        Some((base, head)) => {
+            let [base, head] = [base, head].map(|side| if side.is_empty() { "HEAD" } else { side });
+            (State::Revision(folder.clone(), base.to_owned()), State::Revision(folder, head.to_owned()))
         }
-        [range, folder] if is_folder(folder) => Ok(revisions(range, folder)),
-        [_, folder, ..] => Err(Error::with_help(
-            format!("there is no directory `{folder}`"),
-            "pass `BASE..HEAD` and a directory, or two directories",
-        )),
+        None => (State::Revision(folder.clone(), range.to_owned()), State::Directory(folder)),
+    })
+}
+
+/// Returns whether the first argument is a directory. Its form decides, and not the files: otherwise, a change could add a
+/// directory with the name of a revision, and so hide itself.
+fn is_path(argument: &str) -> bool {
+    let first = Path::new(argument).components().next();
+    !matches!(first, Some(Component::Normal(_)) | None) || argument.ends_with(is_separator)
+}
+
+fn refuse_missing(folder: &str, usage: &'static str) -> Result<(), Error> {
+    if Path::new(folder).is_dir() {
+        return Ok(());
     }
+    Err(Error::with_help(format!("there is no directory `{folder}`"), usage))
 }
 
 /// Reads a state. `other` is the other state.
@@ -199,8 +209,8 @@ fn open(state: &State, options: &Options, other: &Tree, streams: &mut Streams) -
             let read =
                 Revision::open(folder, revision).and_then(Revision::list).and_then(|revision| revision.read(other));
             let tree = read.map_err(|error| {
-                let is_folder = !revision.contains('/') && Path::new(revision).is_dir();
-                let help = format!("to compare the directory with the last commit, write `./{revision}`");
+                let is_folder = !is_path(revision) && Path::new(revision).is_dir();
+                let help = format!("to select the directory, write `./{revision}`");
                 if is_folder { Error::with_help(error.to_string(), help) } else { error.into() }
             })?;
             options.open_tree(tree, folder, streams)
@@ -230,4 +240,30 @@ fn changes(
     // The process ends soon, so freeing two states would only cost time.
     std::mem::forget((earlier, later));
     Ok(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_of_the_first_argument_selects_a_directory() {
+        let revision = |folder: &str, revision: &str| State::Revision(folder.into(), revision.to_owned());
+        let directory = |folder: &str| State::Directory(folder.into());
+        let cases = [
+            (&[][..], (revision(".", "HEAD"), directory("."))),
+            // These directories exist, but could also be revisions.
+            (&["src"], (revision(".", "src"), directory("."))),
+            (&["src/lint"], (revision(".", "src/lint"), directory("."))),
+            (&["src", "docs"], (revision("docs", "src"), directory("docs"))),
+            (&["src/"], (revision("src/", "HEAD"), directory("src/"))),
+            (&["./src"], (revision("./src", "HEAD"), directory("./src"))),
+            (&["./src", "docs"], (directory("./src"), directory("docs"))),
+            (&["main..", "src"], (revision("src", "main"), revision("src", "HEAD"))),
+        ];
+        for (arguments, expected) in cases {
+            let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+            assert_eq!(states(&arguments).ok(), Some(expected), "{arguments:?}");
+        }
+    }
 }

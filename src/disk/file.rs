@@ -53,7 +53,7 @@ pub(super) fn read_bytes(root: &Root, real: &Path) -> Result<Vec<u8>, LoadError>
 }
 
 /// Reports a file that cannot be read, since the journal does not contain its content.
-pub(super) fn noted(read: Result<Vec<u8>, LoadError>) -> Result<Vec<u8>, LoadError> {
+pub(super) fn noted<T>(read: Result<T, LoadError>) -> Result<T, LoadError> {
     if read.is_err() {
         journal::doubt();
     }

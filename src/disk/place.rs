@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::error::{DiskError, display};
 use super::journal;
+use crate::text::is_git_name;
 
 /// Returns whether the path is a file.
 pub fn is_file(path: &Path) -> bool {
@@ -110,20 +111,9 @@ pub(super) fn is_within(target: &Path, root: &Path) -> bool {
     target.strip_prefix(root).is_ok_and(|inside| !inside.iter().any(is_git))
 }
 
-/// The characters that the file systems of macOS ignore when they compare names.
-const IGNORED: [(char, char); 4] =
-    [('\u{200c}', '\u{200f}'), ('\u{202a}', '\u{202e}'), ('\u{206a}', '\u{206f}'), ('\u{feff}', '\u{feff}')];
-
-/// Returns whether any file system treats a name as `.git`, by the rules of Git itself.
+/// Returns whether any file system treats a name as `.git`.
 pub(super) fn is_git(name: &OsStr) -> bool {
-    let name = name.to_string_lossy();
-    if !name.starts_with(['.', 'g', 'G']) && name.is_ascii() {
-        return false;
-    }
-    let is_ignored = |c: char| IGNORED.iter().any(|(first, last)| (*first..=*last).contains(&c));
-    let name: String = name.chars().filter(|c| !is_ignored(*c)).collect();
-    let name = name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
-    name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1")
+    is_git_name(&name.to_string_lossy())
 }
 
 /// Returns the full path of a file to write below the canonical `root`, after a check of every directory in the path.

@@ -8,7 +8,7 @@ use arcstr::ArcStr;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::error::{DiskError, display, missing};
-use super::file::{in_root, read_bytes, read_file, read_place, unread};
+use super::file::{in_root, noted, read_file, read_place, read_up_to, unread};
 use super::journal;
 use super::place::{is_git, refuse_leaving_link};
 use super::read_all::Reading;
@@ -163,6 +163,15 @@ struct DirectoryLoader {
 }
 
 impl DirectoryLoader {
+    /// Reads a file with `read`. Most paths contain no link, so they need no lookup: `read` refuses a link.
+    fn read<T>(&self, path: &str, read: impl Fn(&Path) -> Result<T, LoadError>) -> Result<T, LoadError> {
+        read(Path::new(path)).or_else(|_| noted(read(&self.find(path)?)))
+    }
+
+    fn bytes_at(&self, real: &Path) -> Result<Vec<u8>, LoadError> {
+        read_up_to(File::MAX_LEN, &self.root, real)
+    }
+
     fn find(&self, path: &str) -> Result<PathBuf, LoadError> {
         match self.root.find(path) {
             Place::File(real) => Ok(real),
@@ -176,16 +185,17 @@ impl DirectoryLoader {
 
 impl Loader for DirectoryLoader {
     fn load(&self, path: &str) -> Result<File, LoadError> {
-        Ok(in_root(read_file(path, &self.root, &self.find(path)?)?, self.called.as_ref()))
+        let file = File::decode(path, self.bytes(path)?)?;
+        Ok(in_root(file, self.called.as_ref()))
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        read_bytes(&self.root, &self.find(path)?)
+        self.read(path, |real| self.bytes_at(real))
     }
 
     fn size(&self, path: &str) -> Option<u64> {
-        let file = self.root.path().join(self.find(path).ok()?);
-        std::fs::symlink_metadata(file).ok().map(|metadata| metadata.len())
+        let length = self.read(path, |real| Ok(self.root.file(real)?.1.len()));
+        length.ok()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::base::finding::Finding;
 use crate::fleet::load::Loaded;
 use crate::fleet::merge::repositories::{OWN_REPOSITORY, Repositories};
 use crate::fleet::resolve::dependencies::name;
-use crate::text::{Span, is_inside, join};
+use crate::text::{Span, Tree, is_inside, join};
 use crate::yaml::Node;
 
 /// The rule id for inputs that a cluster would apply.
@@ -57,17 +57,33 @@ impl Loaded {
         findings
     }
 
-    /// Reports inputs at the path of a rendered file.
+    /// Reports inputs at the path of a rendered file, and rendered files in the directory of the layout, since the next
+    /// render would read them as templates.
     ///
     /// `folder` is the directory of fleet.yaml in the repository.
-    pub fn overwritten_inputs(&self, folder: &str, is_rendered: impl Fn(&str) -> bool) -> Vec<Finding> {
+    pub fn overwritten_inputs(&self, folder: &str, rendered: &Tree) -> Vec<Finding> {
+        let help = "move the file, or render to another directory with `-o`";
         let read = self.read(folder).into_iter();
-        let overwritten = read.filter(|input| is_rendered(&input.path)).map(|input| {
+        let overwritten = read.filter(|input| rendered.has_file(&input.path)).map(|input| {
             let message = format!("a rendered file would overwrite the input `{}`", input.path);
-            let help = "move the file, or render to another directory with `-o`";
             Finding::error(INPUT_OVERWRITTEN, input.named, message).help(help)
         });
-        overwritten.collect()
+        let mut findings: Vec<Finding> = overwritten.collect();
+        if findings.is_empty()
+            && let Some((layout, named)) = self.own_layout()
+            && let Some(layout) = join(folder, layout)
+            && let Some(first) = rendered.under(&layout).next()
+        {
+            let message = format!("`{first}` would be rendered into the layout");
+            findings.push(Finding::error(INPUT_OVERWRITTEN, named.clone(), message).help(help));
+        }
+        findings
+    }
+
+    /// Returns the directory of a layout in the repository, and its place in fleet.yaml.
+    fn own_layout(&self) -> Option<(&str, &Span)> {
+        let layout = self.layout.as_ref().filter(|layout| layout.name.starts_with("./"))?;
+        Some((&layout.name, self.root.as_ref()?.get("layout")?.span()))
     }
 
     /// Returns the paths of the inputs in the repository: fleet.yaml, the included files, and the layout.
@@ -93,11 +109,9 @@ impl Loaded {
                 None => add(path, root.get("name").unwrap_or(root).span(), None),
             }
         }
-        if let (Some(layout), Some(said)) = (&self.layout, root.get("layout"))
-            && layout.name.starts_with("./")
-        {
+        if let (Some(layout), Some((name, named))) = (&self.layout, self.own_layout()) {
             for (path, _) in layout.files.entries() {
-                add(&format!("{}/{path}", layout.name), said.span(), Some(LAYOUT));
+                add(&format!("{name}/{path}"), named, Some(LAYOUT));
             }
         }
         read

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arcstr::ArcStr;
 use rayon::prelude::*;
 
-use super::lock::LOCK;
 use super::manifest::Manifest;
+use super::output_path::refusal;
 use super::place::{Pattern, Scope, is_partial};
 use super::rendered_file::{Fault, RenderedFile, copy, make};
 use super::rule_ids::{INVALID_TEMPLATE, PATH_OUTSIDE_REPOSITORY};
@@ -21,6 +21,9 @@ use crate::text::{File, Index, Span, folder_of, normalize};
 
 /// The maximum number of rendered files. A fleet of a thousand clusters and fifty tenants has a tenth of this number.
 const MAX_FILES: usize = 500_000;
+
+/// The maximum length of all rendered files in bytes.
+const MAX_BYTES: usize = 4 << 30;
 
 /// The name of the file that is rendered last in its directory, since it lists the other files.
 const KUSTOMIZATION: &str = "kustomization.yaml";
@@ -78,6 +81,10 @@ pub(super) fn render(
         findings.push(renderer.templates.exhaustion(layout.manifest.span().clone()));
     }
     jobs.append(&mut last);
+    if jobs.iter().map(|job| job.made.text.len()).sum::<usize>() > MAX_BYTES {
+        let message = format!("the layout renders more than {} GiB", MAX_BYTES >> 30);
+        findings.push(Finding::error(INVALID_TEMPLATE, layout.manifest.span().clone(), message));
+    }
     jobs.sort_by(|a, b| (&a.path, a.scope, &a.template).cmp(&(&b.path, b.scope, &b.template)));
     jobs
 }
@@ -129,7 +136,8 @@ impl Renderer<'_> {
                 continue;
             }
             let Some(file) = self.templates.file(path) else { continue };
-            let scopes = Pattern::new(path).and_then(|pattern| Ok((pattern.scopes(self.fleet)?, pattern)));
+            let room = MAX_FILES.saturating_sub(jobs.len());
+            let scopes = Pattern::new(path).and_then(|pattern| Ok((pattern.scopes(self.fleet, room)?, pattern)));
             let (scopes, pattern) = match scopes {
                 Ok(found) => found,
                 Err(message) => {
@@ -137,12 +145,12 @@ impl Renderer<'_> {
                     continue;
                 }
             };
-            if jobs.len() + scopes.len() > MAX_FILES {
+            let Some(scopes) = scopes else {
                 let message = format!("the layout renders more than {MAX_FILES} files");
                 let finding = Finding::error(INVALID_TEMPLATE, file.first_line(), message);
                 findings.push(finding.help("split the fleet, or write one file for several tenants"));
                 return jobs;
-            }
+            };
             let template: ArcStr = path.into();
             let folders = self.folders(&template, &scopes);
             let found: Vec<Result<Job, Box<Finding>>> = scopes
@@ -198,13 +206,14 @@ impl Renderer<'_> {
             }
         };
         let path = match normalize(&written) {
-            Some(path) if is_allowed(&path) && !written.starts_with('/') => path,
-            _ => {
-                let message = format!("`{written}` is not a valid output path in the repository");
-                let finding = Finding::error(PATH_OUTSIDE_REPOSITORY, asked.clone(), message);
-                return Err(Box::new(finding.related(file.first_line(), "rendered by this template")));
-            }
+            Some(path) if !written.starts_with('/') => refusal(&path).map_or(Ok(path), Err),
+            _ => Err("it leads out of the repository".to_owned()),
         };
+        let path = path.map_err(|why| {
+            let message = format!("`{written}` is not a valid output path: {why}");
+            let finding = Finding::error(PATH_OUTSIDE_REPOSITORY, asked.clone(), message);
+            Box::new(finding.related(file.first_line(), "rendered by this template"))
+        })?;
         Ok(Job { path, scope, template: template.clone(), made: Arc::default() })
     }
 
@@ -274,7 +283,7 @@ impl Renderer<'_> {
         for (job, names) in jobs.iter().zip(&lists) {
             if self.is_verbatim(&job.template) {
                 let file = self.templates.file(&job.template);
-                copies.push(Some(file.map(|file| ArcStr::from(file.text())).unwrap_or_default()));
+                copies.push(Some(file.map(|file| file.shared_text().clone()).unwrap_or_default()));
                 continue;
             }
             copies.push(None);
@@ -299,14 +308,6 @@ impl Renderer<'_> {
         let place = line(&file, nearest_line(&file, &fault.line));
         Finding::error(INVALID_TEMPLATE, place, fault.message.clone()).related(asked, "rendered for this item")
     }
-}
-
-/// Returns whether a layout may write a path. The `.git` directory and the lock file are not allowed.
-fn is_allowed(path: &str) -> bool {
-    !path.is_empty()
-        && path != LOCK
-        && path.split('/').all(|segment| !segment.eq_ignore_ascii_case(".git"))
-        && !path.contains(|c: char| c.is_control() || c == '\\')
 }
 
 /// Returns the line of a template that probably rendered a line: the first line with equal text outside of `{{ … }}`.

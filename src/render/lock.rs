@@ -9,8 +9,9 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
+use super::output_path::refusal;
 use crate::base::finding::Finding;
-use crate::text::{File, normalize};
+use crate::text::File;
 
 /// The name of the lock file, in the root of the output directory.
 pub const LOCK: &str = ".fleetwright.lock";
@@ -57,7 +58,7 @@ impl fmt::Debug for Digest {
 pub struct Lock(BTreeMap<String, Vec<Digest>>);
 
 impl Lock {
-    /// Reads a lock file. Ignores and reports invalid lines, such as merge conflicts and paths outside of the
+    /// Reads a lock file, which is not trusted and determines the files to delete. Ignores and reports invalid lines, such as merge conflicts and paths outside of the
     /// directory.
     pub fn parse(file: &File) -> (Self, Vec<Finding>) {
         let mut lock = Self::default();
@@ -68,9 +69,10 @@ impl Lock {
             }
             let place = || file.line(number).map_or_else(|| file.first_line(), |range| file.span(range));
             match line.split_once("  ").and_then(|(hex, path)| Some((Digest::parse(hex)?, path))) {
-                Some((digest, path)) if is_inside_and_plain(path) => lock.add(path, digest),
+                Some((digest, path)) if refusal(path).is_none() => lock.list(path, digest),
                 Some((_, path)) => {
-                    let message = format!("the lock lists `{path}`, which is not a valid output path");
+                    let why = refusal(path).unwrap_or_default();
+                    let message = format!("the lock lists `{path}`, which is not a valid output path: {why}");
                     findings.push(Finding::error(INVALID_LOCK, place(), message));
                 }
                 None => {
@@ -81,7 +83,16 @@ impl Lock {
                 }
             }
         }
+        for digests in lock.0.values_mut() {
+            digests.sort_unstable();
+            digests.dedup();
+        }
         (lock, findings)
+    }
+
+    /// Adds a line of a lock file. The digests of a path are sorted later.
+    fn list(&mut self, path: &str, digest: Digest) {
+        self.0.entry(path.to_owned()).or_default().push(digest);
     }
 
     /// Adds a digest of a path.
@@ -127,11 +138,4 @@ impl fmt::Display for Lock {
         }
         Ok(())
     }
-}
-
-/// Returns whether a path is a valid output path. The lock is not trusted, and determines the files to delete.
-fn is_inside_and_plain(path: &str) -> bool {
-    let is_normal = normalize(path).as_deref() == Some(path);
-    let has_git = path.split('/').any(|segment| segment.eq_ignore_ascii_case(".git"));
-    is_normal && !has_git && !path.is_empty() && path != LOCK && !path.contains(['\\', '\0'])
 }

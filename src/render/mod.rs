@@ -4,6 +4,7 @@
 //! placeholders in a path repeat the template. This module does not depend on the names in a layout.
 
 mod change;
+mod output_path;
 mod lock;
 mod place;
 mod rule_ids;

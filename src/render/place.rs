@@ -77,7 +77,7 @@ impl Scope {
         let in_cluster = self.cluster.is_none_or(|own| own == cluster);
         let in_repository = self.repository(fleet).is_none_or(|own| own.name == there.repository.name);
         let in_environment = self.environment(fleet).is_none_or(|own| own.name == there.environment);
-        let runs = self.tenant(fleet).is_none_or(|tenant| there.tenants.contains(&tenant.name));
+        let runs = self.tenant(fleet).is_none_or(|tenant| there.runs(&tenant.name));
         in_cluster
             && in_repository
             && in_environment
@@ -151,8 +151,8 @@ impl Pattern {
         Ok(Self(pieces))
     }
 
-    /// Returns every scope of the path, in the order of the fleet.
-    pub(super) fn scopes(&self, fleet: &Fleet) -> Result<Vec<Scope>, String> {
+    /// Returns every scope of the path, in the order of the fleet, or `None` if there are more than `most` scopes.
+    pub(super) fn scopes(&self, fleet: &Fleet, most: usize) -> Result<Option<Vec<Scope>>, String> {
         let mut scopes = vec![Scope::default()];
         let mut done: Vec<Repeat> = Vec::new();
         for piece in &self.0 {
@@ -170,10 +170,10 @@ impl Pattern {
             {
                 return Err(format!("a placeholder in the path of the template requires {name} before it"));
             }
-            scopes = scopes.into_iter().flat_map(|scope| within(scope, *repeat, fleet)).collect();
+            scopes = scopes.into_iter().flat_map(|scope| within(scope, *repeat, fleet)).take(most + 1).collect();
             done.push(*repeat);
         }
-        Ok(scopes)
+        Ok((scopes.len() <= most).then_some(scopes))
     }
 
     /// Returns the path for a scope.
@@ -220,7 +220,7 @@ fn within(scope: Scope, repeat: Repeat, fleet: &Fleet) -> Vec<Scope> {
         }
         Repeat::Tenant => {
             let tenants = fleet.tenants.iter().enumerate();
-            let running = tenants.filter(|(_, tenant)| here.is_none_or(|here| here.tenants.contains(&tenant.name)));
+            let running = tenants.filter(|(_, tenant)| here.is_none_or(|here| here.runs(&tenant.name)));
             running.map(|(at, _)| Scope { tenant: Some(at), ..scope }).collect()
         }
         Repeat::Component => {

@@ -191,7 +191,7 @@ fn the_changes_of_many_objects_fit_into_a_comment() {
     many_objects(&folder.path().join("after"), "two");
     let mut diff = std::process::Command::new(env!("CARGO_BIN_EXE_fleetwright"));
     let done =
-        diff.current_dir(folder.path()).args(["diff", "before", "after", "--format", "markdown"]).output().unwrap();
+        diff.current_dir(folder.path()).args(["diff", "./before", "./after", "--format", "markdown"]).output().unwrap();
     let comment = String::from_utf8(done.stdout).unwrap();
     assert!(comment.chars().count() <= 65_536, "{}", comment.len());
     assert!(comment.contains("`ConfigMap x/a-wide` changed") && comment.contains("  - … and 980 more\n"), "{comment}");

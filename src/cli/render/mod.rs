@@ -137,8 +137,7 @@ fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Opti
     // Inputs outside of the output directory can be neither synced nor overwritten.
     if let Some(folder) = disk::relative(or_current(Path::new(&source.folder)), or_current(output)) {
         findings.extend(loaded.synced_inputs(&folder));
-        let is_rendered = |path: &str| rendered.as_ref().is_some_and(|rendered| rendered.tree.has_file(path));
-        findings.extend(loaded.overwritten_inputs(&folder, is_rendered));
+        findings.extend(rendered.iter().flat_map(|rendered| loaded.overwritten_inputs(&folder, &rendered.tree)));
     }
     if let Some((draft, layout)) = loaded.draft.as_ref().zip(loaded.layout.as_ref()) {
         findings.extend(render::conflicts(draft, layout, &findings));

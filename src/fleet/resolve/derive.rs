@@ -386,6 +386,7 @@ fn resolve_cluster(
         branch,
         root: None,
         flux,
+        tenant_names: tenants.iter().map(|name| (name.clone(), ())).collect(),
         tenants,
         without_components,
         overrides,

@@ -116,6 +116,9 @@ pub struct Cluster {
     pub flux: Flux,
     /// The names of the tenants that run on the cluster, in the order of the fleet.
     pub tenants: Vec<String>,
+    /// The names in `tenants`.
+    #[serde(skip)]
+    pub tenant_names: Index<String, ()>,
     /// The components that do not run on the cluster, although their tenants do.
     pub without_components: Vec<ComponentName>,
     /// The overrides of the tenants' sources on the cluster.
@@ -131,6 +134,13 @@ pub struct Cluster {
     /// The span of `name`.
     #[serde(skip)]
     pub span: Span,
+}
+
+impl Cluster {
+    /// Returns whether a tenant runs on the cluster.
+    pub fn runs(&self, tenant: &str) -> bool {
+        self.tenant_names.contains(tenant)
+    }
 }
 
 /// The name of a component, with its tenant.

@@ -417,7 +417,7 @@ fn a_diff_of_a_large_file() {
         let object = |at| format!("---\n{}", config_map(&format!("x{at}"), &format!("{{a: \"{value}\"}}")));
         repository.write(&format!("{folder}/clusters/a/o.yaml"), &many(4_000, object));
     }
-    let answer = bounded(&repository, &["diff", "before", "after"]);
+    let answer = bounded(&repository, &["diff", "./before", "./after"]);
     assert!(answer.code == 0 && answer.out.contains("objects: 4000 changed"), "{}", answer.text());
 }
 

@@ -41,7 +41,7 @@ fn changes_of_an_applier_with_a_long_name() {
         repository.write(&format!("{folder}/apps/o.yaml"), &objects);
     }
     for format in ["text", "json", "markdown", "html"] {
-        let answer = bounded(&repository, &["diff", "before", "after", "--format", format]);
+        let answer = bounded(&repository, &["diff", "./before", "./after", "--format", format]);
         let is_counted = match format {
             "json" => !answer.out.contains("\"notListed\": 0"),
             "markdown" => answer.out.contains("more; `fleetwright diff` prints all of them"),
