@@ -22,7 +22,7 @@ use crate::yaml::{Style, Value};
 /// The message for a repository without clusters.
 pub(super) const NO_CLUSTER: &str = "no cluster was found: there is no FluxInstance with `spec.sync`, no `gotk-sync.yaml`, \
     no Kustomization that applies its own directory, no Kustomization beside its source, and no directory below \
-    `clusters/` with Kustomizations that nothing applies";
+    `clusters/` with Kustomizations or HelmReleases that nothing applies";
 
 /// The advice to declare a cluster.
 pub(super) const DECLARE: &str = "declare a cluster with `clusters.NAME.root` in .fleetwright.yaml";

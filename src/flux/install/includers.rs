@@ -55,6 +55,13 @@ impl Includers {
         self.folders.get(folder) == Some(&false)
     }
 
+    /// The directories with kustomizations that Flux can build on their own, and that no other kustomization includes.
+    pub(super) fn buildable_tops(&self) -> impl Iterator<Item = &str> {
+        let tops =
+            self.folders.iter().filter(|(folder, is_component)| !**is_component && !self.by_path.contains_key(*folder));
+        tops.map(|(folder, _)| folder.as_str())
+    }
+
     /// Returns whether the kustomization of a directory is a Component.
     pub(crate) fn is_component(&self, folder: &str) -> bool {
         self.folders.get(folder) == Some(&true)

@@ -36,7 +36,7 @@ pub(super) fn sources(files: &Files, builder: &Builder, settings: &Settings, roo
         if let Some(source) = root.source() {
             sources.add_own(source, prefix);
         }
-        for (source, prefix) in &root.former_sources {
+        for (source, prefix) in &root.further_sources {
             sources.add_own(source, prefix);
         }
     }

@@ -54,6 +54,11 @@ impl Exclusions {
         Self(Ignore::of_tree(tree, None))
     }
 
+    /// The exclusions of the field `spec.ignore` of a source.
+    pub(crate) fn of_source(ignore: &str) -> Self {
+        Self(Ignore { patterns: read(ignore, "").collect() })
+    }
+
     /// The exclusions of the `.gitignore` files of a tree.
     pub fn of_git(tree: &Tree) -> Self {
         Self(Ignore { patterns: patterns(tree, GIT_FILE) })

@@ -155,6 +155,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
             found.unchecked("the decryption of encrypted objects that a user applies with the root");
             continue;
         }
+        let evidence = &view.receiver.cluster.evidence;
+        if evidence.is_assumed && evidence.is_generated && applier.is_of_bootstrap() {
+            found.unchecked("the decryption of encrypted objects by a Kustomization that no file contains");
+            continue;
+        }
         let message = if is_encrypted_value(object.name()) {
             format!("{} contains an encrypted object, and does not decrypt it", applier.reference)
         } else {

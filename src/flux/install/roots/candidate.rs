@@ -1,6 +1,9 @@
 //! Candidates for roots.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::names::CLUSTERS;
+use super::repository::{address, revision};
 use crate::base::finding::Finding;
 use crate::flux::object::kustomization_path::{below, clamp};
 use crate::kube::Object;
@@ -44,12 +47,15 @@ pub(super) struct RootCandidate {
     pub(super) name: Option<Name>,
     /// Whether the root keeps its source although a patch of the cluster's directory replaces it.
     pub(super) keeps_source: bool,
-    /// The sources of the bootstraps that a FluxInstance replaces, each with the directory of the tree that is its root.
-    pub(super) former_sources: Vec<(Object, String)>,
+    /// Further sources of the tree, each with the directory of the tree that is its root: the sources of the bootstraps that a
+    /// FluxInstance replaces, and sources that exclude the synced directory.
+    pub(super) further_sources: Vec<(Object, String)>,
     /// Whether the bootstrap has several Kustomizations, so that the synced path does not identify the cluster.
     pub(super) has_parts: bool,
-    /// Whether the bootstrap may sync another directory of the cluster.
+    /// Whether the bootstrap may sync another directory of the cluster, or it is not certain that Flux applies the directory.
     pub(super) has_alternatives: bool,
+    /// Whether the bootstrap syncs another revision than the tree, which may contain further directories.
+    pub(super) is_of_other_revision: bool,
 }
 
 impl RootCandidate {
@@ -65,9 +71,10 @@ impl RootCandidate {
             prefix: None,
             name: None,
             keeps_source: false,
-            former_sources: Vec::new(),
+            further_sources: Vec::new(),
             has_parts: false,
             has_alternatives: false,
+            is_of_other_revision: false,
         }
     }
 
@@ -134,6 +141,30 @@ pub(super) fn prefix(tree: &Tree, file: &str, path: &str) -> Option<String> {
     let own = folders().find(|prefix| is_inside(file, &below(prefix, path)));
     let own = own.or_else(|| folders().find(|prefix| tree.has_folder(&below(prefix, path))));
     own.map(ToString::to_string)
+}
+
+/// Sets the root of the source of each `gotk-sync.yaml` whose path exists below a directory only, if another cluster syncs
+/// itself from the tree, and both have the same repository: the directory is not a separate repository, so the path is
+/// missing.
+pub(super) fn correct_prefixes(tree: &Tree, candidates: &mut [RootCandidate]) {
+    let syncs = || candidates.iter().filter(|one| one.kind == CandidateKind::Sync && one.prefix.is_none());
+    let contains_itself = |one: &&RootCandidate| {
+        one.prefix(tree).as_deref() == Some("")
+            && one.synced(tree).is_some_and(|folder| !folder.is_empty() && is_inside(one.file.path(), &folder))
+    };
+    let mut of_tree: BTreeMap<String, BTreeSet<Vec<(String, String)>>> = BTreeMap::new();
+    for one in syncs().filter(contains_itself) {
+        if let Some(address) = address(&one.objects) {
+            of_tree.entry(address).or_default().insert(revision(&one.objects));
+        }
+    }
+    for one in candidates.iter_mut().filter(|one| one.kind == CandidateKind::Sync && one.prefix.is_none()) {
+        let Some(revisions) = address(&one.objects).and_then(|address| of_tree.get(&address)) else { continue };
+        if one.prefix(tree).is_some_and(|prefix| !prefix.is_empty()) {
+            one.prefix = Some(String::new());
+            one.is_of_other_revision = !revisions.contains(&revision(&one.objects));
+        }
+    }
 }
 
 /// The parent directory of a cluster below which most paths exist, and the number of these paths. If several

@@ -15,6 +15,7 @@ use crate::flux::install::includers::Includers;
 use crate::flux::object::kinds::{is_kustomization, is_source};
 use crate::flux::object::kustomization_path::{below, clamp};
 use crate::flux::object::synthetic_node::text;
+use crate::flux::source::Exclusions;
 use crate::flux::source::reference::SourceRef;
 use crate::kube::groups::SYNC_FILE;
 use crate::kube::{Object, groups};
@@ -73,6 +74,33 @@ pub(super) fn cluster_folders(
     found.retain(|folder| !coverage.overlaps(folder) && !coverage.enters(folder));
     let found: BTreeSet<String> = found.into_iter().map(|folder| synced_part(folder, &units, coverage)).collect();
     found.iter().map(|folder| candidate(builder, includers, folder, &units, coverage)).collect()
+}
+
+/// Candidates for the directories directly below `clusters` whose kustomizations contain HelmReleases, but no Kustomizations, and
+/// that no object applies and no other kustomization includes. Another platform configures Flux, or another program
+/// applies the directories, so that the clusters are not certain.
+pub(super) fn folders_of_releases(
+    builder: &Builder,
+    includers: &Includers,
+    coverage: &Coverage<'_>,
+) -> Vec<RootCandidate> {
+    let units: BTreeSet<&str> = coverage.syncs.iter().flat_map(|sync| &sync.units).map(String::as_str).collect();
+    let has_sync = |folder: &str| units.range(folder..).next().is_some_and(|unit| is_inside(unit, folder));
+    let is_part = |name: &str| names::is_part(name) || is_placeholder(name);
+    let folders = includers.buildable_tops().filter(|folder| {
+        is_cluster(folder)
+            && !folder.split('/').any(is_part)
+            && !is_former(folder)
+            && !is_set_aside(folder, is_cluster)
+            && !has_sync(folder)
+            && !coverage.overlaps(folder)
+            && !coverage.covers(folder)
+            && !coverage.enters(folder)
+    });
+    let is_release = |object: &Object| object.is(groups::HELM, "HelmRelease");
+    let found = folders.filter(|folder| builder.build(folder).objects.iter().any(is_release));
+    let candidate = |folder| candidate(builder, includers, folder, &BTreeMap::new(), coverage);
+    found.map(|folder| RootCandidate { has_alternatives: true, ..candidate(folder) }).collect()
 }
 
 /// Returns whether a directory is in `clusters`, where the directory of a cluster may have any name.
@@ -236,7 +264,7 @@ fn candidate(
         }
     }
     let tree = builder.files().tree();
-    let (source, prefix) = own_source(tree, folder, &objects, &coverage.other_sources(folder));
+    let OwnSource { source, prefix, of_parts } = own_source(tree, folder, &objects, &coverage.other_sources(folder));
     let path = folder.get(prefix.len()..).unwrap_or_default().trim_start_matches('/').to_string();
     // The file that `flux bootstrap` will write.
     let cluster = folder.strip_suffix(groups::FLUX_NAMESPACE).map_or(folder, |above| above.trim_end_matches('/'));
@@ -256,7 +284,13 @@ fn candidate(
     let name = names.into_iter().find(|name| !is_taken(name)).unwrap_or("bootstrap");
     let objects = sync_of(&source, name, &text(&format!("./{path}"), &place), &place);
     let found = RootCandidate::new(CandidateKind::Folder, &file, objects, &path);
-    RootCandidate { home: folder.to_string(), prefix: Some(prefix), has_alternatives, ..found }
+    RootCandidate {
+        home: folder.to_string(),
+        prefix: Some(prefix),
+        has_alternatives,
+        further_sources: of_parts,
+        ..found
+    }
 }
 
 /// The objects in the files of a directory.
@@ -272,10 +306,18 @@ fn sources_in(builder: &Builder, folder: &str) -> Vec<Object> {
     files.flat_map(|parsed| objects(&parsed).filter(is_source).collect::<Vec<_>>()).collect()
 }
 
-/// The source that is the repository itself, among the sources of Kustomizations, and the directory that is the root of
-/// this source. Usually no file defines this source yet, since `flux bootstrap` will create it. `others` are the sources of
-/// other repositories.
-fn own_source(tree: &Tree, folder: &str, objects: &[Object], others: &BTreeSet<SourceRef>) -> (SourceRef, String) {
+/// The source of a directory that is the repository itself.
+struct OwnSource {
+    source: SourceRef,
+    /// The directory of the tree that is the root of the source.
+    prefix: String,
+    /// The sources of the repository that exclude the directory, each with the directory of the tree that is its root.
+    of_parts: Vec<(Object, String)>,
+}
+
+/// The source that is the repository itself, among the sources of Kustomizations. Usually no file defines this source yet,
+/// since `flux bootstrap` will create it. `others` are the sources of other repositories.
+fn own_source(tree: &Tree, folder: &str, objects: &[Object], others: &BTreeSet<SourceRef>) -> OwnSource {
     let sources = objects.iter().filter(|object| is_source(object));
     let defined: BTreeSet<(&str, &str)> = sources.map(|source| (source.kind(), source.name())).collect();
     // The paths of the Kustomizations of each source.
@@ -290,6 +332,7 @@ fn own_source(tree: &Tree, folder: &str, objects: &[Object], others: &BTreeSet<S
         let paths = used.entry(source).or_default();
         paths.extend(Some(clamp(path)).filter(|path| !path.is_empty() && !path.contains('$')));
     }
+    let mut of_parts = Vec::new();
     let rated = used.into_iter().filter_map(|(source, paths)| {
         let (prefix, count) = best_prefix(tree, folder, &paths);
         let is_defined = defined.contains(&(&*source.kind, &*source.name));
@@ -297,11 +340,25 @@ fn own_source(tree: &Tree, folder: &str, objects: &[Object], others: &BTreeSet<S
         // A defined source is the repository if all paths exist. The address of the source is ignored, since the
         // repository may have moved.
         let is_own = if is_defined { count > 0 && count == paths.len() } else { count > 0 || is_bootstrap };
+        let is_defining = |object: &&Object| object.kind() == &*source.kind && object.name() == &*source.name;
+        let definition = objects.iter().filter(|object| is_source(object)).find(is_defining);
+        if let Some(definition) = definition.filter(|object| is_own && excludes(tree, object, &prefix, folder)) {
+            of_parts.push((definition.clone(), prefix));
+            return None;
+        }
         is_own.then_some(((!is_defined, count, is_bootstrap), source, prefix))
     });
     let best = rated.max_by_key(|(rate, ..)| *rate);
-    best.map_or_else(
+    let (source, prefix) = best.map_or_else(
         || (bootstrap_source(groups::FLUX_NAMESPACE), String::new()),
         |(_, source, prefix)| (source, prefix),
-    )
+    );
+    OwnSource { source, prefix, of_parts }
+}
+
+/// Returns whether a source excludes all files of a directory, so that it cannot be the source of this directory.
+fn excludes(tree: &Tree, source: &Object, prefix: &str, folder: &str) -> bool {
+    let Some(exclusions) = source.text_at(&["spec", "ignore"]).map(Exclusions::of_source) else { return false };
+    let in_source = |path: &'_ str| path.get(prefix.len()..).unwrap_or_default().trim_start_matches('/').to_owned();
+    tree.under(folder).all(|path| exclusions.contain(&in_source(path)))
 }

@@ -9,7 +9,8 @@ pub struct RootEvidence {
     /// applies the directory by hand, or the root already syncs the repository that replaces the tree.
     pub is_assumed: bool,
     /// Whether the tree contains the synced directory, but the source has the name of another repository than the other
-    /// roots. That repository may contain further directories.
+    /// roots, or the tree does not contain it, but the source is another branch than that of the other roots. That repository or
+    /// branch may contain further directories.
     pub may_have_more_files: bool,
     /// Whether no object of the repository bootstraps any cluster. Another repository may then apply objects to the
     /// cluster too.

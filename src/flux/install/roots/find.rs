@@ -5,8 +5,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::applied_by_hand::{applied_by_hand, applied_by_hand_in, of_clusters, of_terraform, with_source_of_cli};
-use super::candidate::{CandidateKind, RootCandidate, base_of};
-use super::cluster_folders::cluster_folders;
+use super::candidate::{CandidateKind, RootCandidate, base_of, correct_prefixes};
+use super::cluster_folders::{cluster_folders, folders_of_releases};
 use super::coverage::{Coverage, WrittenSync, contains_itself, source_of};
 use super::declared::declare;
 use super::evidence::RootEvidence;
@@ -15,7 +15,7 @@ use super::names::{ONLY, is_only_generic, names};
 use super::namespaces::set_namespaces;
 use super::of_charts::remove_of_charts;
 use super::overlaps::{Overlap, is_moved, remove_copies, remove_left_over, remove_overlaps, remove_unused};
-use super::parts::join_parts;
+use super::parts::{add_sources_by_hand, join_parts};
 use super::repository::{most_common, repository};
 use super::root::{Root, is_of, synced_source};
 use super::self_applied::self_applied;
@@ -61,6 +61,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let mut copied = remove_copies(tree, &mut candidates);
     copied.extend(candidates.iter().filter(|one| is_moved(tree, one)).map(|one| one.home.clone()));
     remove_unused(tree, &coverage, &mut candidates);
+    correct_prefixes(tree, &mut candidates);
     let of_charts = remove_of_charts(builder, &mut candidates);
     declare(tree, &coverage, declared, &mut candidates);
     let prepared = remove_parked(builder, &includers, &mut coverage, &mut candidates);
@@ -93,8 +94,16 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
             candidates.extend(of_terraform(builder));
         }
     }
+    coverage.add(tree, candidates.iter());
+    let others: Vec<String> = candidates.iter().map(|one| &one.home).chain(&copied).cloned().collect();
+    let is_other = |folder: &RootCandidate| {
+        let overlaps = overlaps.iter().map(|one| &one.folder);
+        others.iter().chain(overlaps).any(|other| is_inside(other, &folder.home))
+    };
+    candidates.extend(folders_of_releases(builder, &includers, &coverage).into_iter().filter(|one| !is_other(one)));
     candidates.extend(of_sets);
     join_parts(tree, &coverage, &mut candidates);
+    add_sources_by_hand(builder, &includers, &coverage, &mut candidates);
     let own = own_repositories(tree, &coverage, &candidates);
     let mut roots = settle(tree, &coverage, candidates, &own);
     mark_former(&mut roots, tree, &coverage, declared);
@@ -202,7 +211,7 @@ fn mark_others(roots: &mut [Root], declared: &BTreeSet<Name>, own: &[String]) {
         let is_unusual = !declared.contains(&root.name) && name.as_deref().is_some_and(|name| name != usual);
         let contains_itself = name.as_ref().is_some_and(|name| own.contains(name));
         root.syncs_other = is_unusual && !contains_itself;
-        root.evidence.may_have_more_files = is_unusual && contains_itself;
+        root.evidence.may_have_more_files |= is_unusual && contains_itself;
         root.is_own &= !is_unusual;
     }
 }
@@ -316,13 +325,13 @@ fn settle(tree: &Tree, coverage: &Coverage<'_>, mut candidates: Vec<RootCandidat
                     || (candidate.kind == CandidateKind::ByHand && base_of(&candidate.home).is_none())
                     || (has_bootstrap && candidate.kind == CandidateKind::Folder)
                     || synced.as_ref().is_some_and(|folder| is_excluded(&candidate, folder)),
-                may_have_more_files: false,
+                may_have_more_files: candidate.is_of_other_revision,
                 lacks_bootstrap: !has_bootstrap,
                 is_generated: candidate.kind == CandidateKind::Folder,
                 is_to_come: candidate.kind == CandidateKind::ToCome,
             },
             keeps_source: candidate.keeps_source,
-            former_sources: candidate.former_sources,
+            further_sources: candidate.further_sources,
             is_own: path_exists || candidate.kind == CandidateKind::Declared,
             syncs_other: false,
             name: candidate.name.unwrap_or_else(|| name.into()),

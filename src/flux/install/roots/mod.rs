@@ -6,6 +6,7 @@
 //! - the `gotk-sync.yaml` of `flux bootstrap`
 //! - a Kustomization that applies its own directory
 //! - a directory of Kustomizations that no object applies
+//! - a directory of HelmReleases directly below `clusters` that no object applies
 //! - a directory that Terraform passes to Flux, if there is no other root
 //!
 //! A cluster may have several roots, such as those of a second Flux in another namespace.

@@ -87,7 +87,7 @@ pub(super) fn remove_unused(tree: &Tree, coverage: &Coverage<'_>, candidates: &m
     });
     let keep: Vec<bool> = keep.collect();
     for (at, source, prefix) in formers {
-        candidates[at].former_sources.push((source, prefix));
+        candidates[at].further_sources.push((source, prefix));
     }
     let mut keep = keep.into_iter();
     candidates.retain(|_| keep.next() == Some(true));

@@ -5,9 +5,16 @@ use super::coverage::{Coverage, WrittenSync};
 use super::overlaps::is_beside;
 use super::repository::repository;
 use super::root::{is_of, synced_source};
-use crate::flux::object::kinds::is_source;
+use super::self_applied::path_of;
+use crate::base::set_aside::is_set_aside;
+use crate::flux::install::includers::Includers;
+use crate::flux::object::kinds::{is_kustomization, is_source};
 use crate::kube::{Object, ObjectId, groups};
+use crate::kustomize::Builder;
 use crate::text::{Tree, folder_of, is_inside};
+
+/// The maximum number of Kustomizations that users apply by hand to each cluster.
+const MAX_BY_HAND: usize = 16;
 
 /// Adds the objects of each further root of a cluster to the bootstrap of its first root.
 pub(super) fn join_parts(tree: &Tree, coverage: &Coverage<'_>, candidates: &mut Vec<RootCandidate>) {
@@ -29,6 +36,36 @@ pub(super) fn join_parts(tree: &Tree, coverage: &Coverage<'_>, candidates: &mut 
         let objects: Vec<Object> = part.objects.into_iter().filter(is_new).collect();
         first.objects.splice(0..0, objects);
         first.findings.extend(part.findings);
+    }
+}
+
+/// Adds the Kustomizations that a user applies by hand, beside the kustomization of a directory that contains their source, but
+/// no Kustomizations. Such a directory is not a cluster: the user applies its Kustomization to each cluster.
+pub(super) fn add_sources_by_hand(
+    builder: &Builder,
+    includers: &Includers,
+    coverage: &Coverage<'_>,
+    candidates: &mut [RootCandidate],
+) {
+    let by_hand = coverage.syncs.iter().filter(|sync| sync.is_loose && !sync.is_of_other).filter_map(|sync| {
+        let folder = path_of(&sync.object)?;
+        let is_beside = folder_of(&sync.file) == folder && includers.is_buildable(&folder);
+        let is_free = !coverage.overlaps(&folder) && !coverage.covers_with_other(&folder, &sync.object);
+        if !is_beside || !is_free || includers.reaches(&folder, &sync.file) || is_set_aside(&folder, |_| false) {
+            return None;
+        }
+        let objects = builder.build(&folder).objects;
+        let source = objects.iter().find(|object| is_source(object) && is_of(&sync.object, object))?;
+        (!objects.iter().any(is_kustomization)).then(|| (source.clone(), sync.object.clone()))
+    });
+    let by_hand: Vec<(Object, Object)> = by_hand.take(MAX_BY_HAND).collect();
+    for candidate in candidates {
+        for (source, sync) in &by_hand {
+            candidate.further_sources.push((source.clone(), String::new()));
+            let is_known = candidate.objects.iter().any(|object| ObjectId::of(object) == ObjectId::of(source));
+            let added = Some(source).filter(|_| !is_known).into_iter().chain([sync]).cloned();
+            candidate.objects.splice(0..0, added);
+        }
     }
 }
 

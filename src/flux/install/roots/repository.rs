@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::address::Address;
 use crate::flux::object::kinds::is_source;
 use crate::kube::{Object, groups};
+use crate::yaml::Node;
 
 /// The name of the Git repository that the objects of a bootstrap sync, without its owner and host. Forks and mirrors
 /// have the same name.
@@ -25,6 +26,14 @@ pub(super) fn address(objects: &[Object]) -> Option<String> {
     };
     let url = url.filter(|url| !url.is_empty() && !url.contains(['$', '{', '<']))?;
     Some(Address::new(url).key().to_ascii_lowercase())
+}
+
+/// The fields of the revision that the source of a bootstrap selects, such as its branch.
+pub(super) fn revision(objects: &[Object]) -> Vec<(String, String)> {
+    let source = objects.iter().find(|object| is_source(object) && object.kind() == "GitRepository");
+    let fields = source.and_then(|source| source.node.at_keys(&["spec", "ref"])).map_or(&[][..], Node::entries);
+    let texts = fields.iter().map(|field| (field.key.to_string(), field.node.text().unwrap_or_default().to_owned()));
+    texts.collect()
 }
 
 /// The name of more than half of the repositories; `None` if no name is so frequent.

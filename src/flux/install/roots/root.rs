@@ -32,8 +32,9 @@ pub(crate) struct Root {
     pub(crate) evidence: RootEvidence,
     /// Whether the root keeps its source although a patch of the cluster's directory replaces it.
     pub(crate) keeps_source: bool,
-    /// The sources of the bootstraps that a FluxInstance replaces, each with the directory of the tree that is its root.
-    pub(crate) former_sources: Vec<(Object, String)>,
+    /// Further sources of the tree, each with the directory of the tree that is its root: the sources of the bootstraps that a
+    /// FluxInstance replaces, and sources that exclude the synced directory.
+    pub(crate) further_sources: Vec<(Object, String)>,
     /// Whether the source is certainly the repository: the path exists and the other roots sync the same repository, or
     /// the configuration declares the root.
     pub(crate) is_own: bool,
