@@ -212,6 +212,8 @@ pub struct Cause {
     pub follows: Option<Follows>,
     /// Whether the finding keeps the related places of all findings at its position, not only of the first finding.
     pub keeps_related: bool,
+    /// Whether the joint finding counts the different messages, not the places.
+    pub counts_messages: bool,
 }
 
 /// The finding from which another finding follows.
@@ -314,8 +316,23 @@ impl Finding {
     #[must_use]
     pub fn caused_by(mut self, key: impl Into<String>, before: impl Into<String>, after: impl Into<String>) -> Self {
         let summary = [before.into(), after.into()];
-        self.cause =
-            Some(Box::new(Cause { key: key.into(), summary, help: None, follows: None, keeps_related: false }));
+        self.cause = Some(Box::new(Cause {
+            key: key.into(),
+            summary,
+            help: None,
+            follows: None,
+            keeps_related: false,
+            counts_messages: false,
+        }));
+        self
+    }
+
+    /// Counts the different messages in the joint finding: several builds may have the same fault.
+    #[must_use]
+    pub fn counting_messages(mut self) -> Self {
+        if let Some(cause) = &mut self.cause {
+            cause.counts_messages = true;
+        }
         self
     }
 

@@ -173,20 +173,21 @@ fn group_key(finding: &Finding) -> Option<GroupKey> {
 /// Groups sorted findings into one finding for each cause, with the places and the clusters of all its findings.
 ///
 /// Findings of one rule without a cause form a group if they are at the same position and differ only in their object.
-/// Findings with a cause of their own form a group if they are at the same position and differ only in their namespace,
-/// since several namespaces use one file.
+/// The findings of several causes form a group if they are at the same position and differ only in their objects and their
+/// namespaces, since several namespaces use one file.
 pub fn group(findings: Vec<Finding>) -> Vec<Finding> {
     let groups = groups_by(findings.into_iter().map(|finding| (group_key(&finding), finding, Vec::new())));
     let keyed = groups.into_iter().map(|(finding, others)| {
-        let key = if others.is_empty() { namespace_key(&finding) } else { None };
+        let is_at_one_place = others.iter().all(|other| other.at.span == finding.at.span);
+        let key = if is_at_one_place { namespace_key(&finding) } else { None };
         (key, finding, others)
     });
     let groups = groups_by(keyed.collect::<Vec<_>>().into_iter());
     let join = |(mut first, others): Group| match others.first() {
         None => first,
-        Some(other) => {
+        Some(_) => {
             // The causes differ, so that the line is the cause of the group.
-            let is_of_line = cause_key(other) != cause_key(&first);
+            let is_of_line = others.iter().any(|other| cause_key(other) != cause_key(&first));
             if is_of_line {
                 first.cause = None;
                 let namespace =
@@ -224,7 +225,10 @@ fn groups_by(findings: impl Iterator<Item = (Option<GroupKey>, Finding, Vec<Find
     for (key, finding, others) in findings {
         let at = key.map_or(groups.len(), |key| *first.entry_or(key, || groups.len()));
         match groups.get_mut(at) {
-            Some((_, known)) => known.push(finding),
+            Some((_, known)) => {
+                known.push(finding);
+                known.extend(others);
+            }
             None => groups.push((finding, others)),
         }
     }
@@ -235,11 +239,13 @@ fn cause_key(finding: &Finding) -> Option<&str> {
     finding.cause.as_ref().map(|cause| cause.key.as_str())
 }
 
-/// Returns the key of a finding for findings that differ only in the namespace of their object.
+/// Returns the key of a finding for findings that differ only in their object and its namespace.
 fn namespace_key(finding: &Finding) -> Option<GroupKey> {
     finding.cause.as_ref()?;
-    let namespace = finding.object.as_ref()?.namespace.as_ref()?;
-    let message = finding.message.replace(&format!("`{namespace}/"), "`/").replace(&format!("`{namespace}`"), "``");
+    let object = finding.object.as_ref()?;
+    let namespace = object.namespace.as_ref()?;
+    let message = finding.message.replace(&object.to_string(), "");
+    let message = message.replace(&format!("`{namespace}/"), "`/").replace(&format!("`{namespace}`"), "``");
     Some(line_key(finding, message))
 }
 
@@ -268,9 +274,16 @@ fn joined(mut finding: Finding, mut others: Vec<Finding>) -> Finding {
             return finding;
         }
     }
-    let count = others.len() + 1;
     let own = finding.message.clone();
+    let count = match &finding.cause {
+        Some(cause) if cause.counts_messages => {
+            let messages = others.iter().map(|other| &*other.message).chain([&*own]);
+            messages.collect::<BTreeSet<&str>>().len()
+        }
+        _ => others.len() + 1,
+    };
     finding.message = match &finding.cause {
+        Some(_) if count == 1 => own.clone(),
         Some(cause) => {
             let [before, after] = &cause.summary;
             format!("{before}{count}{after}")
@@ -288,7 +301,8 @@ fn joined(mut finding: Finding, mut others: Vec<Finding>) -> Finding {
         finding.at.message = own;
     }
     let keeps_related = finding.cause.as_ref().is_some_and(|cause| cause.keeps_related);
-    let mut places: Vec<Label> = Vec::with_capacity(others.len());
+    let number = others.len();
+    let mut places: Vec<Label> = Vec::with_capacity(number);
     let mut further: Vec<Label> = Vec::new();
     let mut fixes: Vec<Fix> = finding.fix.take().into_iter().map(|fix| *fix).collect();
     for other in others {
@@ -315,7 +329,7 @@ fn joined(mut finding: Finding, mut others: Vec<Finding>) -> Finding {
     finding.fix = Fix::join(fixes).map(Box::new);
     let omitted = places.len().saturating_sub(MAX_PLACES);
     places.truncate(MAX_PLACES);
-    finding.others = Some(Box::new(Others { places, omitted, count: count - 1 }));
+    finding.others = Some(Box::new(Others { places, omitted, count: number }));
     finding
 }
 

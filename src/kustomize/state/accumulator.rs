@@ -338,7 +338,7 @@ impl Accumulator {
             // A copied base has many objects with the names of the original.
             let place = format!("{}:{}", item.span().file().path(), item.span().range().start);
             let summary = format!(" objects of `{}` are duplicates in this build", item.text().unwrap_or_default());
-            self.fail(finding.caused_by(place, "", summary));
+            self.fail(finding.caused_by(place, "", summary).counting_messages());
             return;
         }
         self.resources.list.push(resource);

@@ -15,7 +15,7 @@ use super::invalid_documents::remove_in_invalid;
 use super::missing_changes::MissingChanges;
 use super::newer_kustomize::lower_newer_failures;
 use super::objects::{check_objects, check_unreached};
-use super::one_place::join_at_one_place;
+use super::one_place::{join_at_one_place, join_severities};
 use super::options::{ABOUT_EXCEPTIONS, Options};
 use super::remote::RemoteAppliers;
 use super::settings::{TurnedOff, apply_levels};
@@ -206,6 +206,7 @@ fn find<T: Send>(
     join_at_one_place(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions, options.today);
     let mut accepted: Vec<Finding> = findings.extract_if(.., |finding| exceptions.accept(finding)).collect();
+    join_severities(&mut findings);
     findings.retain(|finding| options.reports(finding.rule));
     let mut faults = exceptions.faults(options, |rule| options.runs(rule) && !ABOUT_EXCEPTIONS.contains(&rule));
     faults.extend(options.faults.iter().cloned());

@@ -8,6 +8,7 @@ mod cron;
 mod workloads;
 
 use std::cell::LazyCell;
+use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, ApplyMode};
@@ -16,6 +17,7 @@ use crate::lint::facts::distinct::memory_address;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
+use crate::text::Span;
 use fault::Fault;
 
 declare! {
@@ -141,6 +143,9 @@ const KINDS: [(&str, &str, Checks); 20] = [
     ("", "ReplicationController", pods::pod),
 ];
 
+/// The maximum number of further places with the same fault that a finding shows.
+const MAX_PLACES: usize = 8;
+
 fn check(view: &View<'_>, found: &mut Findings) {
     // An object that no cluster receives may be a patch or a template.
     if !view.is_whole() {
@@ -158,13 +163,27 @@ fn check(view: &View<'_>, found: &mut Findings) {
             let is_doubtful = applied.by.is_suspended() || view.may_be_of_chart(&applied);
             let severity = if is_doubtful { Severity::Warning } else { Severity::Error };
             let reference = applied.object.reference();
+            // An object may have the same value in several fields, such as the host of an Ingress.
+            let mut places: BTreeMap<(String, String), Vec<Span>> = BTreeMap::new();
             for Fault { at, message, remedy } in faults.drain(..) {
-                let label = Label::new(applied.by.place(&at), "the API server rejects this");
+                places.entry((message, remedy)).or_default().push(applied.by.place(&at));
+            }
+            for ((message, remedy), mut places) in places {
+                places.sort_by(|a, b| a.order().cmp(&b.order()));
+                let Some((first, others)) = places.split_first() else { continue };
+                let label = Label::new(first.clone(), "the API server rejects this");
                 let help = format!(
                     "{remedy}; the API server rejects the object, and Flux applies nothing of its Kustomization"
                 );
                 let finding = Finding::error(RULE.id, label, format!("{reference} {message}"));
-                found.push(Finding { severity, ..finding }.help(help).about(reference.clone()));
+                let mut finding = Finding { severity, ..finding }.help(help).about(reference.clone());
+                if !others.is_empty() {
+                    finding = finding.with_faults(places.iter().map(|place| (place.clone(), message.clone())));
+                }
+                for other in others.iter().filter(|other| *other != first).take(MAX_PLACES) {
+                    finding = finding.related(other.clone(), "also here");
+                }
+                found.push(finding);
             }
         }
     }

@@ -1,3 +1,4 @@
+mod changed_name;
 mod kinds;
 mod meant_kind;
 mod mismatches;
@@ -18,6 +19,7 @@ use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::{Node, Style, Value, fix};
+use changed_name::invalid_part;
 use kinds::{Kind, UNKNOWN};
 use meant_kind::MeantKind;
 use mismatches::Mismatches;
@@ -452,7 +454,9 @@ fn finding(
         Some(help) => format!("{help}; {result}"),
         None => result.to_owned(),
     };
-    let at = applied.by.place(&mismatch.at);
+    let is_name = mismatch.fault == Fault::Metadata && mismatch.path == "metadata.name";
+    let part = is_name.then(|| invalid_part(applied.object)).flatten();
+    let at = applied.by.place(part.unwrap_or(&mismatch.at));
     let meant = mismatch.meant.as_deref();
     let fix = meant.and_then(|meant| fix::retype(&at, mismatch.at.text(), meant, Safety::Unsafe));
     let finding = Finding::error(RULE.id, at, message).help(help).about(object).fixed_by(fix);
@@ -472,7 +476,7 @@ fn finding(
         finding = finding.caused_by(format!("{version}{summary}"), "", summary);
     }
     // A prefix changes the names of many objects.
-    if mismatch.fault == Fault::Metadata && mismatch.path == "metadata.name" {
+    if is_name {
         let span = &finding.at.span;
         let key = format!("name by {}:{}", span.file().path(), span.range().start);
         let summary =
