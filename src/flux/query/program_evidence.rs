@@ -9,8 +9,8 @@ use aho_corasick::AhoCorasick;
 use super::cluster_config::{created_with_cluster, is_cluster_config};
 use super::created_objects::{Manifest, created_by_flux, resource_of};
 use super::shell::{
-    Definitions, SimpleCommand, is_computed, is_end_of_path, path_of_manifest, path_with_variable, program_lines,
-    simple_commands, trimmed, without_inner_quotes,
+    Definitions, SimpleCommand, is_computed, is_end_of_path, path_of_manifest, path_with_variable, pattern_of,
+    program_lines, simple_commands, trimmed, without_inner_quotes,
 };
 use super::template_paths::template_paths;
 use crate::flux::unknown::known_contents::groups_of_chart;
@@ -182,7 +182,7 @@ impl Evidence {
                 self.read_artifacts(line);
             }
             let is_text = || simple_commands(line).all(SimpleCommand::is_printed);
-            if is_applier && !is_printed && line.contains('/') && !is_text() {
+            if is_applier && !is_printed && !is_text() {
                 let line = without_inner_quotes(line);
                 let words = || line.split(is_end_of_path).map(|word| word.trim_start_matches('<'));
                 self.applied_files.extend(words().filter_map(path_of_manifest));
@@ -386,6 +386,8 @@ impl Evidence {
         let name = trimmed(name);
         if !is_computed(name) {
             self.objects.insert((kind, name.to_owned()));
+        } else if let Some(pattern) = pattern_of(name) {
+            self.objects.insert((kind, pattern));
         }
     }
 }

@@ -9,6 +9,9 @@ use arcstr::ArcStr;
 use super::program_evidence::Evidence;
 use crate::text::Index;
 
+/// The maximum number of hyphens of a name at which a variable may end or start.
+const MAX_HYPHENS: usize = 16;
+
 /// The positions of the first programs with a fact, by what they create or name.
 #[derive(Debug, Default)]
 pub(super) struct ProgramIndex {
@@ -16,7 +19,7 @@ pub(super) struct ProgramIndex {
     pub(super) charts: Index<String, FirstPrograms>,
     /// The API groups of CRDs.
     pub(super) groups: Index<String, FirstPrograms>,
-    /// The names of objects, by kind.
+    /// The names of objects, by kind. A `*` is a variable at the start or the end.
     objects: BTreeMap<&'static str, Index<String, FirstPrograms>>,
     /// The programs that create a namespace for each item of a list.
     pub(super) namespaces: FirstPrograms,
@@ -53,9 +56,13 @@ impl ProgramIndex {
         index
     }
 
-    /// The programs that create an object.
+    /// The programs that create an object. The names of some objects have a variable at their start or their end.
     pub(super) fn creators(&self, kind: &str, name: &str) -> Option<&FirstPrograms> {
-        self.objects.get(kind)?.get(name)
+        let objects = self.objects.get(kind)?;
+        let hyphens = || name.match_indices('-').take(MAX_HYPHENS).map(|(at, _)| at);
+        let by_end = || hyphens().find_map(|at| objects.get(&format!("*{}", name.get(at..)?)));
+        let by_start = || hyphens().find_map(|at| objects.get(&format!("{}*", name.get(..=at)?)));
+        objects.get(name).or_else(by_end).or_else(by_start)
     }
 }
 

@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kustomize::is_yaml;
 
+/// The minimum length of the literal part of a name with a variable.
+const MIN_LITERAL: usize = 8;
+
 /// The commands that print their arguments.
 const PRINTERS: [&str; 7] = ["echo", "printf", "print", "log", "info", "warn", "write-host"];
 
@@ -41,8 +44,7 @@ pub(super) struct SimpleCommand<'a> {
 impl<'a> SimpleCommand<'a> {
     /// Returns whether the command prints its arguments for a user.
     pub(super) fn is_printed(self) -> bool {
-        let is_printer = |name: &str| PRINTERS.iter().any(|printer| printer.eq_ignore_ascii_case(name));
-        !self.is_piped && self.name().is_some_and(is_printer)
+        !self.is_piped && self.name().is_some_and(|name| PRINTERS.contains(&name.to_ascii_lowercase().as_str()))
     }
 
     /// The name of the program.
@@ -184,10 +186,6 @@ pub(super) fn is_end_of_path(c: char) -> bool {
 /// A variable at the start contains the root of the repository. A path needs two known segments, since another directory
 /// may have the name of one.
 pub(super) fn path_with_variable(word: &str) -> Option<Vec<String>> {
-    // Most words have neither a variable nor an empty segment.
-    if !word.contains('/') || !(is_computed(word) || word.contains("//")) {
-        return None;
-    }
     let is_open = |segment: &&str| is_computed(segment) || matches!(*segment, "." | ".." | "");
     let segments = word.trim_end_matches('/').split('/').skip_while(is_open);
     let path: Vec<String> =
@@ -202,9 +200,6 @@ pub(super) fn path_with_variable(word: &str) -> Option<Vec<String>> {
 /// The end of the path of a manifest, with at least one directory. A variable usually contains the root of the
 /// repository.
 pub(super) fn path_of_manifest(word: &str) -> Option<String> {
-    if !is_yaml(word) {
-        return None;
-    }
     let start = word.rfind(['$', '}']).and_then(|at| word.get(at..)?.find('/').map(|slash| at + slash + 1));
     let path = word.get(start.unwrap_or(0)..)?.trim_start_matches("./").trim_start_matches("../");
     let is_literal = path.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
@@ -220,4 +215,20 @@ pub(super) fn trimmed(word: &str) -> &str {
 /// Returns whether a name contains a variable.
 pub(super) fn is_computed(name: &str) -> bool {
     name.contains(['$', '{', '}', '<'])
+}
+
+/// The pattern of a name with a variable at its start or its end, such as `*-credentials` for `${local.cluster}-credentials`;
+/// `None` if its literal part is too short.
+pub(super) fn pattern_of(name: &str) -> Option<String> {
+    let head = name.split(['$', '{']).next().unwrap_or_default();
+    let tail = match name.rsplit_once('}') {
+        Some((_, tail)) => tail,
+        None => name.rsplit_once('$')?.1.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_'),
+    };
+    let is_literal = |text: &&str| {
+        let is_of_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
+        text.len() >= MIN_LITERAL && text.bytes().all(is_of_name)
+    };
+    let end = Some(tail).filter(|tail| tail.starts_with('-')).filter(is_literal).map(|tail| format!("*{tail}"));
+    end.or_else(|| Some(head).filter(|head| head.ends_with('-')).filter(is_literal).map(|head| format!("{head}*")))
 }

@@ -187,9 +187,31 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
                     && missing
                         .suggestion
                         .is_some_and(|(mistake, near)| mistake != Mistake::Name || is_typing_error(wanted, &near));
-                if is_mistake { Answer::Missing(missing) } else { Answer::Possible(missing) }
+                if is_mistake {
+                    Answer::Missing(missing)
+                } else if self.lacks_namespace(wanted, &missing) {
+                    Answer::Missing(Missing { is_uncertain: true, ..missing })
+                } else {
+                    Answer::Possible(missing)
+                }
             }
         }
+    }
+
+    /// Returns whether a reference to a source probably lacks the namespace of the only source with this name, although
+    /// appliers are not built: they apply neither the namespace of the reference nor that source.
+    fn lacks_namespace(&self, wanted: ObjectId<'a>, missing: &Missing<'a>) -> bool {
+        let view = self.view;
+        let Some((Mistake::Namespace, near)) = missing.suggestion.filter(|_| !missing.is_ambiguous) else {
+            return false;
+        };
+        let is_elsewhere = |producer: &Producer<'_>| match producer.source {
+            UnknownSource::NotBuilt(..) => producer.at != Some(near.by.at),
+            _ => producer.is_chart() && !producer.refers_to(wanted.name),
+        };
+        wanted.group == groups::SOURCE
+            && view.find("", "Namespace", "", wanted.namespace).is_some()
+            && view.unknown_sources().of(wanted).all(is_elsewhere)
     }
 
     /// Searches an object on a remote cluster. Its other objects are not known, so only a typing error is certain.
@@ -371,6 +393,11 @@ impl Missing<'_> {
     /// Returns whether the repository contains the object, in a directory that the cluster does not apply.
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.elsewhere.is_some()
+    }
+
+    /// Returns whether the object may exist although it is not found.
+    pub(crate) fn is_uncertain(&self) -> bool {
+        self.is_uncertain
     }
 
     /// Returns whether the author of the reference probably intended an existing object.

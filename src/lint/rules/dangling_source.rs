@@ -109,7 +109,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 // An earlier revision may have applied the source, if this reference is in the root itself.
                 let is_doubtful = is_by_hand && !missing.is_certain_mistake();
                 let is_of_other = may_be_elsewhere(view, wanted.namespace);
-                if is_doubtful || is_of_other || is_not_built && missing.is_elsewhere() {
+                if is_doubtful || is_of_other || missing.is_uncertain() || is_not_built && missing.is_elsewhere() {
                     finding.severity = Severity::Warning;
                 }
                 found.push(match narrowed_path(&applied) {

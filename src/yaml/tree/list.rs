@@ -42,7 +42,6 @@ impl<T> Default for List<T> {
 impl<T> Deref for List<T> {
     type Target = [T];
 
-    #[inline]
     fn deref(&self) -> &[T] {
         &self.0.slice
     }

@@ -251,6 +251,9 @@ pub(super) fn deadlock(
     severity: Severity,
 ) -> Option<Finding> {
     let never = never(severity);
+    // Flux checks the health again after each change. It does not undo a dependency that was ready once.
+    let is_checked = cycle.steps.iter().any(|step| matches!(step.reason, Reason::HealthCheck(_)));
+    let when = if is_checked { "" } else { "in a cold start, " };
     let (first, rest) = cycle.steps.split_first()?;
     let (waiting, wanted) = (order.name(first.from), order.name(first.to));
     let (place, message) = match &first.reason {
@@ -265,7 +268,7 @@ pub(super) fn deadlock(
             let message = if waiting == wanted {
                 format!("{waiting} {never}: it waits for itself")
             } else {
-                format!("{waiting} {never}: it waits for {wanted}, which waits for {waiting}")
+                format!("{when}{waiting} {never}: it waits for {wanted}, which waits for {waiting}")
             };
             (place.clone(), message)
         }

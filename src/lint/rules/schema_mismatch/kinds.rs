@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::api::catalog::{Catalog, Definition, Found, Lookup, Origin, Product, Releases};
 use crate::api::release::{Status, api};
+use crate::base::go_regexp::Regexp;
 use crate::kube::version::Version;
 use crate::kube::{Object, groups};
 use crate::lint::view::View;
@@ -98,14 +99,14 @@ pub(super) fn patched_definitions(view: &View<'_>) -> BTreeSet<String> {
     of_definitions.map(name).collect()
 }
 
-/// Returns whether a name of a definition, which may be a pattern, may select the definition of an object.
-fn selects(name: &str, object: &Object) -> bool {
-    let plural = name.strip_suffix(object.group()).and_then(|rest| rest.strip_suffix('.'));
-    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
+/// Returns whether the pattern of a patch, which kustomize anchors, may select the definition of an object. Flux rejects an
+/// invalid pattern.
+fn selects(pattern: &str, object: &Object) -> bool {
     let kind = object.kind().to_ascii_lowercase();
-    // The plural of `OCIRepository` is `ocirepositories`.
-    let stem = kind.strip_suffix('y').unwrap_or(&kind);
-    name.is_empty() || !is_name || plural.is_some_and(|plural| plural.starts_with(stem))
+    let plural = kind.strip_suffix('y').map_or_else(|| format!("{kind}s"), |stem| format!("{stem}ies"));
+    let pattern = if pattern.is_empty() { ".*" } else { pattern };
+    let anchored = Regexp::compile(&format!("^(?:{pattern})$"));
+    anchored.is_ok_and(|pattern| pattern.is_match(&format!("{plural}.{}", object.group())))
 }
 
 fn is_of_flux(found: &Found) -> bool {
