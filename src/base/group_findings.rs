@@ -183,21 +183,20 @@ pub fn group(findings: Vec<Finding>) -> Vec<Finding> {
         (key, finding, others)
     });
     let groups = groups_by(keyed.collect::<Vec<_>>().into_iter());
-    let join = |(mut first, others): Group| match others.first() {
-        None => first,
-        Some(_) => {
-            // The causes differ, so that the line is the cause of the group.
-            let is_of_line = others.iter().any(|other| cause_key(other) != cause_key(&first));
-            if is_of_line {
-                first.cause = None;
-                let namespace =
-                    first.object.as_ref().and_then(|object| object.namespace.as_deref()).unwrap_or_default();
-                let named = first.help.take_if(|help| help.contains(&format!("`{namespace}`")));
-                first.help =
-                    named.map(|help| format!("{help}; each of the objects needs its own namespace")).or(first.help);
-            }
-            joined(first, others)
+    let join = |(mut first, others): Group| {
+        if others.is_empty() {
+            return first;
         }
+        // The causes differ, so that the line is the cause of the group.
+        let is_of_line = others.iter().any(|other| cause_key(other) != cause_key(&first));
+        if is_of_line {
+            first.cause = None;
+            let namespace = first.object.as_ref().and_then(|object| object.namespace.as_deref()).unwrap_or_default();
+            let named = first.help.take_if(|help| help.contains(&format!("`{namespace}`")));
+            first.help =
+                named.map(|help| format!("{help}; each of the objects needs its own namespace")).or(first.help);
+        }
+        joined(first, others)
     };
     let mut findings: Vec<Finding> = groups.into_iter().map(join).collect();
     limit_places(&mut findings, MAX_PLACES_OF_ALL);

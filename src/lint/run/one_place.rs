@@ -43,14 +43,14 @@ pub(super) fn join_severities(findings: &mut Vec<Finding>) {
             }
             _ => {
                 if let Some(known) = joined.last_mut() {
-                    name_lesser(known, std::mem::take(&mut lesser));
+                    name_lesser(known, &std::mem::take(&mut lesser));
                 }
                 joined.push(finding);
             }
         }
     }
     if let Some(known) = joined.last_mut() {
-        name_lesser(known, lesser);
+        name_lesser(known, &lesser);
     }
     *findings = joined;
 }
@@ -66,7 +66,7 @@ fn is_lesser(finding: &Finding, known: &Finding) -> bool {
 }
 
 /// Adds the clusters on which a fault is less severe to the help.
-fn name_lesser(finding: &mut Finding, clusters: BTreeSet<ArcStr>) {
+fn name_lesser(finding: &mut Finding, clusters: &BTreeSet<ArcStr>) {
     let named: Vec<String> = clusters.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
     let on = match (clusters.len(), named.as_slice()) {
         (0, _) => return,

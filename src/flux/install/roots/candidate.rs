@@ -29,6 +29,7 @@ pub(super) enum CandidateKind {
 }
 
 /// A candidate for a root.
+#[expect(clippy::struct_excessive_bools, reason = "the facts are independent")]
 pub(super) struct RootCandidate {
     pub(super) kind: CandidateKind,
     /// The file of the object that creates the root.
