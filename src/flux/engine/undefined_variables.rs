@@ -1,7 +1,8 @@
 //! Findings of undefined variables, with the positions where users can set a value.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::cluster_build::state::{ClusterBuild, Slot};
@@ -25,7 +26,12 @@ pub(crate) struct Definitions<'a> {
     clusters: &'a [ClusterBuild],
     by_name: OnceCell<BTreeMap<&'a Name, Vec<Definition<'a>>>>,
     lacking: OnceCell<Lacking<'a>>,
+    /// The names that are not misspelled.
+    missing: RefCell<NamesOf<'a>>,
 }
+
+/// Some names of a set of [`Lacking`], by the addresses of a slot and of the set.
+type NamesOf<'a> = BTreeMap<(*const Slot, *const BTreeSet<&'a Name>), Rc<[&'a Name]>>;
 
 /// The variables that ConfigMaps, Secrets and Kustomizations lack.
 struct Lacking<'a> {
@@ -49,7 +55,7 @@ struct Definition<'a> {
 impl<'a> Definitions<'a> {
     /// Prepares the definitions of variables in these clusters.
     pub(crate) fn new(clusters: &'a [ClusterBuild]) -> Self {
-        Self { clusters, by_name: OnceCell::new(), lacking: OnceCell::new() }
+        Self { clusters, by_name: OnceCell::new(), lacking: OnceCell::new(), missing: RefCell::default() }
     }
 
     /// The findings of the undefined variables of an output, with the positions of the output.
@@ -105,7 +111,7 @@ impl<'a> Definitions<'a> {
         // A misspelled name has another remedy than a missing key.
         if meant.is_none()
             && let Some((sources, names)) = self.lacking_with(name)
-            && let names = names.iter().filter(|name| did_you_mean(name, known()).is_none()).collect::<Vec<_>>()
+            && let names = self.not_misspelled(names, slot)
             && names.len() > 1
         {
             let listed: Vec<String> = names.iter().take(MAX_SHOWN).map(|name| format!("`{name}`")).collect();
@@ -142,6 +148,13 @@ impl<'a> Definitions<'a> {
             finding = finding.related(span, message);
         }
         finding
+    }
+
+    /// The names of a set that no known variable of a slot resembles.
+    fn not_misspelled(&self, names: &BTreeSet<&'a Name>, slot: &Slot) -> Rc<[&'a Name]> {
+        let known = || slot.variables.values.keys().map(|name| &**name);
+        let found = || names.iter().copied().filter(|name| did_you_mean(name, known()).is_none()).collect();
+        self.missing.borrow_mut().entry((slot, names)).or_insert_with(found).clone()
     }
 
     /// The sources that lack a variable, if they also lack other variables, and all of these variables.

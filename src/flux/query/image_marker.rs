@@ -1,5 +1,7 @@
 //! Markers of image automation: comments that select the policy of a value.
 
+use std::ops::Range;
+
 use memchr::memmem;
 
 use crate::kustomize::Files;
@@ -34,18 +36,29 @@ pub(crate) fn markers(files: &Files) -> Vec<Marker> {
 
 fn of_file(parsed: &Parsed) -> Vec<Marker> {
     let (file, text) = (&parsed.file, parsed.file.text());
-    let found = memmem::find_iter(text.as_bytes(), KEY).filter_map(|at| Some((at, marker(file, at)?)));
-    let is_text = |at: usize| parsed.documents.iter().any(|document| is_in_block(&document.node, at));
-    found.filter(|(at, _)| !is_text(*at)).map(|(_, marker)| marker).collect()
+    let mut found: Vec<(usize, Marker)> =
+        memmem::find_iter(text.as_bytes(), KEY).filter_map(|at| Some((at, marker(file, at)?))).collect();
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = Vec::new();
+    parsed.documents.iter().for_each(|document| add_blocks(&document.node, &mut blocks));
+    blocks.sort_unstable_by_key(|block| block.start);
+    // A block scalar has no comments.
+    found.retain(|(at, _)| {
+        let after = blocks.partition_point(|block| block.start <= *at);
+        after.checked_sub(1).and_then(|last| blocks.get(last)).is_none_or(|block| block.end <= *at)
+    });
+    found.into_iter().map(|(_, marker)| marker).collect()
 }
 
-/// Returns whether an offset is in a block scalar, which has no comments.
-fn is_in_block(node: &Node, at: usize) -> bool {
+/// Adds the ranges of the block scalars of a node.
+fn add_blocks(node: &Node, blocks: &mut Vec<Range<usize>>) {
     match &node.value {
-        Value::Scalar(_, Style::Literal | Style::Folded) => node.span().range().contains(&at),
-        Value::Scalar(..) => false,
-        Value::Seq(items) => items.iter().any(|item| is_in_block(item, at)),
-        Value::Map(entries) => entries.iter().any(|entry| is_in_block(&entry.node, at)),
+        Value::Scalar(_, Style::Literal | Style::Folded) => blocks.push(node.span().range()),
+        Value::Scalar(..) => {}
+        Value::Seq(items) => items.iter().for_each(|item| add_blocks(item, blocks)),
+        Value::Map(entries) => entries.iter().for_each(|entry| add_blocks(&entry.node, blocks)),
     }
 }
 

@@ -18,6 +18,9 @@ const MIN_DEAD: usize = 3;
 /// The maximum number of missing paths for which similar directories are searched.
 const MAX_SEARCHES: usize = 500;
 
+/// The maximum number of directories of other clusters with which a missing path is compared.
+const MAX_OTHERS: usize = 1_000;
+
 /// The directories with manifests of a repository, by their names.
 struct Folders<'a> {
     all: BTreeSet<&'a str>,
@@ -115,12 +118,13 @@ pub(super) fn explain(
     for applier in clusters.iter().flat_map(|cluster| &cluster.appliers).filter(|applier| applier.parent.is_some()) {
         by_object.entry_or(&applier.reference, BTreeSet::new).insert(&applier.folder);
     }
-    let mut searched: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    let mut searched: BTreeMap<String, BTreeSet<&ObjectRef>> = BTreeMap::new();
     for finding in findings.iter().filter(|finding| is_missing(finding)) {
-        let others = finding.object.as_ref().and_then(|object| by_object.get(object));
-        searched.entry(missing_in(finding)).or_default().extend(others.into_iter().flatten());
+        searched.entry(missing_in(finding)).or_default().extend(&finding.object);
     }
-    for (missing, others) in searched.into_iter().take(MAX_SEARCHES) {
+    for (missing, objects) in searched.into_iter().take(MAX_SEARCHES) {
+        let others = objects.into_iter().filter_map(|object| by_object.get(object)).flatten();
+        let others: BTreeSet<&str> = others.copied().take(MAX_OTHERS).collect();
         let is_candidate = |folder: &str| !applied.contains(folder) && (!is_aside(folder) || is_aside(&missing));
         let found = folders.meant(&missing, &others, is_candidate).map(str::to_owned);
         let found = found.or_else(|| {

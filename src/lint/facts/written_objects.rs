@@ -19,6 +19,7 @@ pub(crate) struct WrittenObjects<'a> {
     repo: &'a Repo,
     /// `None` for an identity that several directories define.
     by_id: OnceLock<Index<ObjectId<'a>, Option<&'a Object>>>,
+    argo: OnceLock<ArgoObjects<'a>>,
     reached: OnceLock<ReachedFiles<'a>>,
     unreached_kustomizations: OnceLock<Vec<(&'a Object, String)>>,
     /// The newest version of Flux among the components that the repository contains.
@@ -27,6 +28,41 @@ pub(crate) struct WrittenObjects<'a> {
     received: OnceLock<Index<ObjectId<'a>, ReceivedObject<'a>>>,
     /// The kinds that the objects define.
     pub(crate) definitions: Definitions<'a>,
+}
+
+/// The objects of Argo CD.
+#[derive(Default)]
+struct ArgoObjects<'a> {
+    /// The first object in each namespace, or with that target namespace.
+    by_namespace: Index<&'a str, &'a Object>,
+    /// The first object whose target namespace is a template.
+    of_any: Option<&'a Object>,
+}
+
+impl<'a> ArgoObjects<'a> {
+    fn of(repo: &'a Repo) -> Self {
+        let mut found = Self::default();
+        // Other projects of Argo have kinds in the same group.
+        let is_of_argo_cd = |object: &&Object| {
+            object.group() == "argoproj.io"
+                && ["AppProject", "Application", "ApplicationSet", "ArgoCD"].contains(&object.kind())
+        };
+        let all = repo.objects.iter().map(|built| &built.object).chain(&repo.aside);
+        for object in all.filter(is_of_argo_cd) {
+            let target = match object.kind() {
+                "Application" => object.text_at(&["spec", "destination", "namespace"]),
+                "ApplicationSet" => object.text_at(&["spec", "template", "spec", "destination", "namespace"]),
+                _ => None,
+            };
+            for namespace in target.into_iter().chain(object.namespace()) {
+                found.by_namespace.entry_or(namespace, || object);
+            }
+            if target.is_some_and(|target| target.contains("{{")) {
+                found.of_any = found.of_any.or(Some(object));
+            }
+        }
+        found
+    }
 }
 
 /// An object that a cluster receives.
@@ -43,6 +79,7 @@ impl<'a> WrittenObjects<'a> {
         Self {
             repo,
             by_id: OnceLock::new(),
+            argo: OnceLock::new(),
             reached: OnceLock::new(),
             unreached_kustomizations: OnceLock::new(),
             newest_flux: OnceLock::new(),
@@ -148,19 +185,8 @@ impl<'a> WrittenObjects<'a> {
     /// An Argo CD object of the repository that may apply objects to a namespace, or that shows that Argo CD itself runs
     /// in the namespace.
     pub(crate) fn argo_of(&self, namespace: &str) -> Option<&'a Object> {
-        let mut all = self.repo.objects.iter().map(|built| &built.object).chain(&self.repo.aside);
-        all.find(|object| {
-            let target = match object.kind() {
-                "Application" => object.text_at(&["spec", "destination", "namespace"]),
-                "ApplicationSet" => object.text_at(&["spec", "template", "spec", "destination", "namespace"]),
-                _ => None,
-            };
-            let is_target = target.is_some_and(|target| target == namespace || target.contains("{{"));
-            // Other projects of Argo have kinds in the same group.
-            let is_of_argo_cd = ["AppProject", "Application", "ApplicationSet", "ArgoCD"].contains(&object.kind());
-            let is_here = object.namespace() == Some(namespace);
-            object.group() == "argoproj.io" && is_of_argo_cd && (is_target || is_here)
-        })
+        let argo = self.argo.get_or_init(|| ArgoObjects::of(self.repo));
+        argo.by_namespace.get(namespace).copied().or(argo.of_any)
     }
 
     /// The Kustomizations that no cluster reaches, each with the directory that it applies.

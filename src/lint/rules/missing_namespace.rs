@@ -2,7 +2,7 @@ use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
-use crate::base::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label, ObjectRef};
 use crate::flux::{Applied, Applier, ApplierKind, is_flux};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::distinct::memory_address;
@@ -97,11 +97,14 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             fleet.distinct().find_map(|view| Some((view, view.find("", "Namespace", "", namespace)?.by)))
         };
         let providers: Vec<_> = missing.iter().map(|missing| elsewhere(missing.namespace)).collect();
+        let mut count: BTreeMap<&ObjectRef, usize> = BTreeMap::new();
+        for (_, by) in providers.iter().flatten() {
+            *count.entry(&by.reference).or_default() += 1;
+        }
         let (mut users, failed) = (users(view), FailedAppliers::of(view));
         for (missing, provider) in missing.into_iter().zip(&providers) {
             let is_absent = |other: &View<'_>, by: &Applier| {
-                let of_one = providers.iter().flatten().filter(|(_, one)| one.reference == by.reference).count();
-                of_one > 1 && lacks(view, other, by)
+                count.get(&by.reference).is_some_and(|count| *count > 1) && lacks(view, other, by)
             };
             let absent = provider.filter(|(other, by)| is_absent(other, by));
             let users = users.remove(&**missing.namespace).unwrap_or_default();

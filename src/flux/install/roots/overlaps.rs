@@ -68,8 +68,18 @@ pub(super) fn remove_unused(tree: &Tree, coverage: &Coverage<'_>, candidates: &m
             }
         })
         .collect();
+    // A fleet has a FluxInstance for each cluster, so a comparison of all pairs would take quadratic time.
+    let mut by_home: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut by_synced: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, by) in operated.iter().enumerate() {
+        by_home.entry(&by.home).or_default().push(at);
+        by_synced.entry(by.synced.as_deref().unwrap_or_default()).or_default().push(at);
+    }
     let mut formers: Vec<(usize, Object, String)> = Vec::new();
     let keep = candidates.iter().map(|one| {
+        if !one.is_bootstrap() {
+            return true;
+        }
         let synced = one.synced(tree);
         let has_own = one.kind == CandidateKind::Sync && contains_itself(tree, coverage, one);
         let is_left_over = |by: &&Operated| {
@@ -79,7 +89,9 @@ pub(super) fn remove_unused(tree: &Tree, coverage: &Coverage<'_>, candidates: &m
             let is_of_other = by.is_outside && by.namespace != one.namespace();
             is_replaced && !((by.is_loose || is_of_other) && has_own)
         };
-        let by = operated.iter().find(is_left_over).filter(|_| one.is_bootstrap());
+        let around = folders_around(&one.home).filter_map(|folder| by_synced.get(folder));
+        let near = by_home.get(&*one.home).into_iter().chain(around).flatten();
+        let by = near.filter(|at| is_left_over(&&operated[**at])).min().map(|at| &operated[*at]);
         if let (Some(by), Some(source), true) = (by, one.objects.iter().find(|object| is_source(object)), has_own) {
             formers.push((by.at, source.clone(), one.prefix(tree).unwrap_or_default()));
         }
@@ -145,11 +157,15 @@ fn is_moved_away(tree: &Tree, one: &RootCandidate, operated: &[(String, String)]
 pub(super) fn remove_left_over(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
     let syncs = candidates.iter().filter(|one| one.kind == CandidateKind::Sync);
     let known = syncs
-        .filter_map(|one| Some((one.synced(tree)?, (repository(&one.objects)?, one.prefix(tree)?, one.home.clone()))));
-    // A fleet has a sync for each cluster, so a comparison of all pairs would take quadratic time.
-    let mut by_folder: BTreeMap<String, Vec<(String, String, String)>> = BTreeMap::new();
-    for (synced, one) in known {
-        by_folder.entry(synced).or_default().push(one);
+        .filter_map(|one| Some((one.synced(tree)?, (repository(&one.objects)?, one.prefix(tree)?), one.home.clone())));
+    // A fleet has a sync for each cluster, so a comparison of all pairs would take quadratic time. One of two homes differs
+    // from any other home.
+    let mut by_folder: BTreeMap<String, BTreeMap<(String, String), Vec<String>>> = BTreeMap::new();
+    for (synced, source, home) in known {
+        let homes = by_folder.entry(synced).or_default().entry(source).or_default();
+        if homes.len() < 2 && !homes.contains(&home) {
+            homes.push(home);
+        }
     }
     candidates.retain(|one| {
         if one.kind != CandidateKind::Sync {
@@ -157,10 +173,11 @@ pub(super) fn remove_left_over(tree: &Tree, candidates: &mut Vec<RootCandidate>)
         }
         let prefix = one.prefix(tree).unwrap_or_default();
         let has_source = one.objects.iter().any(is_source);
-        let is_left_over = |(of, outer, home): &(String, String, String)| {
+        let own = repository(&one.objects);
+        let is_left_over = |((of, outer), homes): (&(String, String), &Vec<String>)| {
             let is_below = prefix != *outer && is_inside(&prefix, outer);
-            let is_copy = is_below && repository(&one.objects).as_ref() == Some(of);
-            one.home != *home && (is_copy || !has_source)
+            let is_copy = is_below && own.as_ref() == Some(of);
+            homes.iter().any(|home| one.home != *home) && (is_copy || !has_source)
         };
         let outer = folders_around(&one.home).filter_map(|folder| by_folder.get(folder));
         !outer.flatten().any(is_left_over)

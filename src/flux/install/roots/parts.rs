@@ -1,5 +1,7 @@
 //! Several roots of one cluster: Flux in a second namespace, and a further directory of the same source.
 
+use std::collections::BTreeMap;
+
 use super::candidate::{CandidateKind, RootCandidate};
 use super::coverage::{Coverage, WrittenSync};
 use super::overlaps::is_beside;
@@ -18,25 +20,26 @@ const MAX_BY_HAND: usize = 16;
 
 /// Adds the objects of each further root of a cluster to the bootstrap of its first root.
 pub(super) fn join_parts(tree: &Tree, coverage: &Coverage<'_>, candidates: &mut Vec<RootCandidate>) {
-    let is_pair = candidates.len() == 2;
-    let mut at = 0;
-    while at < candidates.len() {
-        let part = &candidates[at];
-        let is_first = |one: &RootCandidate| {
-            is_of_second_flux(one, part) || (is_pair && is_of_common_source(tree, coverage, one, part))
-        };
-        let Some(first) = candidates.iter().position(is_first) else {
-            at += 1;
-            continue;
-        };
-        let part = candidates.remove(at);
-        let first = &mut candidates[if first > at { first - 1 } else { first }];
+    let mut firsts = firsts_of_second_flux(candidates);
+    if let [one, other] = candidates.as_slice() {
+        if is_of_common_source(tree, coverage, other, one) {
+            firsts[0] = Some(1);
+        } else if is_of_common_source(tree, coverage, one, other) {
+            firsts[1] = Some(0);
+        }
+    }
+    let mut all: Vec<Option<RootCandidate>> = std::mem::take(candidates).into_iter().map(Some).collect();
+    for (at, first) in firsts.into_iter().enumerate() {
+        let Some(first) = first else { continue };
+        let part = all[at].take();
+        let (Some(part), Some(first)) = (part, all[first].as_mut()) else { continue };
         let known: Vec<ObjectId<'_>> = first.objects.iter().map(|object| ObjectId::of(object).settled()).collect();
         let is_new = |object: &Object| !known.contains(&ObjectId::of(object).settled());
         let objects: Vec<Object> = part.objects.into_iter().filter(is_new).collect();
         first.objects.splice(0..0, objects);
         first.findings.extend(part.findings);
     }
+    candidates.extend(all.into_iter().flatten());
 }
 
 /// Adds the Kustomizations that a user applies by hand, beside the kustomization of a directory that contains their source, but
@@ -69,19 +72,30 @@ pub(super) fn add_sources_by_hand(
     }
 }
 
-/// Returns whether `part` is the bootstrap of Flux in a second namespace of a cluster.
+/// For each candidate that is the bootstrap of Flux in a second namespace of a cluster: the index of the bootstrap of the
+/// first namespace.
 ///
 /// `flux bootstrap` writes its files to a directory with the name of the namespace, in the directory of the cluster.
-fn is_of_second_flux(first: &RootCandidate, part: &RootCandidate) -> bool {
-    let namespaced = |one: &RootCandidate| {
+fn firsts_of_second_flux(candidates: &[RootCandidate]) -> Vec<Option<usize>> {
+    let cluster_of = |one: &RootCandidate| {
         let sync = one.objects.last().filter(|_| one.kind == CandidateKind::Sync)?;
         let (cluster, name) = (folder_of(one.file.path()), sync.namespace()?);
         let cluster = cluster.strip_suffix(name)?.strip_suffix('/')?;
         Some((cluster.to_owned(), name == sync.name(), repository(&one.objects)?))
     };
     let is_default = |one: &RootCandidate| one.home.ends_with(groups::FLUX_NAMESPACE);
-    let (one, other) = (namespaced(first), namespaced(part));
-    one.is_some() && one == other && first.namespace() != part.namespace() && is_default(first) && !is_default(part)
+    let clusters: Vec<Option<(String, bool, String)>> = candidates.iter().map(cluster_of).collect();
+    let mut defaults: BTreeMap<&(String, bool, String), Vec<usize>> = BTreeMap::new();
+    for (at, cluster) in clusters.iter().enumerate().filter(|(at, _)| is_default(&candidates[*at])) {
+        if let Some(cluster) = cluster {
+            defaults.entry(cluster).or_default().push(at);
+        }
+    }
+    let first = |(part, cluster): (&RootCandidate, &Option<(String, bool, String)>)| {
+        let firsts = cluster.as_ref().filter(|_| !is_default(part)).and_then(|cluster| defaults.get(cluster))?;
+        firsts.iter().copied().find(|at| candidates[*at].namespace() != part.namespace())
+    };
+    candidates.iter().zip(&clusters).map(first).collect()
 }
 
 /// Returns whether `part` uses a source that only `first` defines, and both apply different Kustomizations.
