@@ -48,8 +48,7 @@ pub fn edited<'a>(tree: &Tree, edits: impl IntoIterator<Item = &'a Edit>) -> BTr
 
 /// Returns whether the bytes of a file are its text.
 pub fn is_editable(tree: &Tree, path: &str) -> bool {
-    let Ok(file) = tree.file(path) else { return false };
-    tree.bytes(path).is_ok_and(|bytes| *bytes == *file.text().as_bytes())
+    tree.file(path).is_ok_and(|file| file.is_utf8())
 }
 
 #[cfg(test)]

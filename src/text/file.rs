@@ -16,8 +16,15 @@ struct Inner {
     path: ArcStr,
     root: Option<ArcStr>,
     text: ArcStr,
+    /// Whether the bytes of the file are UTF-16.
+    is_utf16: bool,
     line_starts: OnceLock<Box<[u32]>>,
+    /// The number of characters before each block of [`BLOCK`] bytes.
+    characters: OnceLock<Box<[u32]>>,
 }
+
+/// The bytes after which the number of characters is stored, since a file may have a single line.
+const BLOCK: usize = 4_096;
 
 /// The reason why a file is not text that a YAML reader accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +75,14 @@ impl File {
         if text.len() > Self::MAX_LEN {
             text = text[..text.floor_char_boundary(Self::MAX_LEN)].into();
         }
-        Self(Arc::new(Inner { path: path.into(), root: None, text, line_starts: OnceLock::new() }))
+        Self(Arc::new(Inner {
+            path: path.into(),
+            root: None,
+            text,
+            is_utf16: false,
+            line_starts: OnceLock::new(),
+            characters: OnceLock::new(),
+        }))
     }
 
     /// Decodes bytes as YAML readers do: UTF-8, or UTF-16 with a byte order mark.
@@ -76,12 +90,26 @@ impl File {
     /// A UTF-8 byte order mark stays in the text, so that offsets are offsets of the file. For a UTF-16 file, offsets
     /// are offsets of its text in UTF-8. Lines and columns are the same in both encodings.
     pub fn decode(path: impl Into<ArcStr>, bytes: Vec<u8>) -> Result<Self, DecodeError> {
-        Ok(Self::new(path, decode(bytes)?))
+        let is_utf16 = is_utf16(&bytes);
+        Ok(Self::new(path, decode(bytes)?).with_encoding(is_utf16))
     }
 
     /// Decodes bytes as [`File::decode`] does. Files with equal texts share the text.
     pub fn decode_shared(path: impl Into<ArcStr>, bytes: Vec<u8>, texts: &SharedTexts) -> Result<Self, DecodeError> {
-        Ok(Self::new(path, texts.share(decode(bytes)?)))
+        let is_utf16 = is_utf16(&bytes);
+        Ok(Self::new(path, texts.share(decode(bytes)?)).with_encoding(is_utf16))
+    }
+
+    fn with_encoding(mut self, is_utf16: bool) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.is_utf16 = is_utf16;
+        }
+        self
+    }
+
+    /// Returns whether the bytes of the file are its text.
+    pub fn is_utf8(&self) -> bool {
+        !self.0.is_utf16
     }
 
     /// Moves the file from the linted tree to another tree. `root` is the directory of that tree, as the user typed it.
@@ -91,7 +119,9 @@ impl File {
             path: shared.path.clone(),
             root: None,
             text: shared.text.clone(),
+            is_utf16: shared.is_utf16,
             line_starts: OnceLock::new(),
+            characters: OnceLock::new(),
         });
         inner.root = Some(root);
         Self(Arc::new(inner))
@@ -142,9 +172,35 @@ impl File {
         let starts = self.line_starts();
         let line = starts.partition_point(|start| *start as usize <= offset).max(1);
         let start = starts[line - 1] as usize;
-        let column = self.text()[start..offset].chars().filter(|c| *c != '\u{FEFF}').count() + 1;
+        let column = if offset - start < 2 * BLOCK {
+            count_characters(&self.text()[start..offset]) + 1
+        } else {
+            self.characters_before(offset) - self.characters_before(start) + 1
+        };
         let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Position { line: narrow(line), column: narrow(column) }
+    }
+
+    /// The number of characters before a byte offset.
+    fn characters_before(&self, offset: usize) -> usize {
+        let text = self.text();
+        let start_of = |block: usize| text.floor_char_boundary(block * BLOCK);
+        let before = self.0.characters.get_or_init(|| {
+            let counts = (0..=text.len() / BLOCK).scan(0, |count: &mut u32, block| {
+                if block > 0 {
+                    let counted = count_characters(&text[start_of(block - 1)..start_of(block)]);
+                    *count += u32::try_from(counted).expect("a file is shorter than MAX_LEN");
+                }
+                Some(*count)
+            });
+            counts.collect()
+        });
+        let mut block = offset / BLOCK;
+        // A character may extend over the start of a block.
+        if start_of(block) > offset {
+            block -= 1;
+        }
+        before[block] as usize + count_characters(&text[start_of(block)..offset])
     }
 
     /// The line (from 1) of a byte offset. A line may be as long as the file, so the search does not visit its characters.
@@ -271,6 +327,16 @@ impl fmt::Debug for Span {
     }
 }
 
+/// Returns whether bytes start with a byte order mark of UTF-16.
+fn is_utf16(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..])
+}
+
+/// Returns the number of characters of a text. A byte order mark does not count.
+fn count_characters(text: &str) -> usize {
+    text.chars().filter(|c| *c != '\u{FEFF}').count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,6 +352,18 @@ mod tests {
     }
 
     #[test]
+    fn the_columns_of_a_long_line_count_characters() {
+        let text = "a: 1\n".to_owned() + &"é€x".repeat(10_000) + "\nb: 2\n";
+        let file = File::new("a.yaml", text.as_str());
+        let mut column = 0;
+        for (at, c) in text.char_indices() {
+            column = if file.position(at).column == 1 { 1 } else { column + 1 };
+            assert_eq!(file.position(at).column, column, "{at} {c}");
+        }
+        assert_eq!(column, 5);
+    }
+
+    #[test]
     fn a_byte_order_mark_does_not_count_as_a_column() {
         let file = File::decode("a.yaml", b"\xEF\xBB\xBFkey: 1".to_vec()).unwrap();
         assert_eq!(file.position(3), Position { line: 1, column: 1 });
@@ -294,7 +372,8 @@ mod tests {
     #[test]
     fn utf_16_is_decoded_and_binary_is_rejected() {
         let bytes: Vec<u8> = "\u{FEFF}a: 1".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        assert_eq!(File::decode("a.yaml", bytes).unwrap().text(), "a: 1");
+        let file = File::decode("a.yaml", bytes).unwrap();
+        assert_eq!((file.text(), file.is_utf8()), ("a: 1", false));
         assert_eq!(File::decode("a.yaml", vec![0x1F, 0x8B, 0x08]), Err(DecodeError::NotText));
         assert_eq!(File::decode("a.yaml", b"a\0b".to_vec()), Err(DecodeError::NotText));
     }
