@@ -4,6 +4,7 @@ use super::appliers::{LaterAppliers, deletes_with};
 use super::immutable::is_immutable;
 use super::model::{Danger, FieldChange};
 use super::received::Pair;
+use crate::address::Address;
 use crate::flux::{Applied, ApplierKind, ApplyMode};
 use crate::kube::{Object, groups};
 
@@ -50,6 +51,9 @@ pub(super) fn of_change(
     {
         dangers.push(Danger::Account);
     }
+    if address(applied.object) != address(former.object) {
+        dangers.push(Danger::Source);
+    }
     if applied.object.is(groups::HELM, "HelmRelease") && release(applied.object) != release(former.object) {
         dangers.push(Danger::Reinstalled);
     }
@@ -90,6 +94,18 @@ fn is_forced(applied: &Applied<'_>) -> bool {
         ApplierKind::ResourceSet => is_enabled("fluxcd.controlplane.io/force"),
         ApplierKind::FluxInstance | ApplierKind::Bootstrap | ApplierKind::Folder => false,
     }
+}
+
+/// The repository or bucket that a source of manifests reads.
+fn address(object: &Object) -> Option<[String; 2]> {
+    let text = |path: &[&str]| object.text_at(path).unwrap_or_default();
+    let (url, bucket) = match (object.group(), object.kind()) {
+        (groups::SOURCE, "GitRepository" | "OCIRepository") => (text(&["spec", "url"]), ""),
+        (groups::SOURCE, "Bucket") => (text(&["spec", "endpoint"]), text(&["spec", "bucketName"])),
+        (groups::FLUX_OPERATOR, "FluxInstance") => (text(&["spec", "sync", "url"]), ""),
+        _ => return None,
+    };
+    Some([Address::new(url).key().to_owned(), bucket.to_owned()])
 }
 
 /// The identity of the release of a HelmRelease: its name, its namespace, and the namespace of its storage. If one of them

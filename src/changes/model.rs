@@ -140,6 +140,8 @@ pub enum Danger {
     Rights,
     /// An applier acts as another account.
     Account,
+    /// A source reads another repository.
+    Source,
     /// helm-controller uninstalls the release, since its identity changes.
     Reinstalled,
     /// Reconciliation is suspended.
@@ -156,7 +158,7 @@ impl Danger {
             Self::Pruned(_) | Self::Reinstalled => 0,
             Self::Immutable(_) | Self::Replaced(_) => 1,
             Self::Moved | Self::Shared(_) => 2,
-            Self::Rights | Self::Account | Self::Suspended | Self::Ignored => 3,
+            Self::Rights | Self::Account | Self::Source | Self::Suspended | Self::Ignored => 3,
             Self::Orphaned => 5,
         }
     }
@@ -182,6 +184,7 @@ impl std::fmt::Display for Danger {
             }
             Self::Rights => f.write_str("the change affects access rights"),
             Self::Account => f.write_str("Flux applies its objects with the rights of another account"),
+            Self::Source => f.write_str("Flux applies the files of another repository, which are not compared"),
             Self::Reinstalled => f.write_str(
                 "Flux uninstalls the release before it installs it again, since its name or a namespace changes",
             ),

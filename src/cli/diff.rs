@@ -119,7 +119,9 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         || !changes.former_clusters.is_empty();
     let is_dangerous = changes.objects.iter().any(|change| !change.dangers.is_empty())
         || !changes.rights.is_empty()
-        || !changes.former_clusters.is_empty();
+        || !changes.former_clusters.is_empty()
+        // Flux deletes the objects of a former source that the new one does not contain.
+        || changes.unbuilt.iter().any(|unbuilt| unbuilt.is_later && !unbuilt.failed);
     let fails = (args.exit_code && is_changed) || (matches!(args.fail_on, Some(FailOn::Danger)) && is_dangerous);
     Ok(if fails { Exit::Found } else { Exit::Clean })
 }

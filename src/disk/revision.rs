@@ -81,7 +81,7 @@ impl ListedRevision {
 /// Reads files of a revision. `present` is another state of the directory.
 fn read_files(repository: Repository, mut blobs: BTreeMap<String, Blob>, present: &Tree) -> Result<Tree, DiskError> {
     let links = repository.contents(blobs.values().filter(|blob| blob.is_link).map(|blob| &*blob.id), MAX_LINKS)?;
-    follow_links(&mut blobs, &links);
+    let linked = follow_links(&mut blobs, &links);
     let is_read = |(path, blob): &(&String, &Blob)| is_yaml(path) && !blob.is_link && blob.is_named;
     let read: Vec<(&String, &Blob)> = blobs.iter().filter(is_read).collect();
     let shared: BTreeMap<&str, &File> = read
@@ -122,6 +122,9 @@ fn read_files(repository: Repository, mut blobs: BTreeMap<String, Blob>, present
     }
     let mut tree = Tree::with_loader(Arc::new(RevisionLoader { repository, blobs, present: present.clone() }));
     tree.insert_all(entries);
+    for path in &linked {
+        tree.mark_link(path);
+    }
     Ok(tree)
 }
 
@@ -160,47 +163,20 @@ impl Blob {
 /// The maximum length of all targets of links in bytes.
 const MAX_LINKS: usize = 64 << 20;
 
-/// The maximum number of files and links in the directories to which links lead. Further links stay.
-const MAX_COPIES: usize = 100_000;
-
-/// Replaces links to files of the revision by these files. Other links stay.
-fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<ArcStr, Content>) {
-    let links: Vec<(String, String)> = blobs
+/// Replaces links to files of the revision by these files, and returns their paths. Other links stay, as in a directory.
+fn follow_links(blobs: &mut BTreeMap<String, Blob>, texts: &BTreeMap<ArcStr, Content>) -> Vec<String> {
+    let targets: Vec<(String, Blob)> = blobs
         .iter()
         .filter(|(_, blob)| blob.is_link)
         .filter_map(|(path, blob)| {
             let Content::Bytes(target) = texts.get(&blob.id)? else { return None };
-            let target = std::str::from_utf8(target).ok()?;
-            Some((path.clone(), join(folder_of(path), target)?))
+            let target = join(folder_of(path), std::str::from_utf8(target).ok()?)?;
+            Some((path.clone(), blobs.get(&target).filter(|blob| !blob.is_link)?.clone()))
         })
         .collect();
-    let mut room = MAX_COPIES;
-    for (path, target) in links {
-        if let Some(blob) = blobs.get(&target).filter(|blob| !blob.is_link).cloned() {
-            blobs.insert(path, blob);
-            continue;
-        }
-        let folder = format!("{target}/");
-        if path.starts_with(&folder) {
-            continue;
-        }
-        let below = blobs.range(folder.clone()..).take_while(|(below, _)| below.starts_with(&folder));
-        let below: Vec<(&String, &Blob)> = below.take(room + 1).collect();
-        if below.len() > room {
-            room = 0;
-            continue;
-        }
-        room -= below.len();
-        let copies: Vec<(String, Blob)> = below
-            .into_iter()
-            .filter(|(_, blob)| !blob.is_link)
-            .map(|(below, blob)| (format!("{path}{}", below.trim_start_matches(target.as_str())), blob.clone()))
-            .collect();
-        if !copies.is_empty() {
-            blobs.remove(&path);
-            blobs.extend(copies);
-        }
-    }
+    let paths = targets.iter().map(|(path, _)| path.clone()).collect();
+    blobs.extend(targets);
+    paths
 }
 
 /// The content of a file of a revision.
@@ -393,16 +369,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_in_the_target_of_a_link_counts_like_a_file() {
+    fn only_links_to_files_are_followed() {
         let blob = |id: &str, is_link: bool| Blob { id: id.into(), is_link, is_named: true };
-        let mut blobs: BTreeMap<String, Blob> = (0..200).map(|at| (format!("d/{at:03}"), blob("to", true))).collect();
-        blobs.extend((0..999).map(|at| (format!("e/{at}"), blob("dangling", true))));
-        blobs.insert("e/file".to_owned(), blob("file", false));
-        let texts = [("to", "../e"), ("dangling", "x")];
+        let blobs =
+            [("d/file", blob("file", false)), ("in", blob("to file", true)), ("folder", blob("to folder", true))];
+        let mut blobs: BTreeMap<String, Blob> = blobs.map(|(path, blob)| (path.to_owned(), blob)).into();
+        let texts = [("to file", "d/file"), ("to folder", "d")];
         let texts = texts.map(|(id, text)| (id.into(), Content::Bytes(text.into()))).into_iter().collect();
-        follow_links(&mut blobs, &texts);
-        let followed = blobs.keys().filter(|path| path.ends_with("/file") && path.starts_with("d/")).count();
-        assert_eq!(followed, 100, "100,000 files and links");
+        assert_eq!(follow_links(&mut blobs, &texts), ["in"]);
+        assert!(!blobs["in"].is_link && blobs["folder"].is_link);
+        assert!(blobs.keys().eq(["d/file", "folder", "in"]));
     }
 
     #[test]

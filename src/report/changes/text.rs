@@ -1,10 +1,12 @@
 //! Changes as text for terminals.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
 use super::document::{AccountChange, Cause, Document, danger_of, on_clusters, values};
+use crate::report::one_line;
 
 const BOLD: Style = Style::new().bold();
 const QUIET: Style = Style::new().dimmed();
@@ -15,7 +17,7 @@ const ADDED: Style = AnsiColor::Green.on_default();
 pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     for (clusters, what) in [(&document.former_clusters, "removed"), (&document.new_clusters, "new")] {
         for name in clusters {
-            writeln!(out, "{BOLD}cluster {name}{BOLD:#} is {what}\n")?;
+            writeln!(out, "{BOLD}cluster {}{BOLD:#} is {what}\n", one_line(name))?;
         }
     }
     let [dangerous, others] = document.causes();
@@ -33,10 +35,10 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
         writeln!(
             out,
             "{DANGER}{label}{DANGER:#}: {}{} in the state {}: {}\n",
-            applier.applier,
-            on_clusters(&applier.clusters),
+            line(&applier.applier),
+            line(on_clusters(&applier.clusters)),
             applier.state,
-            applier.reason
+            one_line(&applier.reason)
         )?;
     }
     for gap in document.gaps() {
@@ -45,14 +47,24 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "{}", document.summary_line())
 }
 
+/// A text of a change as one line: a name that the author selects could otherwise add lines to the report.
+fn line(text: impl Display) -> String {
+    one_line(&text.to_string())
+}
+
 fn rights(change: &AccountChange, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{BOLD}~ rights of {}{BOLD:#} changed{}", change.account, on_clusters(&change.clusters))?;
+    writeln!(
+        out,
+        "{BOLD}~ rights of {}{BOLD:#} changed{}",
+        line(&change.account),
+        line(on_clusters(&change.clusters))
+    )?;
     writeln!(out, "  {DANGER}danger{DANGER:#}: {}", danger_of(change))?;
-    for line in &change.lost {
-        writeln!(out, "  {REMOVED}- {line}{REMOVED:#}")?;
+    for lost in &change.lost {
+        writeln!(out, "  {REMOVED}- {}{REMOVED:#}", line(lost))?;
     }
-    for line in &change.gained {
-        writeln!(out, "  {ADDED}+ {line}{ADDED:#}")?;
+    for gained in &change.gained {
+        writeln!(out, "  {ADDED}+ {}{ADDED:#}", line(gained))?;
     }
     writeln!(out)
 }
@@ -65,16 +77,22 @@ fn object(cause: &Cause<'_>, out: &mut dyn Write) -> io::Result<()> {
         _ => "~",
     };
     let by = match &change.former_applier {
-        Some(former) => format!("from {former} to {}", change.applier),
-        None => format!("({})", change.applier),
+        Some(former) => format!("from {} to {}", line(former), line(&change.applier)),
+        None => format!("({})", line(&change.applier)),
     };
-    writeln!(out, "{BOLD}{sign} {} {}{BOLD:#} {by}{}", change.object, change.change, on_clusters(&change.clusters))?;
-    writeln!(out, "  {QUIET}{}:{}{QUIET:#}", change.path, change.line)?;
+    writeln!(
+        out,
+        "{BOLD}{sign} {} {}{BOLD:#} {by}{}",
+        line(&change.object),
+        change.change,
+        line(on_clusters(&change.clusters))
+    )?;
+    writeln!(out, "  {QUIET}{}:{}{QUIET:#}", one_line(&change.path), change.line)?;
     for danger in &change.dangers {
-        writeln!(out, "  {DANGER}danger{DANGER:#}: {danger}")?;
+        writeln!(out, "  {DANGER}danger{DANGER:#}: {}", line(danger))?;
     }
     for row in &change.fields {
-        writeln!(out, "  {} {QUIET}{}:{}{QUIET:#}", row.field, row.path, row.line)?;
+        writeln!(out, "  {} {QUIET}{}:{}{QUIET:#}", line(&row.field), one_line(&row.path), row.line)?;
         let (before, after) = values(row);
         if let Some(before) = before {
             writeln!(out, "    {REMOVED}- {before}{REMOVED:#}")?;
@@ -83,11 +101,11 @@ fn object(cause: &Cause<'_>, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "    {ADDED}+ {after}{ADDED:#}")?;
         }
     }
-    for line in &cause.following {
-        writeln!(out, "  {line}")?;
+    for following in &cause.following {
+        writeln!(out, "  {}", line(following))?;
     }
     for note in &change.notes {
-        writeln!(out, "  note: {note}")?;
+        writeln!(out, "  note: {}", line(note))?;
     }
     writeln!(out)
 }

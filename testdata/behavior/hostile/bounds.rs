@@ -492,13 +492,13 @@ fn the_permissions_of_a_wide_role_are_limited() {
     }
 }
 
-/// Links to a directory multiply its files, in a revision as in a directory.
+/// Links to a file multiply it, in a revision as in a directory.
 #[test]
 fn linked_files_of_a_revision() {
     let repository = Repository::new();
     repository.write("big/big.yaml", &format!("# {}\n", "x".repeat(8 << 20)));
     for at in 0..700 {
-        std::os::unix::fs::symlink("big", repository.root().join(format!("l{at}"))).unwrap();
+        std::os::unix::fs::symlink("big/big.yaml", repository.root().join(format!("l{at}.yaml"))).unwrap();
     }
     git(&repository, &["init", "-q"]);
     git(&repository, &["add", "-A"]);
