@@ -73,7 +73,9 @@ pub(super) fn remove_unused(tree: &Tree, coverage: &Coverage<'_>, candidates: &m
     let mut by_synced: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, by) in operated.iter().enumerate() {
         by_home.entry(&by.home).or_default().push(at);
-        by_synced.entry(by.synced.as_deref().unwrap_or_default()).or_default().push(at);
+        if let Some(synced) = by.synced.as_deref().filter(|synced| !synced.is_empty()) {
+            by_synced.entry(synced).or_default().push(at);
+        }
     }
     let mut formers: Vec<(usize, Object, String)> = Vec::new();
     let keep = candidates.iter().map(|one| {
