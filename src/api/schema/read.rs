@@ -2,7 +2,7 @@
 
 use super::fields::{count, is_true, number, texts};
 use super::model::{Additional, Bound, Constraints, Layout, Link, Rule, Schema, Type};
-use super::structural::{Level, Mistake, check};
+use super::structural::{Level, Mistake, Patterns, check};
 use crate::text::Span;
 use crate::yaml::{Entry, Node, Reader, Scalar, to_json};
 
@@ -15,14 +15,14 @@ const MAX_MISTAKES: usize = 20;
 
 /// Reads a schema, with its mistakes. A schema with mistakes accepts more than the API server.
 pub fn read(node: &Node) -> (Schema, Vec<Mistake>) {
-    let mut reading = Reading { refer: None, schemas: 0, states: 0, mistakes: Vec::new() };
+    let mut reading = Reading { refer: None, schemas: 0, patterns: Patterns::default(), mistakes: Vec::new() };
     let schema = reading.schema(node, Level::Root, 0);
     (schema, reading.mistakes)
 }
 
 /// Reads a schema of another source, in which `$ref` has a meaning: the link that `refer` returns.
 pub fn read_with(node: &Node, refer: &Refer<'_>) -> (Schema, Vec<Mistake>) {
-    let mut reading = Reading { refer: Some(refer), schemas: 0, states: 0, mistakes: Vec::new() };
+    let mut reading = Reading { refer: Some(refer), schemas: 0, patterns: Patterns::default(), mistakes: Vec::new() };
     let schema = reading.schema(node, Level::Root, 0);
     (schema, reading.mistakes)
 }
@@ -35,8 +35,7 @@ struct Reading<'a> {
     /// The meaning of `$ref`; `None` for a `CustomResourceDefinition`, which must not have one.
     refer: Option<&'a Refer<'a>>,
     schemas: usize,
-    /// The states of the patterns.
-    states: usize,
+    patterns: Patterns,
     mistakes: Vec<Mistake>,
 }
 
@@ -62,7 +61,7 @@ impl Reading<'_> {
             return schema;
         }
         if self.refer.is_none() {
-            for Mistake { at, message } in check(node, level, &mut self.states) {
+            for Mistake { at, message } in check(node, level, &mut self.patterns) {
                 self.mistake(&at, message);
             }
         }

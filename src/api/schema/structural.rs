@@ -5,7 +5,7 @@
 
 use super::fields::{is_true, texts};
 use crate::base::go_regexp::{Refused, Regexp};
-use crate::text::Span;
+use crate::text::{Index, Span};
 use crate::yaml::Node;
 
 /// The place of a schema in its parent.
@@ -30,16 +30,40 @@ pub struct Mistake {
     pub message: String,
 }
 
-/// Checks one schema without its children. `states` is the number of states of all compiled patterns.
-pub(super) fn check(node: &Node, level: Level, states: &mut usize) -> Vec<Mistake> {
-    let mut checking = Checking { mistakes: Vec::new(), states };
+/// Checks one schema without its children. `patterns` are the patterns of all schemas.
+pub(super) fn check(node: &Node, level: Level, patterns: &mut Patterns) -> Vec<Mistake> {
+    let mut checking = Checking { mistakes: Vec::new(), patterns };
     checking.schema(node, level);
     checking.mistakes
 }
 
 struct Checking<'a> {
     mistakes: Vec<Mistake>,
-    states: &'a mut usize,
+    patterns: &'a mut Patterns,
+}
+
+/// The patterns of schemas. The definition of a pod repeats a few patterns at hundreds of fields.
+#[derive(Default)]
+pub(super) struct Patterns {
+    /// The number of states of each pattern, or why it does not compile.
+    known: Index<String, Result<usize, Refused>>,
+    /// The states of all patterns.
+    states: usize,
+}
+
+impl Patterns {
+    /// Compiles a pattern, unless it is known. Returns why it does not compile.
+    fn add(&mut self, pattern: &str) -> Result<(), Refused> {
+        let states = self.known.get(pattern).copied().unwrap_or_else(|| {
+            let states = Regexp::compile_of_schema(pattern).map(|compiled| compiled.steps(""));
+            *self.known.entry_or(pattern.to_owned(), || states)
+        });
+        self.states += match states {
+            Err(Refused::Size) => STATES_OF_LARGEST,
+            states => states?,
+        };
+        Ok(())
+    }
 }
 
 /// The maximum number of states of all patterns. Further patterns are not checked here; their use is limited, too.
@@ -51,10 +75,8 @@ const STATES_OF_LARGEST: usize = 32_768;
 impl Checking<'_> {
     fn pattern(&mut self, at: &Node) {
         let Some(pattern) = at.text() else { return };
-        match Regexp::compile_of_schema(pattern) {
-            Ok(compiled) => *self.states += compiled.steps(""),
-            Err(Refused::Size) => *self.states += STATES_OF_LARGEST,
-            Err(refused) => self.mistake(at.span(), format!("`pattern` is not a valid regular expression: {refused}")),
+        if let Err(refused) = self.patterns.add(pattern) {
+            self.mistake(at.span(), format!("`pattern` is not a valid regular expression: {refused}"));
         }
     }
 
@@ -68,7 +90,7 @@ impl Checking<'_> {
                 "`uniqueItems: true` is forbidden: set `x-kubernetes-list-type: set`".into(),
             );
         }
-        if let Some(at) = node.get("pattern").filter(|_| *self.states < MAX_STATES) {
+        if let Some(at) = node.get("pattern").filter(|_| self.patterns.states < MAX_STATES) {
             self.pattern(at);
         }
         if level == Level::Alternative {

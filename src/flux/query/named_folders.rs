@@ -120,11 +120,17 @@ fn words(file: &File) -> Vec<Word<'_>> {
         if is_documentation && (line.starts_with("```") || line.starts_with("~~~")) {
             in_block = !in_block;
         }
-        let is_text = is_printed || simple_commands(line).all(SimpleCommand::is_printed);
-        if is_text || line.starts_with("//") {
+        let is_applied = is_apply(line);
+        let is_sentence = is_documentation && !in_block;
+        let may_name = is_infrastructure || is_machine || (creates && !is_documentation);
+        // Most lines contain no such word.
+        if is_printed || line.starts_with("//") || !(is_applied || (may_name && !is_sentence)) {
             continue;
         }
-        if is_documentation && !in_block {
+        if simple_commands(line).all(SimpleCommand::is_printed) {
+            continue;
+        }
+        if is_sentence {
             // A sentence may warn of a command.
             let is_warning = ["do not", "don't", "never", "instead of"]
                 .iter()
@@ -136,7 +142,6 @@ fn words(file: &File) -> Vec<Word<'_>> {
             words.extend(of_commands.map(|text| Word { text, is_applied: true, is_of_any: false }));
             continue;
         }
-        let is_applied = is_apply(line);
         let mut is_path = false;
         for text in line.split(is_end_of_path) {
             // A key, an option or a parameter: `path: X`, `--path=X`, `crd_path = X`.
@@ -148,7 +153,8 @@ fn words(file: &File) -> Vec<Word<'_>> {
                 let is_of_any = is_applied && text.starts_with('/') && line.contains(&format!(">{text}"));
                 words.push(Word { text: text.trim_start_matches('<'), is_applied, is_of_any });
             }
-            is_path = text.to_ascii_lowercase().ends_with("path");
+            let end = text.len().checked_sub("path".len()).and_then(|start| text.get(start..));
+            is_path = end.is_some_and(|end| end.eq_ignore_ascii_case("path"));
         }
     }
     words

@@ -182,7 +182,7 @@ impl Evidence {
                 self.read_artifacts(line);
             }
             let is_text = || simple_commands(line).all(SimpleCommand::is_printed);
-            if is_applier && !is_printed && !is_text() {
+            if is_applier && !is_printed && line.contains('/') && !is_text() {
                 let line = without_inner_quotes(line);
                 let words = || line.split(is_end_of_path).map(|word| word.trim_start_matches('<'));
                 self.applied_files.extend(words().filter_map(path_of_manifest));

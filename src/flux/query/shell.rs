@@ -44,7 +44,8 @@ pub(super) struct SimpleCommand<'a> {
 impl<'a> SimpleCommand<'a> {
     /// Returns whether the command prints its arguments for a user.
     pub(super) fn is_printed(self) -> bool {
-        !self.is_piped && self.name().is_some_and(|name| PRINTERS.contains(&name.to_ascii_lowercase().as_str()))
+        let is_printer = |name: &str| PRINTERS.iter().any(|printer| printer.eq_ignore_ascii_case(name));
+        !self.is_piped && self.name().is_some_and(is_printer)
     }
 
     /// The name of the program.
@@ -186,6 +187,10 @@ pub(super) fn is_end_of_path(c: char) -> bool {
 /// A variable at the start contains the root of the repository. A path needs two known segments, since another directory
 /// may have the name of one.
 pub(super) fn path_with_variable(word: &str) -> Option<Vec<String>> {
+    // Most words have neither a variable nor an empty segment.
+    if !word.contains('/') || !(is_computed(word) || word.contains("//")) {
+        return None;
+    }
     let is_open = |segment: &&str| is_computed(segment) || matches!(*segment, "." | ".." | "");
     let segments = word.trim_end_matches('/').split('/').skip_while(is_open);
     let path: Vec<String> =
@@ -200,6 +205,9 @@ pub(super) fn path_with_variable(word: &str) -> Option<Vec<String>> {
 /// The end of the path of a manifest, with at least one directory. A variable usually contains the root of the
 /// repository.
 pub(super) fn path_of_manifest(word: &str) -> Option<String> {
+    if !is_yaml(word) {
+        return None;
+    }
     let start = word.rfind(['$', '}']).and_then(|at| word.get(at..)?.find('/').map(|slash| at + slash + 1));
     let path = word.get(start.unwrap_or(0)..)?.trim_start_matches("./").trim_start_matches("../");
     let is_literal = path.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));

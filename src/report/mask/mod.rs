@@ -1,14 +1,15 @@
 //! Masks secrets in files. Every printed source line and every diff passes through this module.
 
+mod copies;
 mod credentials;
 mod quick_check;
 mod scan;
 mod nodes;
 mod object;
-mod redactor;
 mod notation;
 mod public;
 mod lines;
+mod redactor;
 mod own_words;
 mod values;
 

@@ -410,7 +410,7 @@ fn may_hide_parts(text: &str) -> bool {
 
 /// Returns whether a text may contain a YAML mapping.
 fn may_contain_yaml(text: &str) -> bool {
-    text.contains(['\n', '{'])
+    memchr::memchr2(b'\n', b'{', text.as_bytes()).is_some()
 }
 
 fn line_end(text: &str, from: usize) -> usize {

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use arcstr::ArcStr;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use crate::kustomize::is_yaml;
 use crate::lint::may_name_secrets;
 use crate::text::{File, Index, Tree};
 
@@ -35,8 +34,17 @@ impl SecretPlaces {
 
 /// The values that are also names, keys or parts of paths, and the lines of manifests that files contain outside of
 /// secrets. For example, the name of a user of a database is often the name of the database.
-pub(super) fn public_values(secrets: &BTreeSet<ArcStr>, tree: &Tree, places: &SecretPlaces) -> BTreeSet<ArcStr> {
+///
+/// `copies` are the YAML files of the tree with each text.
+pub(super) fn public_values(
+    secrets: &BTreeSet<ArcStr>,
+    tree: &Tree,
+    copies: &[Vec<&File>],
+    places: &SecretPlaces,
+) -> BTreeSet<ArcStr> {
+    let mut seen: Index<&str, ()> = Index::default();
     let parts = tree.entries().flat_map(|(path, _)| path.split(['/', '.']));
+    let parts = parts.filter(|part| seen.insert(*part, ()).is_none());
     let references: Vec<(ArcStr, Vec<ArcStr>)> =
         secrets.iter().filter_map(|value| Some((value.clone(), reference(value)?))).collect();
     let is_candidate = |value: &&ArcStr| is_name(value) || is_kind(value) || is_line(value) || is_file_name(value);
@@ -45,18 +53,24 @@ pub(super) fn public_values(secrets: &BTreeSet<ArcStr>, tree: &Tree, places: &Se
     let mut public: BTreeSet<ArcStr> =
         parts.filter_map(|part| secrets.get(part).or_else(|| values.get(part)).cloned()).collect();
     let candidates: Vec<&ArcStr> = values.iter().collect();
-    if let Ok(search) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(candidates.iter().map(|it| &***it))
-    {
+    // Paths are short, so another automaton would cost more than it saves.
+    let finder =
+        AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(candidates.iter().map(|it| &***it));
+    if let Ok(search) = finder {
         // A mask of a part of a path would make the path useless, and every tool shows paths.
         let in_paths = tree.entries().flat_map(|(path, _)| search.find_overlapping_iter(path));
         let found = in_paths.filter_map(|found| candidates.get(found.pattern().as_usize()));
         public.extend(found.map(|value| (*value).clone()));
     }
-    let values: Index<&str, &ArcStr> = candidates.iter().map(|value| (&***value, *value)).collect();
-    let is_searched = |file: &&File| !candidates.is_empty() && is_yaml(file.path());
-    let files: Vec<&File> = tree.files().filter(is_searched).collect();
-    let found = files.par_iter().flat_map_iter(|file| in_file(file, &values, places));
-    public.extend(found.collect::<BTreeSet<_>>());
+    let search = Candidates::of(&candidates);
+    if !candidates.is_empty() {
+        let of_copies = |files: &Vec<&File>| {
+            // Copies differ only in whether a generator of a Secret reads them.
+            let outside = files.iter().find(|file| !places.sources.contains(file.path()));
+            outside.or(files.first()).map(|file| search.in_file(file, places)).unwrap_or_default()
+        };
+        public.extend(copies.par_iter().flat_map_iter(of_copies).collect::<BTreeSet<_>>());
+    }
     // Messages contain references of a namespace and a name.
     let is_public = |parts: &[ArcStr]| parts.iter().all(|part| public.contains(part));
     let references: Vec<ArcStr> =
@@ -65,31 +79,52 @@ pub(super) fn public_values(secrets: &BTreeSet<ArcStr>, tree: &Tree, places: &Se
     public
 }
 
-/// The values that are keys or values of names in a file, and the lines that are whole lines outside of secrets.
-fn in_file(file: &File, values: &Index<&str, &ArcStr>, places: &SecretPlaces) -> Vec<ArcStr> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    for line in file.text().split('\n') {
-        let item = line.trim_start();
-        for text in [Some(item), item.strip_prefix("- ")].into_iter().flatten() {
-            let at = start + line.len() - text.len();
-            let value = values.get(text.trim_end()).filter(|value| is_line(value) && !places.contains(file, at));
-            found.extend(value.map(|value| (*value).clone()));
+/// The values that may be public.
+struct Candidates<'a> {
+    values: Index<&'a str, &'a ArcStr>,
+    /// The values that may be whole lines.
+    lines: Index<&'a str, &'a ArcStr>,
+}
+
+impl<'a> Candidates<'a> {
+    fn of(values: &[&'a ArcStr]) -> Self {
+        let lines = values.iter().filter(|value| is_line(value));
+        Self {
+            values: values.iter().map(|value| (&***value, *value)).collect(),
+            lines: lines.map(|value| (&***value, *value)).collect(),
         }
-        for colon in memchr::memchr_iter(b':', line.as_bytes()) {
-            let (before, after) = (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default());
-            let words = [key_at_end(before), named(before, after)].into_iter().flatten();
-            found.extend(words.filter_map(|word| values.get(word)).map(|value| (*value).clone()));
-        }
-        start += line.len() + 1;
     }
-    found
+
+    /// The values that are keys or values of names in a file, and the lines that are whole lines outside of secrets.
+    fn in_file(&self, file: &File, places: &SecretPlaces) -> Vec<ArcStr> {
+        let mut found = Vec::new();
+        let mut start = 0;
+        for line in file.text().split('\n') {
+            if !self.lines.is_empty() {
+                let item = line.trim_ascii_start();
+                for text in [Some(item), item.strip_prefix("- ")].into_iter().flatten() {
+                    let at = start + line.len() - text.len();
+                    let value = self.lines.get(text.trim_ascii_end()).filter(|_| !places.contains(file, at));
+                    found.extend(value.map(|value| (*value).clone()));
+                }
+            }
+            for colon in memchr::memchr_iter(b':', line.as_bytes()) {
+                let (before, after) =
+                    (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default());
+                let words = [key_at_end(before), named(before, after)].into_iter().flatten();
+                found.extend(words.filter_map(|word| self.values.get(word)).map(|value| (*value).clone()));
+            }
+            start += line.len() + 1;
+        }
+        found
+    }
 }
 
 /// The key at the end of a text before a colon.
 fn key_at_end(before: &str) -> Option<&str> {
     let key = before.trim_end_matches(QUOTES);
-    let start = key.rfind([' ', '{', ',', '"', '\'']).map_or(0, |at| at + 1);
+    let is_before_key = |byte: &u8| matches!(byte, b' ' | b'{' | b',' | b'"' | b'\'');
+    let start = key.as_bytes().iter().rposition(is_before_key).map_or(0, |at| at + 1);
     let (outside, key) = key.split_at_checked(start)?;
     let outside = outside.trim_end_matches(QUOTES);
     (outside.is_empty() || outside.ends_with([' ', '{', ','])).then_some(key)
@@ -97,10 +132,10 @@ fn key_at_end(before: &str) -> Option<&str> {
 
 /// The value of a name, between the texts before and after its colon.
 fn named<'a>(before: &str, after: &'a str) -> Option<&'a str> {
-    let after = after.strip_prefix(' ')?.trim_start_matches(QUOTES);
     if !["name", "namespace", "kind"].iter().any(|key| before.ends_with(key)) {
         return None;
     }
+    let after = after.strip_prefix(' ')?.trim_start_matches(QUOTES);
     let end = after.find(['"', '\'', '\r', ',', '}', ' ']).unwrap_or(after.len());
     let (value, rest) = after.split_at_checked(end)?;
     let rest = rest.trim_start_matches(QUOTES);

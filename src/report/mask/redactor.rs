@@ -2,19 +2,15 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use data_encoding::BASE64;
 
+use super::lines::MIN_LEN;
 use crate::lint::is_common_word;
 use crate::text::Index;
 
-/// The number of bytes at the start of a notation that decide whether a text may contain the notation.
-const START: usize = 6;
-
-/// The maximum number of notations that are compared at one place. An automaton of all notations searches for more.
-const MAX_CANDIDATES: usize = 64;
+/// The number of bytes at the start of a notation that decide whether a text may contain the notation. No value is shorter.
+const START: usize = MIN_LEN;
 
 /// The mark of a line that a format cuts.
 const CUT: &str = "...";
@@ -35,33 +31,29 @@ pub struct Redactor {
 /// A search for notations in texts.
 #[derive(Debug)]
 struct Search {
+    /// The notations, sorted.
     notations: Vec<String>,
+    /// For each notation, the position of the longest other notation with which it starts.
+    prefixes: Vec<Option<usize>>,
     /// The positions of the notations with each start.
-    starts: Index<[u8; START], Vec<usize>>,
-    /// The positions of the notations that are shorter than a start.
-    short: Vec<usize>,
+    starts: Index<[u8; START], Range<usize>>,
     /// The ends of the notations.
     ends: Index<[u8; START], ()>,
-    /// The automaton of all notations, which is built for the first text with a place at which many may start.
-    automaton: OnceLock<Option<AhoCorasick>>,
 }
 
 impl Search {
-    fn new(notations: Vec<String>) -> Self {
-        let mut starts: Index<[u8; START], Vec<usize>> = Index::default();
-        let mut short = Vec::new();
+    fn new(mut notations: Vec<String>) -> Self {
+        notations.sort_unstable();
+        notations.dedup();
+        let mut starts: Index<[u8; START], Range<usize>> = Index::default();
         for (at, notation) in notations.iter().enumerate() {
-            match notation.as_bytes().first_chunk() {
-                Some(start) => starts.entry(*start).push(at),
-                None => short.push(at),
+            if let Some(start) = notation.as_bytes().first_chunk() {
+                starts.entry_or(*start, || at..at).end = at + 1;
             }
         }
         let ends = notations.iter().filter_map(|notation| Some((*notation.as_bytes().last_chunk()?, ()))).collect();
-        Self { notations, starts, short, ends, automaton: OnceLock::new() }
-    }
-
-    fn contains_start(&self, start: [u8; START]) -> bool {
-        self.starts.contains(&start)
+        let prefixes = prefixes(&notations);
+        Self { notations, prefixes, starts, ends }
     }
 
     /// The places of the notations in a text: at each place the longest one, and none within another. Most output contains
@@ -70,27 +62,43 @@ impl Search {
         let mut found = Vec::new();
         let mut at = 0;
         while let Some(rest) = text.as_bytes().get(at..).filter(|rest| !rest.is_empty()) {
-            let of_start = rest.first_chunk().and_then(|start: &[u8; START]| self.starts.get(start));
-            let of_start = of_start.map_or(&[][..], Vec::as_slice);
-            if of_start.len() + self.short.len() > MAX_CANDIDATES {
-                let all = self.automaton.get_or_init(|| automaton(&self.notations));
-                return all.iter().flat_map(|all| all.find_iter(text)).map(|found| found.range()).collect();
-            }
-            let notations = of_start.iter().chain(&self.short).filter_map(|at| self.notations.get(*at));
-            let here = notations.filter(|notation| rest.starts_with(notation.as_bytes()));
-            let len = here.map(String::len).max().unwrap_or_default();
+            let len = self.longest(rest).map_or(0, str::len);
             found.extend((len > 0).then_some(at..at + len));
             at += len.max(1);
         }
         found
     }
 
+    /// The longest notation at the start of a text.
+    fn longest(&self, text: &[u8]) -> Option<&str> {
+        let of_start = self.starts.get(text.first_chunk::<START>()?)?;
+        let candidates = self.notations.get(of_start.clone())?;
+        let after = of_start.start + candidates.partition_point(|notation| notation.as_bytes() <= text);
+        // Every notation at the start of the text is this one, or a prefix of it.
+        let mut at = after.checked_sub(1).filter(|at| of_start.contains(at))?;
+        let common = self.notations.get(at)?.bytes().zip(text).take_while(|(a, b)| a == *b).count();
+        loop {
+            let notation = self.notations.get(at)?;
+            if notation.len() <= common {
+                return Some(notation);
+            }
+            at = (*self.prefixes.get(at)?)?;
+        }
+    }
+
+    /// Returns whether a notation starts with a text.
+    fn has_start(&self, text: &str) -> bool {
+        let Some(of_start) = text.as_bytes().first_chunk().and_then(|start: &[u8; START]| self.starts.get(start))
+        else {
+            return false;
+        };
+        let candidates = self.notations.get(of_start.clone()).unwrap_or_default();
+        let first = candidates.partition_point(|notation| &**notation < text);
+        candidates.get(first).is_some_and(|notation| notation.starts_with(text))
+    }
+
     /// The places of the rests of notations before and after the cuts of lines.
     fn rests(&self, text: &str) -> Vec<Range<usize>> {
-        let starts = |rest: &str| {
-            let is_start = rest.as_bytes().first_chunk().is_some_and(|start| self.contains_start(*start));
-            is_start && self.notations.iter().any(|notation| notation.starts_with(rest))
-        };
         let ends = |rest: &str| {
             let is_end = rest.as_bytes().last_chunk().is_some_and(|end| self.ends.contains(end));
             is_end && self.notations.iter().any(|notation| notation.ends_with(rest))
@@ -98,7 +106,9 @@ impl Search {
         let mut found = Vec::new();
         for (cut, _) in text.match_indices(CUT) {
             let before = cut.saturating_sub(MAX_REST)..cut.saturating_sub(START - 1);
-            let place = before.map(|start| start..cut).find(|place| text.get(place.clone()).is_some_and(starts));
+            let place = before
+                .map(|start| start..cut)
+                .find(|place| text.get(place.clone()).is_some_and(|rest| self.has_start(rest)));
             found.extend(place);
             let start = cut + CUT.len();
             let after = start + START..=text.len().min(start + MAX_REST);
@@ -109,11 +119,16 @@ impl Search {
     }
 }
 
-/// The automaton that searches for notations.
-fn automaton(notations: &[String]) -> Option<AhoCorasick> {
-    // The output is short, so the automaton that is built fastest is the best one.
-    let kind = Some(AhoCorasickKind::NoncontiguousNFA);
-    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(notations).ok()
+/// For each of some sorted texts, the position of the longest other one with which it starts.
+fn prefixes(sorted: &[String]) -> Vec<Option<usize>> {
+    let mut prefixes = Vec::with_capacity(sorted.len());
+    let mut open: Vec<usize> = Vec::new();
+    for (at, text) in sorted.iter().enumerate() {
+        while open.pop_if(|last| !sorted.get(*last).is_some_and(|prefix| text.starts_with(prefix))).is_some() {}
+        prefixes.push(open.last().copied());
+        open.push(at);
+    }
+    prefixes
 }
 
 impl Redactor {

@@ -61,6 +61,10 @@ fn scan(document: &[Line], ranges: &mut Vec<Range<usize>>) {
         return;
     }
     for (index, line) in document.iter().enumerate() {
+        // Most lines have no such key, and only captures need memory.
+        if !KEY.is_match(line.text) {
+            continue;
+        }
         let Some(found) = KEY.captures(line.text) else { continue };
         let (Some(whole), Some(key)) = (found.get(0), found.get(1)) else { continue };
         let value = line.text.get(whole.end()..).unwrap_or_default().trim();

@@ -8,8 +8,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arcstr::ArcStr;
-use rayon::iter::{IntoParallelIterator, ParallelExtend, ParallelIterator};
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelExtend, ParallelIterator};
 
+use super::copies::copies;
 use super::credentials::credentials;
 use super::lines::{MIN_LEN, collect};
 use super::nodes::{is_secret, is_value_of_secret};
@@ -20,7 +21,6 @@ use super::quick_check::may_hold_secrets;
 use super::redactor::Redactor;
 use super::{Mask, Masks, merged, nodes};
 use crate::flux::Repo;
-use crate::kustomize::is_yaml;
 use crate::lint::Part;
 use crate::text::{File, Index, Tree, folder_of, join};
 use crate::yaml::{Entry, Node, Parsed, Value, parse};
@@ -46,24 +46,29 @@ pub struct SecretValues {
 impl SecretValues {
     /// Collects the values of the files and, if the repository was built, of the Secrets that its clusters receive.
     pub fn of(tree: &Tree, repo: Option<&Repo>) -> Self {
-        let may_hold = |text: &str| may_hold_secrets(text) || credentials(text).next().is_some();
-        let may_define = |file: &&File| is_yaml(file.path()) && may_hold(file.text());
-        let files: Vec<&File> = tree.files().filter(may_define).collect();
+        let copies = copies(tree);
         let parsed = |file: &File| match repo.and_then(|repo| repo.parsed(file)) {
             Some(parsed) => parsed.clone(),
             None => Arc::new(parse(file)),
         };
-        let of_files: Vec<(&File, OfFile)> =
-            files.into_par_iter().map(|file| (file, of_file(&parsed(file), tree))).collect();
+        let of_text = |files: &Vec<&File>| {
+            let first = files.first().filter(|first| may_hold(first.text()))?;
+            Some(of_copies(&parsed(first), files, tree))
+        };
+        let of_texts: Vec<Option<OfText>> = copies.par_iter().map(of_text).collect();
         let (mut found, mut places) = (BTreeSet::new(), SecretPlaces::default());
         let mut masks = Masks::default();
-        for (file, of_file) in of_files {
-            if may_hold_secrets(file.text()) {
-                masks.insert(file.clone(), of_file.mask);
+        for (files, of_text) in copies.iter().zip(of_texts) {
+            let Some(of_text) = of_text else { continue };
+            let has_mask = files.first().is_some_and(|first| may_hold_secrets(first.text()));
+            for file in files {
+                if has_mask {
+                    masks.insert((*file).clone(), of_text.mask.clone());
+                }
+                places.ranges.insert(file.path().to_owned(), of_text.ranges.clone());
             }
-            found.extend(of_file.values);
-            places.sources.extend(of_file.sources);
-            places.ranges.insert(of_file.path, of_file.ranges);
+            found.extend(of_text.values);
+            places.sources.extend(of_text.sources);
         }
         let sets = repo.into_iter().flat_map(|repo| &repo.clusters).flat_map(|cluster| &cluster.applied_sets);
         let mut seen: Index<usize, ()> = Index::default();
@@ -80,7 +85,7 @@ impl SecretValues {
         }
         let mut values = Self::without_own_words(found);
         if !values.values.is_empty() && !values.exceeds_limit() {
-            let public = public_values(&values.values, tree, &places);
+            let public = public_values(&values.values, tree, &copies, &places);
             values.values.retain(|value| !public.contains(value));
         }
         Self { masks, ..values }
@@ -137,10 +142,10 @@ fn collect_at(node: &Node, ranges: &[Range<usize>], found: &mut BTreeSet<ArcStr>
     }
 }
 
-/// The values of a file: the texts that are masked by position, and those of the files that its generators read.
+/// The values of a text that files contain: the parts that are masked by position, and the values in the files that its
+/// generators read.
 #[derive(Default)]
-struct OfFile {
-    path: String,
+struct OfText {
     mask: Mask,
     /// The secret ranges, sorted.
     ranges: Vec<Range<usize>>,
@@ -149,15 +154,21 @@ struct OfFile {
     values: BTreeSet<ArcStr>,
 }
 
-impl OfFile {
+impl OfText {
     fn add_text(&mut self, text: &str) {
         collect(text, &mut self.values);
     }
 }
 
-fn of_file(parsed: &Parsed, tree: &Tree) -> OfFile {
+/// Returns whether a text may hold secrets, also in addresses.
+fn may_hold(text: &str) -> bool {
+    may_hold_secrets(text) || credentials(text).next().is_some()
+}
+
+/// The values of the parsed text of some files.
+fn of_copies(parsed: &Parsed, files: &[&File], tree: &Tree) -> OfText {
     let file = &parsed.file;
-    let mut found = OfFile { path: file.path().to_owned(), ..OfFile::default() };
+    let mut found = OfText::default();
     let mut ranges = merged(nodes::in_parsed(parsed, 0));
     found.mask = Mask { ranges: ranges.clone() };
     let users = user_names(parsed);
@@ -185,8 +196,9 @@ fn of_file(parsed: &Parsed, tree: &Tree) -> OfFile {
     }
     found.ranges = merged(ranges);
     if file.text().contains("ecretGenerator") {
-        for document in &parsed.documents {
-            generators_in(&document.node, file, tree, &mut found, 0);
+        for file in files {
+            let documents = parsed.documents.iter().map(|document| &document.node);
+            documents.for_each(|document| generators_in(document, file, tree, &mut found, 0));
         }
     }
     found
@@ -196,7 +208,7 @@ fn of_file(parsed: &Parsed, tree: &Tree) -> OfFile {
 const MAX_TEXTS: usize = 2;
 
 /// Collects the values that the generators in a kustomization, or a file of a generator, read.
-fn generators_in(node: &Node, file: &File, tree: &Tree, found: &mut OfFile, depth: usize) {
+fn generators_in(node: &Node, file: &File, tree: &Tree, found: &mut OfText, depth: usize) {
     for generator in node.get("secretGenerator").into_iter().flat_map(Node::items) {
         generator_sources(generator, file, tree, found);
     }
@@ -228,7 +240,7 @@ fn is_user(entry: &Entry) -> bool {
 }
 
 /// Collects the values that a generator reads.
-fn generator_sources(generator: &Node, file: &File, tree: &Tree, found: &mut OfFile) {
+fn generator_sources(generator: &Node, file: &File, tree: &Tree, found: &mut OfText) {
     let literals = generator.get("literals");
     for literal in literals.into_iter().flat_map(Node::items).chain(literals).filter_map(Node::text) {
         found.add_text(literal.split_once('=').map_or(literal, |(_, value)| value));

@@ -42,6 +42,7 @@ impl<T> Default for List<T> {
 impl<T> Deref for List<T> {
     type Target = [T];
 
+    #[inline]
     fn deref(&self) -> &[T] {
         &self.0.slice
     }

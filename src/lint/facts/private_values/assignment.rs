@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 
-use super::markers::words_that_may_name_secrets;
+use super::markers::may_name_secrets;
 use super::name::{Name, of_value};
 
 /// Matches the value after `NAME =`.
@@ -41,6 +41,9 @@ static USER_FLAG: LazyLock<Regex> = LazyLock::new(|| {
 static HEADER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:bearer|basic)\s+([a-z0-9][a-z0-9._~+/=-]{7,})").expect("the expression is constant")
 });
+
+/// The mark of a flag whose value may be the next word.
+const FLAG: &str = "--";
 
 /// Parts of the texts with credentials of clients or requests. Most texts contain none of them.
 static CLIENT: LazyLock<AhoCorasick> = LazyLock::new(|| {
@@ -101,7 +104,10 @@ pub fn assigned_values(text: &str) -> Vec<Range<usize>> {
         of_clients.extend(values_of_clients(text));
         of_clients.extend(values_of_requests(text));
     }
-    let found = words_that_may_name_secrets(text).filter_map(|word| {
+    let found = assigned_words(text).filter_map(|word| {
+        if !may_name_secrets(text.get(word.clone())?) {
+            return None;
+        }
         let value = value_after(text, &word)?;
         let name = text.get(word)?.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
         let is_private = match of_value(name) {
@@ -114,15 +120,43 @@ pub fn assigned_values(text: &str) -> Vec<Range<usize>> {
     of_clients.into_iter().chain(found).collect()
 }
 
+/// The ranges of the words before a `=`, and of the flags.
+fn assigned_words(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let before = |end: usize| {
+        let start = bytes.get(..end).unwrap_or_default().iter().rposition(|byte| !is_of_word(*byte));
+        start.map_or(0, |at| at + 1)..end
+    };
+    let names = memchr::memchr_iter(b'=', bytes).filter_map(move |at| {
+        let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        let before_space = at.checked_sub(1).filter(|space| bytes.get(*space).is_some_and(is_space));
+        Some(before(before_space.unwrap_or(at))).filter(|word| !is_flag(text, word))
+    });
+    let mut next = 0;
+    let flags = memchr::memmem::find_iter(bytes, FLAG).filter_map(move |at| {
+        // A word with several marks is one flag.
+        let rest = bytes.get(at..).filter(|_| at >= next)?;
+        next = at + rest.iter().position(|byte| !is_of_word(*byte)).unwrap_or(rest.len());
+        Some(before(next))
+    });
+    names.chain(flags)
+}
+
+/// Returns whether a word has the mark of a flag.
+fn is_flag(text: &str, word: &Range<usize>) -> bool {
+    text.get(word.clone()).is_some_and(|word| word.contains(FLAG))
+}
+
+/// Returns whether a byte belongs to a word: letters, digits, `_`, `-` and `.`.
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
 /// The range of the value that a text gives to the name in a word: `NAME=VALUE`, or `--NAME VALUE`.
 fn value_after(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     let rest = text.get(word.end..)?;
-    // Most names in YAML end with a colon.
-    if !rest.starts_with(['=', ' ', '\t', '\n', '\r', '"', '\'', ',']) {
-        return None;
-    }
-    let is_flag = || text.get(word.clone()).is_some_and(|word| word.contains("--"));
-    let found = ASSIGNED.captures(rest).or_else(|| ARGUMENT.captures(rest).filter(|_| is_flag()))?;
+    let argument = || is_flag(text, word).then(|| ARGUMENT.captures(rest)).flatten();
+    let found = ASSIGNED.captures(rest).or_else(argument)?;
     found.get(1).map(|value| word.end + value.start()..word.end + value.end())
 }
 

@@ -113,24 +113,6 @@ fn names_in(text: &str) -> impl Iterator<Item = Range<usize>> {
     NAME_FINDER.find_iter(text).map(|found| found.range())
 }
 
-/// The ranges of the words of a text that may be the names of private values. A word consists of letters, digits, `_`, `-`
-/// and `.`.
-pub(super) fn words_that_may_name_secrets(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    let bytes = text.as_bytes();
-    let mut next = 0;
-    names_in(text).filter_map(move |found| {
-        // The rest of a word that was found contains no further word.
-        if found.start < next {
-            return None;
-        }
-        let before = bytes.get(..found.start)?.iter().rev().take_while(|byte| is_of_word(byte)).count();
-        let after = bytes.get(found.end..)?.iter().take_while(|byte| is_of_word(byte)).count();
-        next = found.end + after;
-        Some(found.start - before..next)
-    })
-}
-
 /// The characters that separate a name in a text from the rest.
 const SEPARATORS: [char; 8] = [':', '=', '\n', '"', '\'', ',', '{', '['];
 
@@ -187,7 +169,9 @@ fn value_of(rest: &str) -> Option<&str> {
         }
         Some('#' | '|' | '>' | '&' | '*' | '!' | '%' | '@' | '`') => None,
         Some(_) => {
-            let value = line.split_once(" #").map_or(line, |(value, _)| value.trim_end());
+            // Few lines have a comment.
+            let comment = memchr(b'#', line.as_bytes()).and_then(|_| line.split_once(" #"));
+            let value = comment.map_or(line, |(value, _)| value.trim_end());
             let is_whole = value.starts_with("${") || !value.contains([',', ']', '}']);
             (is_whole && !value.contains('\\')).then_some(value)
         }
