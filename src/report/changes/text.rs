@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::document::{AccountChange, Cause, Document, danger_of, on_clusters, values};
-use crate::report::one_line;
+use crate::report::printable::one_line;
 
 const BOLD: Style = Style::new().bold();
 const QUIET: Style = Style::new().dimmed();
