@@ -58,8 +58,8 @@ impl fmt::Debug for Digest {
 pub struct Lock(BTreeMap<String, Vec<Digest>>);
 
 impl Lock {
-    /// Reads a lock file, which is not trusted and determines the files to delete. Ignores and reports invalid lines, such as merge conflicts and paths outside of the
-    /// directory.
+    /// Reads a lock file. Ignores and reports invalid lines, such as merge conflicts and invalid output paths: the lock is
+    /// not trusted, and determines the files to delete.
     pub fn parse(file: &File) -> (Self, Vec<Finding>) {
         let mut lock = Self::default();
         let mut findings = Vec::new();

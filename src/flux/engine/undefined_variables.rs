@@ -26,7 +26,7 @@ pub(crate) struct Definitions<'a> {
     clusters: &'a [ClusterBuild],
     by_name: OnceCell<BTreeMap<&'a Name, Vec<Definition<'a>>>>,
     lacking: OnceCell<Lacking<'a>>,
-    /// The names that are not misspelled.
+    /// The names of each set of [`Lacking`] that are not misspelled in a slot, since many findings use them.
     missing: RefCell<NamesOf<'a>>,
 }
 
