@@ -4,7 +4,7 @@ use crate::base::finding::Finding;
 use crate::base::go_regexp::Regexp;
 use crate::kube::{Object, is_encrypted_value, unknown_text};
 use crate::kustomize::decrypt_object;
-use crate::yaml::{Entry, Node, Origin, Style, Value};
+use crate::yaml::{Entry, Node, Origin, Style, Value, decode_base64};
 
 /// The id of the rule for objects that Flux does not decrypt, or fails to decrypt.
 pub const SOPS_MISCONFIGURED: &str = "sops-misconfigured";
@@ -38,7 +38,7 @@ pub(super) fn decrypt(objects: Vec<Object>) -> Decrypted {
         if !switched.is_some_and(|value| value.eq_ignore_ascii_case("disabled"))
             && let Some(node) = decrypt_object(&object.node)
         {
-            decrypted.findings.extend(replaced_value(&object));
+            decrypted.findings.extend(replaced_value(&object).or_else(|| unreadable_keys(&object)));
             object.node = node;
             if has_unknown_identity(&object) {
                 decrypted.unidentified.push(object);
@@ -117,6 +117,42 @@ fn replaced_value(object: &Object) -> Option<Finding> {
     };
     let finding = Finding::error(SOPS_MISCONFIGURED, value.span().clone(), message).help(help);
     Some(finding.related(place, "SOPS encrypted this file"))
+}
+
+/// The finding of an object whose data key is only in age blocks that are not age files. No identity decrypts it, whatever the
+/// Secret of the key contains.
+///
+/// A block that is not base64 is probably the placeholder of a template.
+fn unreadable_keys(object: &Object) -> Option<Finding> {
+    let sops = object.node.get("sops")?;
+    let is_other_key = |entry: &&Entry| {
+        let holds_keys = entry.node.items().iter().any(|item| !item.entries().is_empty());
+        &*entry.key != "age" && holds_keys
+    };
+    if sops.entries().iter().any(|entry| is_other_key(&entry)) {
+        return None;
+    }
+    let blocks: Option<Vec<&Node>> = sops.get("age")?.items().iter().map(|key| key.get("enc")).collect();
+    let blocks = blocks.filter(|blocks| blocks.iter().all(|block| block.text().is_some_and(is_other_than_age)))?;
+    let message = format!(
+        "no identity can decrypt {}: the field `enc` does not contain an age file, so kustomize-controller applies nothing",
+        object.reference()
+    );
+    let finding = Finding::error(SOPS_MISCONFIGURED, blocks.first()?.span().clone(), message);
+    let finding = finding.help("encrypt the file again with `sops encrypt`: the text of the key is not from SOPS");
+    Some(finding.about(object.reference()).caused_by(
+        "age blocks",
+        "no identity can decrypt ",
+        " objects, since their fields `enc` do not contain age files",
+    ))
+}
+
+/// Returns whether an armored text contains data other than an age file.
+fn is_other_than_age(block: &str) -> bool {
+    let body = block.trim().strip_prefix("-----BEGIN AGE ENCRYPTED FILE-----");
+    let body = body.and_then(|rest| rest.strip_suffix("-----END AGE ENCRYPTED FILE-----"));
+    let data = body.and_then(decode_base64).filter(|data| !data.is_empty());
+    data.is_some_and(|data| !data.starts_with(b"age-encryption.org/v1\n"))
 }
 
 /// The fields that SOPS encrypted in a file.

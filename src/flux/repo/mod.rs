@@ -9,6 +9,7 @@ mod named_paths;
 pub(super) mod skipped;
 mod directory_objects;
 mod rootless;
+mod chart_clusters;
 mod own_sources;
 pub(super) mod nested_roots;
 pub(super) mod repository;

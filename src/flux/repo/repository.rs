@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rayon::ThreadPoolBuilder;
 
 use super::absent_files::{excuse_ignored, excuse_rendered, excuse_submodules, excuse_written, remove_to_come};
+use super::chart_clusters::ChartClusters;
 use super::directory_objects::DirectoryObjects;
 use super::missing_lists::join_lists;
 use super::moved_folders::explain;
@@ -67,6 +68,8 @@ pub struct Repo {
     pub prepared: Vec<source::SourceRef>,
     /// The directories of Helm charts, whose files belong to the charts.
     pub charts: BTreeSet<String>,
+    /// The clusters that templates of Helm charts define, if the repository has no other cluster.
+    pub chart_clusters: ChartClusters,
     /// The reasons why appliers were not built, other than failed builds, sorted.
     pub gaps: Vec<Gap>,
     /// The directories that missing paths of Kustomizations probably mean, by path.
@@ -226,6 +229,7 @@ impl Repo {
                 repo.problems.retain(|finding| !is_test_data(finding.at.span.file().path()));
                 excuse_ignored(&mut repo.problems, files.tree());
                 repo.clusters.push(only_cluster(&repo.objects));
+                repo.chart_clusters = ChartClusters::of(tree, charts);
                 repo.other_programs = repo.programs(tree, other);
             }
             (loose, Some(outcome)) => {

@@ -38,8 +38,8 @@ declare! {
     /// - a namespace with the same name as a chart, because the chart may contain it, unless its contents are known
     /// - a namespace that an unbuilt input may contain
     /// - the namespace of an operator that nothing in the repository installs, if it contains only objects of the operator
-    /// - a namespace with only objects of Flux, if no file bootstraps a cluster or installs Flux: the platform may configure
-    ///   Flux there
+    /// - a namespace with only objects of Flux, or with the service account `flux-applier` of Azure, if no file bootstraps a
+    ///   cluster or installs Flux: the platform may configure Flux there
     /// - remote clusters that Flux accesses with a `kubeConfig`, because other tools may create namespaces there
     ///
     /// ## How to fix it
@@ -145,6 +145,9 @@ fn of_absent_applier(finding: Finding, view: &View<'_>, other: &View<'_>, by: &A
 
 /// The kinds of objects that Flux reads.
 const INPUTS: [&str; 2] = ["ConfigMap", "Secret"];
+
+/// The service account of each Flux configuration of Azure, which creates the namespace of the configuration too.
+const ACCOUNT_OF_AZURE: &str = "flux-applier";
 
 /// A namespace that a cluster does not receive.
 struct Missing<'a> {
@@ -279,15 +282,17 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
     missing
 }
 
-/// The namespaces that contain only objects of Flux and their inputs. A platform that configures Flux may create the
-/// Kustomizations of the cluster in such a namespace.
+/// The namespaces that contain only objects of Flux and their inputs, and those with the service account that Azure creates.
+/// A platform that configures Flux may create the Kustomizations of the cluster in such a namespace.
 fn possible_homes<'a>(view: &'a View<'a>) -> BTreeSet<&'a str> {
     let (of_flux, others): (Vec<_>, Vec<_>) =
         view.namespaced_objects().partition(|(_, applied)| is_flux(applied.object));
     let is_input = |object: &Object| object.group().is_empty() && INPUTS.contains(&object.kind());
     let others = others.iter().filter(|(_, applied)| !is_input(applied.object));
     let others: BTreeSet<&str> = others.map(|(namespace, _)| *namespace).collect();
-    of_flux.into_iter().map(|(namespace, _)| namespace).filter(|namespace| !others.contains(namespace)).collect()
+    let homes = of_flux.into_iter().map(|(namespace, _)| namespace).filter(|namespace| !others.contains(namespace));
+    let accounts = view.of_kind("", "ServiceAccount").filter(|applied| applied.object.name() == ACCOUNT_OF_AZURE);
+    homes.chain(accounts.filter_map(|applied| applied.object.namespace())).collect()
 }
 
 /// The objects of a cluster that use each namespace.

@@ -35,6 +35,9 @@ declare! {
     /// identity of the object, so the rule reports the object with pedantic severity. An encrypted `kind` is a warning,
     /// since no rule can check the object.
     ///
+    /// SOPS writes each age key as an armored age file. If a file has only age keys, and all of them contain other data, such
+    /// as a text that a program invented, no identity decrypts the object.
+    ///
     /// ## How to fix it
     ///
     /// Set `spec.decryption` with `provider: sops` and the Secret of the key, or move the object to a Kustomization

@@ -7,7 +7,8 @@ use arcstr::ArcStr;
 use super::options::PLAINTEXT_SECRET;
 use crate::base::finding::{FaultKind, Finding, Severity};
 use crate::base::set_aside::{is_former, is_set_aside};
-use crate::flux::{MISSING_PATH, Receiver};
+use crate::flux::{MISSING_PATH, Receiver, Repo};
+use crate::text::folder_of;
 
 /// The rules of the rights of tenants and of the lockdown that confines them.
 const OF_RIGHTS: &[&str] = &[
@@ -22,14 +23,14 @@ const OF_RIGHTS: &[&str] = &[
 
 /// Lowers errors to warnings if it is not certain that a cluster uses the file: the clusters of the finding may not
 /// exist or sync another repository, or the repository has no cluster and the directory has the name of former files,
-/// examples or templates.
+/// examples or templates, or a chart defines clusters that do not apply the directory.
 ///
 /// Files that nothing applies may weaken the evidence for a cluster, so an error about the rights of a tenant remains if
 /// the repository has a cluster. A secret in plain text does not need a cluster. A missing path is not certain if the
 /// clusters sync a repository that may have more directories. Another program than Flux, such as Argo CD, may run external
 /// plugins of kustomize in a repository without a cluster. An error remains if it is certain on another cluster, since
 /// one change corrects both. Returns the number of clusters that may not exist and have a lowered error.
-pub(super) fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) -> usize {
+pub(super) fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>], repo: &Repo) -> usize {
     let assumed = receivers.iter().filter(|receiver| receiver.cluster.evidence.is_assumed);
     let assumed: BTreeSet<String> = assumed.map(ToString::to_string).collect();
     let with_more = receivers.iter().filter(|receiver| receiver.cluster.evidence.may_have_more_files);
@@ -44,7 +45,8 @@ pub(super) fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>]) -> us
             (are_all_in(&assumed) && !OF_RIGHTS.contains(&finding.rule))
                 || (finding.rule == MISSING_PATH && are_all_in(&with_more))
         };
-        let is_unused = || is_rootless && is_aside(finding.at.span.file().path());
+        let path = finding.at.span.file().path();
+        let is_unused = || is_rootless && (is_aside(path) || repo.chart_clusters.leave_out(folder_of(path)));
         let is_of_plugin = || is_rootless && finding.kind == Some(FaultKind::ExternalPlugin);
         let is_doubtful = || is_of_assumed() || is_unused() || is_of_plugin();
         finding.severity == Severity::Error && finding.rule != PLAINTEXT_SECRET && is_doubtful()

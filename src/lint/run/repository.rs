@@ -197,8 +197,8 @@ fn find<T: Send>(
     let mut further = found.further.findings();
     let Findings { mut findings, unchecked, .. } = found;
     remove_generated(&mut findings, &receivers);
-    let doubted = doubt(&mut findings, &receivers);
-    doubt(&mut further, &receivers);
+    let doubted = doubt(&mut findings, &receivers, repo);
+    doubt(&mut further, &receivers, repo);
     let mut unwanted = apply_levels(&mut findings, &options.lint, |rule| options.runs(rule));
     sort(&mut findings);
     absorb(&mut findings);
