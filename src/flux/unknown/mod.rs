@@ -7,6 +7,7 @@ pub(super) mod publisher;
 pub(super) mod fleet_identity;
 mod contents;
 pub(super) mod mention;
+mod manifests;
 pub(super) mod unknown_producer;
 pub(super) mod relations;
 pub(super) mod injected_variables;

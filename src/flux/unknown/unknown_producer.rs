@@ -6,6 +6,7 @@ use super::base_url::BaseUrl;
 use super::contents::{self, Contents};
 use super::fleet_identity::FleetIdentity;
 use super::known_contents::{KnownContents, Purpose};
+use super::manifests::namespaces_of_manifests;
 use super::mention::{contains, has_word, mentions, mentions_kind, share_word};
 use crate::flux::install::installation::installs;
 use crate::kube::{Object, ObjectId, groups};
@@ -29,6 +30,8 @@ pub struct UnknownProducer {
     pub(super) contents: Contents,
     /// The namespace of the producer's namespaced objects; `None` for any.
     pub(super) namespace: Option<Name>,
+    /// The namespaces of the manifests in the values of a release.
+    of_manifests: BTreeSet<Name>,
     /// The kinds of the objects of a chart; `None` for any.
     kinds: Option<BTreeSet<String>>,
     /// The names from which a chart derives the names of its objects.
@@ -70,8 +73,10 @@ impl UnknownProducer {
             release.node.at_keys(&["spec", "valuesFrom"]).is_some_and(|list| !list.items().is_empty());
         // A chart of manifests creates objects in the namespaces that the values contain.
         let namespace = Some(Name::from(namespace)).filter(|_| !contents.is(Purpose::Manifests));
+        let of_manifests = values.as_ref().map(namespaces_of_manifests).unwrap_or_default();
         Self {
             namespace,
+            of_manifests,
             names: names.filter(|name| !name.is_empty()).map(Name::from).collect(),
             values,
             has_more_values,
@@ -119,6 +124,7 @@ impl UnknownProducer {
         Self {
             contents,
             namespace: None,
+            of_manifests: BTreeSet::new(),
             kinds: None,
             names: Vec::new(),
             values: None,
@@ -161,7 +167,8 @@ impl UnknownProducer {
         if self.kinds.as_ref().is_some_and(|kinds| !kinds.contains(id.kind)) {
             return Creates::Never;
         }
-        let is_elsewhere = |own: &Name| !id.namespace.is_empty() && **own != *id.namespace;
+        let is_of_manifest = || self.of_manifests.contains(id.namespace) && self.mentions(id.name);
+        let is_elsewhere = |own: &Name| !id.namespace.is_empty() && **own != *id.namespace && !is_of_manifest();
         if self.namespace.as_ref().is_some_and(is_elsewhere) {
             return Creates::Never;
         }
@@ -288,6 +295,11 @@ impl UnknownProducer {
     /// The namespace of the producer's namespaced objects; `None` for any.
     pub fn namespace(&self) -> Option<&Name> {
         self.namespace.as_ref()
+    }
+
+    /// The namespaces of the manifests in the values of a release.
+    pub fn namespaces_of_manifests(&self) -> &BTreeSet<Name> {
+        &self.of_manifests
     }
 
     fn is_chart(&self) -> bool {

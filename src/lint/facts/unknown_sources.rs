@@ -162,7 +162,10 @@ impl<'a> UnknownSources<'a> {
             self.created.insert(namespace);
         }
         let contents = UnknownProducer::of_release(release, namespace, source_of(release), fleet).with_kinds(kinds);
-        self.charts.entry(namespace.into()).or_default().push(self.producers.len());
+        let further = contents.namespaces_of_manifests().iter().filter(|other| ***other != *namespace);
+        for namespace in further.cloned().chain([namespace.into()]) {
+            self.charts.entry(namespace).or_default().push(self.producers.len());
+        }
         for name in names_of(release) {
             self.named.entry(name).or_default().push(self.producers.len());
         }

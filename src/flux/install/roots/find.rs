@@ -12,7 +12,7 @@ use super::declared::declare;
 use super::evidence::RootEvidence;
 use super::former::mark_former;
 use super::names::{ONLY, is_only_generic, names};
-use super::namespaces::set_namespaces;
+use super::namespaces::{set_namespaces, set_namespaces_of_kustomizations};
 use super::of_charts::remove_of_charts;
 use super::overlaps::{Overlap, is_moved, remove_copies, remove_left_over, remove_overlaps, remove_unused};
 use super::parts::{add_sources_by_hand, join_parts};
@@ -104,6 +104,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     candidates.extend(of_sets);
     join_parts(tree, &coverage, &mut candidates);
     add_sources_by_hand(builder, &includers, &coverage, &mut candidates);
+    set_namespaces_of_kustomizations(tree, &coverage, &mut candidates);
     let own = own_repositories(tree, &coverage, &candidates);
     let mut roots = settle(tree, &coverage, candidates, &own);
     mark_former(&mut roots, tree, &coverage, declared);
