@@ -28,7 +28,7 @@ pub(super) struct PassedDirectory {
 }
 
 /// The directories that configurations of Terraform pass to Flux, one for each configuration. Each directory has a
-/// kustomization.yaml or Kustomizations. A configuration with several paths may apply them to one cluster or to several ones.
+/// kustomization.yaml or contains Kustomizations. A configuration with several paths may apply them to one cluster or to several ones.
 pub(super) fn passed_directories(builder: &Builder) -> Vec<PassedDirectory> {
     let tree = builder.files().tree();
     let is_code = |path: &&str| is_code_file(path) && !is_set_aside(path, |_| false);
@@ -50,8 +50,8 @@ pub(super) fn passed_directories(builder: &Builder) -> Vec<PassedDirectory> {
         let path = clamp(&known_value(builder, &folder, &value).unwrap_or_default());
         PassedDirectory { file, range, path }
     });
-    let applied = passed.filter(|one| !one.path.is_empty() && is_of_cluster(builder, &one.path));
-    applied.filter(|one| seen.insert(one.path.clone())).collect()
+    let known = passed.filter(|one| !one.path.is_empty() && seen.insert(one.path.clone()));
+    known.filter(|one| is_of_cluster(builder, &one.path)).collect()
 }
 
 fn is_code_file(path: &str) -> bool {
@@ -113,11 +113,11 @@ fn known_value(builder: &Builder, folder: &str, value: &str) -> Option<String> {
     }
 }
 
-/// Returns whether a directory has a kustomization.yaml, or a file with a Kustomization.
+/// Returns whether a directory has a kustomization.yaml, or a file with a Kustomization, which may be in a directory below it.
 fn is_of_cluster(builder: &Builder, folder: &str) -> bool {
     let files = builder.files();
     let tree = files.tree();
-    let mut own = tree.under(folder).filter(|path| folder_of(path) == folder).filter_map(|path| files.get(path));
+    let mut inside = tree.under(folder).filter_map(|path| files.get(path));
     FILE_NAMES.iter().any(|name| tree.has_file(&below(folder, name)))
-        || own.any(|parsed| objects(&parsed).any(|object| is_kustomization(&object)))
+        || inside.any(|parsed| objects(&parsed).any(|object| is_kustomization(&object)))
 }
