@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::missing::{Missing, MissingSearch};
+use super::missing::MissingSearch;
+use super::missing_object::Missing;
 use crate::base::finding::{Finding, Fix, Part};
 use crate::flux::Applied;
 use crate::kube::ObjectId;

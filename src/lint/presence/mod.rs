@@ -6,6 +6,7 @@ pub(super) mod on_cluster;
 pub(super) mod own_inputs;
 mod program_folders;
 pub(super) mod failed_appliers;
+mod missing_object;
 pub(super) mod missing;
 pub(super) mod dangling;
 pub(super) mod unused_sources;
