@@ -139,9 +139,10 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
                     && missing
                         .suggestion
                         .is_some_and(|(mistake, near)| mistake != Mistake::Name || is_typing_error(wanted, &near));
-                if is_mistake {
+                let has_old_hash = matches!(missing.suggestion, Some((Mistake::OldHash, _)));
+                if is_mistake || has_old_hash {
                     Answer::Missing(missing)
-                } else if self.lacks_namespace(wanted, &missing) {
+                } else if self.lacks_namespace(wanted, &missing) || stem_of(wanted).is_some() {
                     Answer::Missing(Missing { is_uncertain: true, ..missing })
                 } else {
                     Answer::Possible(missing)
@@ -301,6 +302,12 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         if let Some(found) = near.iter().find(is_generated).filter(|_| matches!(kind, "ConfigMap" | "Secret")) {
             return Some((Mistake::Hash, *found));
         }
+        let has_other_hash = |found: &&Applied<'a>| {
+            stem_of(wanted).is_some_and(|stem| found.object.name().strip_prefix(stem).is_some_and(is_hash))
+        };
+        if let Some(found) = near.iter().find(has_other_hash) {
+            return Some((Mistake::OldHash, *found));
+        }
         if let Some(found) = near.iter().find(|found| written_name(found.object) == Some(name)) {
             return Some((Mistake::Renamed, *found));
         }
@@ -326,6 +333,15 @@ pub(crate) fn comes_from_manifests(wanted: ObjectId<'_>) -> bool {
 fn is_hash(end: &str) -> bool {
     let Some(hash) = end.strip_prefix('-') else { return false };
     hash.len() == 10 && hash.bytes().all(|byte| b"bcdfghkmt2456789".contains(&byte))
+}
+
+/// The name of a generated ConfigMap without its hash; `None` if no generator of kustomize made the name. No chart makes such a
+/// name. The hash of a Secret may be unknown, since Flux decrypts the files of its generator before the build.
+fn stem_of(wanted: ObjectId<'_>) -> Option<&str> {
+    let (stem, _) = wanted.name.rsplit_once('-').filter(|_| wanted.kind == "ConfigMap")?;
+    let hash = wanted.name.get(stem.len()..)?;
+    let is_mixed = hash.contains(|c: char| c.is_ascii_digit()) && hash.contains(|c: char| c.is_ascii_lowercase());
+    (is_hash(hash) && is_mixed).then_some(stem)
 }
 
 /// Returns whether a name is a misspelling of a similar name.

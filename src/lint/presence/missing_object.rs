@@ -2,7 +2,7 @@
 
 use super::failed_appliers::follows_from;
 use crate::base::finding::{Finding, Fix, ObjectRef, Safety, Severity};
-use crate::flux::Applied;
+use crate::flux::{Applied, Applier};
 use crate::kube::{Object, ObjectId};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::written_objects::ReceivedObject;
@@ -52,6 +52,8 @@ pub(super) enum Mistake {
     Name,
     /// A generator adds a hash to the name, but the reference does not have the hash.
     Hash,
+    /// The reference has the hash of a former content of a generated object.
+    OldHash,
     /// kustomize renames the object, but does not update the reference.
     Renamed,
 }
@@ -106,9 +108,15 @@ impl Missing<'_> {
         self.suggestion.is_some()
     }
 
-    /// Returns whether the intended object certainly exists under another identity.
+    /// Returns whether the intended object certainly exists under another identity, and not under the wanted one.
     pub(crate) fn is_certain_mistake(&self) -> bool {
-        matches!(self.suggestion, Some((mistake, _)) if mistake != Mistake::Name)
+        let prunes = |by: &Applier| by.object.as_ref().is_some_and(|by| by.text_at(&["spec", "prune"]) == Some("true"));
+        match &self.suggestion {
+            None | Some((Mistake::Name, _)) => false,
+            // Without pruning, the object with the former content still exists.
+            Some((Mistake::OldHash, near)) => prunes(near.by),
+            Some(_) => true,
+        }
     }
 
     /// The fix that corrects the name of a reference, if one object has a similar name.
@@ -117,7 +125,7 @@ impl Missing<'_> {
         let safety = match mistake {
             Mistake::Renamed => Safety::Safe,
             Mistake::Name => Safety::Unsafe,
-            Mistake::Namespace | Mistake::Kind | Mistake::Hash => return None,
+            Mistake::Namespace | Mistake::Kind | Mistake::Hash | Mistake::OldHash => return None,
         };
         fix::replace(name, near.object.name(), safety)
     }
@@ -223,6 +231,10 @@ impl Missing<'_> {
                  kustomize update this reference with a `nameReference` in `configurations`"
                     .to_owned()
             }
+            Mistake::OldHash => "the content of the generated object changed, and with it the hash in its name; set \
+                 `disableNameSuffixHash: true` in the generator, or let kustomize update this reference with a \
+                 `nameReference` in `configurations`"
+                .to_owned(),
             Mistake::Renamed => {
                 let field = match written_name(near.object) {
                     Some(written) if name.ends_with(written) => "`namePrefix` of kustomize",
