@@ -122,7 +122,8 @@ impl OtherPrograms {
         self.tree.file(path).is_ok_and(|file| applies_itself(&file))
     }
 
-    /// The missing files that programs mention with their whole path, each with the file of the first program.
+    /// The missing files that programs mention with their whole path, or write to a directory that a variable names, each
+    /// with the file of the first program.
     ///
     /// A mapping of hologit mentions the files that it adds.
     pub(in crate::flux) fn mentions(&self, missing: &BTreeSet<String>) -> BTreeMap<String, String> {
@@ -139,6 +140,15 @@ impl OtherPrograms {
                     break;
                 }
                 if missing.contains(path) {
+                    found.entry(path.to_owned()).or_insert_with(|| file.path().to_owned());
+                }
+            }
+            for end in written_ends(file.text(), &names) {
+                compared += missing.len();
+                if compared > MAX_COMPARED {
+                    break;
+                }
+                for path in missing.iter().filter(|path| path.ends_with(end)) {
                     found.entry(path.to_owned()).or_insert_with(|| file.path().to_owned());
                 }
             }
@@ -231,10 +241,33 @@ impl OtherPrograms {
     }
 }
 
+fn is_of_path(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/')
+}
+
+/// The ends of the paths to which a program writes files whose name is `wanted`, if the paths begin with a variable, such as
+/// `/settings.env` in `file = "${var.directory}/settings.env"`.
+fn written_ends<'a>(text: &'a str, wanted: &BTreeSet<&str>) -> impl Iterator<Item = &'a str> {
+    let is_wanted = |end: &&str| end.rsplit('/').next().is_some_and(|name| wanted.contains(name));
+    let targets = text.lines().filter_map(|line| {
+        let (key, value) = line.split_once('=').unwrap_or_default();
+        let is_of_resource = matches!(key.trim(), "file" | "filename");
+        let redirected = || line.rsplit_once('>').or_else(|| line.rsplit_once("tee ")).map(|(_, target)| target);
+        if is_of_resource { Some(value) } else { redirected() }
+    });
+    let ends = targets.filter_map(|target| {
+        let target = target.trim().trim_matches(['"', '\'']);
+        let rest = target.strip_prefix('$')?;
+        let rest = rest.strip_prefix('{').and_then(|rest| rest.split_once('}')).map_or(rest, |(_, rest)| rest);
+        let end = rest.get(rest.find('/')?..)?;
+        end.chars().all(is_of_path).then_some(end)
+    });
+    ends.filter(is_wanted)
+}
+
 /// The paths in a text whose last segment is `wanted`, from each of their directories on.
 fn paths_in<'a>(text: &'a str, wanted: &BTreeSet<&str>) -> impl Iterator<Item = &'a str> {
-    let is_of_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
-    let words = text.split(move |c| !is_of_path(c)).filter(|word| word.contains('/'));
+    let words = text.split(|c| !is_of_path(c)).filter(|word| word.contains('/'));
     let slashes = |word: &'a str| word.match_indices('/').map(|(at, _)| at);
     let whole = words.flat_map(move |word| slashes(word).chain([word.len()]).filter_map(|end| word.get(..end)));
     let named = whole.filter(|path| path.rsplit('/').next().is_some_and(|name| wanted.contains(name)));
