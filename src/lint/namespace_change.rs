@@ -1,6 +1,6 @@
 //! Namespaces of manifests that `namespace` of a kustomization or `targetNamespace` of an applier replaces.
 
-use crate::flux::Applied;
+use crate::flux::{Applied, ApplierKind};
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::{ChangedBy, Origin};
@@ -20,6 +20,10 @@ pub(crate) struct NamespaceChange<'a> {
 impl<'a> NamespaceChange<'a> {
     /// The replacement of a field of the metadata of an object.
     pub(crate) fn of(applied: &Applied<'a>, key: &str) -> Option<Self> {
+        // The inputs of a ResourceSet may be a part of the text.
+        if applied.by.kind == ApplierKind::ResourceSet {
+            return None;
+        }
         let Origin::Via(change) = &applied.object.node.at_keys(&["metadata", key])?.origin else { return None };
         let Some(Origin::At(written)) = &change.previous else { return None };
         let (ChangedBy::Field(place) | ChangedBy::Applier(place)) = &change.by else { return None };

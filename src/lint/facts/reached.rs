@@ -10,6 +10,7 @@ use crate::base::set_aside::is_set_aside_beside;
 use crate::flux::{Objects, Repo, State, public_owner, repository_owner};
 use crate::kube::{Object, groups};
 use crate::text::{Index, folder_of, is_inside};
+use crate::yaml::Node;
 
 /// The files and objects that the clusters of a repository reach.
 pub(crate) struct ReachedFiles<'a> {
@@ -62,6 +63,11 @@ impl<'a> ReachedFiles<'a> {
             } else if applier.state == State::Failed {
                 // If a source has no copy, the directory is the root of another repository, not of this repository.
                 reached.anything = true;
+            }
+        }
+        for application in repo.objects.iter().map(|built| &built.object).filter(|object| is_application(object)) {
+            for path in paths_of_application(application) {
+                reached.unknown.insert(path, ());
             }
         }
         reached
@@ -128,6 +134,20 @@ pub(crate) fn has_charts(charts: &BTreeSet<String>, folder: &str) -> bool {
 
 /// The kind, namespace and name of a source, which may have any API version.
 type SourceId<'a> = (&'a str, Option<&'a str>, &'a str);
+
+/// Returns whether an object is an Application of Argo CD.
+fn is_application(object: &Object) -> bool {
+    object.is("argoproj.io", "Application")
+}
+
+/// The directories that an Application of Argo CD applies.
+fn paths_of_application(application: &Object) -> impl Iterator<Item = &str> {
+    let spec = application.node.get("spec");
+    let several = spec.and_then(|spec| spec.get("sources")).map_or(&[][..], Node::items).iter();
+    let sources = spec.and_then(|spec| spec.get("source")).into_iter().chain(several);
+    let paths = sources.filter_map(|source| source.get("path")?.text());
+    paths.map(|path| path.trim_start_matches("./").trim_matches('/')).filter(|path| !path.is_empty() && *path != ".")
+}
 
 fn id(source: &ObjectRef) -> SourceId<'_> {
     (&source.kind, source.namespace.as_deref(), &source.name)

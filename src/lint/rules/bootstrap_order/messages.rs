@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::needs::{ITS_DEFINITION, Need, never};
-use crate::base::finding::{Finding, Label, Part, Severity};
+use crate::base::finding::{Finding, Label, ObjectRef, Part, Severity};
 use crate::flux::Applier;
 use crate::lint::facts::inputs::Input;
 use crate::lint::facts::own_position::own_position;
@@ -180,15 +180,19 @@ pub(super) fn earlier_than_several(
     let (names, needed) = (listed(&names, "Kustomization"), listed(&Vec::from_iter(needed), "namespace"));
     let user_name = &user.reference;
     let message = format!("in a cold start, {user_name} may apply objects before {needed}, which {names} apply");
+    let references: Vec<&ObjectRef> = providers.iter().map(|provider| &provider.reference).collect();
+    let add = |user_named: &str| add_dependencies(&references, user_name, user_named);
     let help = format!(
-        "add {names} to `dependsOn` of {user_name}: until these objects exist, Flux applies nothing else of \
+        "{}: until these objects exist, Flux applies nothing else of \
          {user_name}, and tries again after {}",
+        add(&user_name.to_string()),
         retry_of(user)
     );
     let summary = format!(" appliers may apply objects before {needed}, which {names} apply");
     let help_for_all = format!(
-        "add {names} to `dependsOn` of each of these appliers: until these objects exist, Flux applies nothing else of \
-         these appliers, and tries again after their intervals"
+        "{}: until these objects exist, Flux applies nothing else of these appliers, and tries again after their \
+         intervals",
+        add("each of these appliers")
     );
     let mut finding = Finding::warning(rule, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
         .help(help)
@@ -206,6 +210,30 @@ pub(super) fn earlier_than_several(
         }
     }
     Some(finding)
+}
+
+/// The instruction to depend on several objects.
+fn add_dependencies(providers: &[&ObjectRef], user: &ObjectRef, user_named: &str) -> String {
+    let all =
+        |list: &[&ObjectRef]| listed(&list.iter().map(ToString::to_string).collect::<Vec<String>>(), "Kustomization");
+    let can_depend = |provider: &&ObjectRef| provider.kind == user.kind || &*user.kind == "ResourceSet";
+    let (own, others): (Vec<&ObjectRef>, Vec<&ObjectRef>) = providers.iter().copied().partition(can_depend);
+    let Some(other) = others.first() else {
+        return format!("add {} to `dependsOn` of {user_named}", all(&own));
+    };
+    if own.is_empty() && others.len() == 1 {
+        return add_dependency(other, &other.to_string(), user, user_named);
+    }
+    let (kind, of_others) = (&user.kind, &other.kind);
+    let (wrapped, those) = if others.len() == 1 {
+        (format!("{other} with a {kind} of its own with `wait: true`"), format!("that {kind}"))
+    } else {
+        (format!("{} with {kind}s of their own with `wait: true`", all(&others)), format!("these {kind}s"))
+    };
+    let added = if own.is_empty() { those } else { format!("{those} and {}", all(&own)) };
+    format!(
+        "apply {wrapped}, and add {added} to `dependsOn` of {user_named}, since a {kind} cannot depend on a {of_others}"
+    )
 }
 
 /// The dependency of an object, as text for a message about several objects.
@@ -296,4 +324,35 @@ pub(super) fn deadlock(
         }
     }
     Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use arcstr::ArcStr;
+
+    use super::*;
+
+    #[test]
+    fn a_kustomization_waits_for_resource_sets_with_a_kustomization() {
+        let of = |kind: &str, name: &str| ObjectRef {
+            kind: kind.into(),
+            namespace: Some("flux-system".into()),
+            name: name.into(),
+            api_version: ArcStr::new(),
+        };
+        let (set, first, second) =
+            (of("ResourceSet", "sets"), of("Kustomization", "first"), of("Kustomization", "second"));
+        let user = of("Kustomization", "user");
+        let help = |providers: &[&ObjectRef]| add_dependencies(providers, &user, "it");
+        assert_eq!(
+            help(&[&first, &second]),
+            "add Kustomizations `flux-system/first` and `flux-system/second` to `dependsOn` of it"
+        );
+        let both = help(&[&set, &first]);
+        assert!(
+            both.contains("add that Kustomization and Kustomization `flux-system/first` to `dependsOn` of it"),
+            "{both}"
+        );
+        assert!(both.ends_with("since a Kustomization cannot depend on a ResourceSet"), "{both}");
+    }
 }
