@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if secrets == Secrets::Masked {
         streams.hide(&SecretValues::of(&repository.tree, Some(&repo)))?;
     }
-    let lines = if format == BuildFormat::Json { Lines::Json } else { Lines::Data };
+    let lines = if format == BuildFormat::Json { Lines::Json } else { Lines::Yaml };
     let written = streams.write_as(lines, |out| write(&deliveries, format, secrets, out));
     if written.as_ref().is_err_and(|error| error.kind() == ErrorKind::FileTooLarge) {
         let message = format!("the output has more than {} MiB, and is incomplete", MAX_OUTPUT >> 20);

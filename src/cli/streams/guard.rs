@@ -18,6 +18,8 @@ pub(in crate::cli) enum Lines {
     Xml,
     /// Commands of GitHub's workflows: their names and properties are not masked.
     Commands,
+    /// YAML: a masked scalar is quoted.
+    Yaml,
     /// Data that programs read, as it is.
     Data,
 }
@@ -29,6 +31,7 @@ impl Lines {
             Self::Json => redactor.redact_json(text),
             Self::Xml => redactor.redact_xml(text),
             Self::Commands => redactor.redact_commands(text),
+            Self::Yaml => redactor.redact_yaml(text),
             Self::Text | Self::Data => redactor.redact(text),
         }
     }
@@ -60,7 +63,7 @@ impl Guard {
         let content = match self.lines {
             Lines::Text | Lines::Xml => log_line(content),
             Lines::Json => json_line(content),
-            Lines::Commands | Lines::Data => Cow::Borrowed(content),
+            Lines::Commands | Lines::Yaml | Lines::Data => Cow::Borrowed(content),
         };
         self.inner.write_all(content.as_bytes())?;
         self.inner.write_all(end.as_bytes())

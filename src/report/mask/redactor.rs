@@ -167,6 +167,31 @@ impl Redactor {
         Cow::Owned(out)
     }
 
+    /// Masks secret values in a line of YAML, and quotes a plain scalar whose first character is masked: `*` starts an alias.
+    pub fn redact_yaml<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        let masked = self.redact(line);
+        if matches!(masked, Cow::Borrowed(_)) {
+            return masked;
+        }
+        let mut start = masked.len() - masked.trim_start().len();
+        while let Some(rest) = masked.get(start..).and_then(|rest| rest.strip_prefix("- ")) {
+            start = masked.len() - rest.trim_start().len();
+        }
+        let content = masked.get(start..).unwrap_or_default().trim_end();
+        let key = content.find(": ").or_else(|| content.strip_suffix(':').map(str::len));
+        let range = match key {
+            Some(end) if content.starts_with('*') => start..start + end,
+            None if content.starts_with('*') => start..start + content.len(),
+            Some(end) if content.get(end..).is_some_and(|rest| rest.starts_with(": *")) => {
+                start + end + 2..start + content.len()
+            }
+            _ => return masked,
+        };
+        let (before, after) = (masked.get(..range.start), masked.get(range.end..));
+        let scalar = masked.get(range).unwrap_or_default().replace('\'', "''");
+        Cow::Owned(format!("{}'{scalar}'{}", before.unwrap_or_default(), after.unwrap_or_default()))
+    }
+
     /// Masks the strings of JSON. A secret may contain quotes, so a mask of the whole text could destroy the syntax.
     pub fn redact_json<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut out = String::with_capacity(text.len());
@@ -314,6 +339,22 @@ mod tests {
             assert!(!read.get("a").unwrap().as_str().unwrap().contains(value), "{masked}");
         }
         assert_eq!(redactor("x\"abcdef").redact_json("{\"a\": \"x\\\"abcdef\"}"), "{\"a\": \"********\"}");
+    }
+
+    #[test]
+    fn a_masked_scalar_of_yaml_is_quoted() {
+        let redactor = redactor("Europe/Oslo");
+        for (line, masked) in [
+            ("  value: Europe/Oslo\n", "  value: '***********'\n"),
+            ("- Europe/Oslo it's\n", "- '*********** it''s'\n"),
+            ("- - Europe/Oslo: a\n", "- - '***********': a\n"),
+            ("Europe/Oslo:\n", "'***********':\n"),
+            ("a: \"Europe/Oslo\"\n", "a: \"***********\"\n"),
+            ("a: in Europe/Oslo\n", "a: in ***********\n"),
+            ("a: open\n", "a: open\n"),
+        ] {
+            assert_eq!(redactor.redact_yaml(line), masked);
+        }
     }
 
     #[test]

@@ -72,7 +72,10 @@ fn scan(document: &[Line], ranges: &mut Vec<Range<usize>>) {
         if !matches!(value, "" | "|" | "|-" | "|+" | ">" | ">-" | ">+") {
             ranges.push(line.from(whole.end()));
         }
-        if value.starts_with(['{', '[']) || line.text.trim_start().starts_with(['{', '[']) {
+        // An action of a template, such as `{{ .Values.port }}`, is no collection.
+        let is_action = value.starts_with("{{") && value.ends_with("}}");
+        let starts_collection = |text: &str| text.starts_with(['{', '[']);
+        if starts_collection(value) && !is_action || starts_collection(line.text.trim_start()) {
             // The end of an invalid flow collection is unknown.
             ranges.extend(below.iter().map(|line| line.from(0)));
             return;

@@ -31,7 +31,7 @@ pub(super) fn evidence(
     }
     let told = name::of_value(name);
     if told == Name::Neutral
-        || among.is_some_and(|among| is_query_id(name, among))
+        || among.is_some_and(|among| is_query_id(name, among) || is_key_of_external_secret(name, among))
         || !is_string()
         || is_placeholder(value)
         || shape::is_public(value)
@@ -82,6 +82,11 @@ fn password_of(name: &str, value: &str) -> Option<String> {
 /// Returns whether a value is the id of a query of a Grafana dashboard: `key: Q-…` beside `refId: A`.
 fn is_query_id(name: &str, among: &Node) -> bool {
     name == "key" && among.get("refId").is_some()
+}
+
+/// Returns whether a value is the name of a key in the Secret of an ExternalSecret or a PushSecret.
+fn is_key_of_external_secret(name: &str, among: &Node) -> bool {
+    name == "secretKey" && ["remoteRef", "sourceRef"].iter().any(|field| among.get(field).is_some())
 }
 
 /// Returns whether a field has the key of an object that a sibling field names: `loginKey` beside `loginName`.
