@@ -1,8 +1,9 @@
 //! `vars`: substitution of `$(NAME)` with the values of fields.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, each_item};
 use crate::kustomize::fieldspec::transformer_config::{ConfigField, TransformerConfig};
 use crate::kustomize::file::definition::Definition;
@@ -92,6 +93,51 @@ pub(crate) fn resolve(resources: &mut Resources, accumulator: &Accumulator, find
             Err(FieldError { span, message }) => findings.push(Finding::error(FAILED_BUILD, span, message)),
         }
     }
+    findings.extend(unused(resources, &values));
+}
+
+/// The findings of the variables that replace nothing although a field contains them: no `varReference` names this field.
+fn unused(resources: &Resources, values: &BTreeMap<Name, VarValue>) -> Vec<Finding> {
+    let mut unused: BTreeMap<&str, &VarValue> =
+        values.iter().filter(|(_, value)| !value.is_used.get()).map(|(name, value)| (&**name, value)).collect();
+    let mut found = Vec::new();
+    for resource in &resources.list {
+        if unused.is_empty() {
+            break;
+        }
+        find_unused(&resource.node, &mut unused, &mut |name, value, place| {
+            let message =
+                format!("the variable `{name}` replaces nothing, and `$({name})` stays in {}", resource.id.kind);
+            let mut finding = Finding::error(FAILED_BUILD, place.clone(), message);
+            finding.severity = Severity::Warning;
+            let help = "name the field in `varReference` of a file in `configurations`, or use `replacements` instead of \
+                        `vars`: kustomize replaces variables in these fields only";
+            found.push(finding.help(help).related(value.span.clone(), "the variable"));
+        });
+    }
+    found
+}
+
+/// Finds the values that consist of one line and contain a variable, and removes this variable from `unused`.
+fn find_unused<'a>(
+    node: &Node,
+    unused: &mut BTreeMap<&'a str, &'a VarValue>,
+    found: &mut impl FnMut(&str, &VarValue, &Span),
+) {
+    match &node.value {
+        // In a longer text, such as a script, the same notation may mean something else.
+        Value::Scalar(text, _) if !text.contains('\n') => {
+            let names = text.split("$(").skip(1).filter_map(|rest| rest.split_once(')'));
+            for (name, _) in names {
+                if let Some(value) = unused.remove(name) {
+                    found(name, value, node.span());
+                }
+            }
+        }
+        Value::Scalar(..) => {}
+        Value::Seq(items) => items.iter().for_each(|item| find_unused(item, unused, found)),
+        Value::Map(entries) => entries.iter().for_each(|entry| find_unused(&entry.node, unused, found)),
+    }
 }
 
 /// The value of a variable, and the position of its declaration.
@@ -99,6 +145,8 @@ struct VarValue {
     /// `None` for a list or a mapping, which cannot be substituted.
     value: Option<(Name, Style)>,
     span: Span,
+    /// Whether a field contained the variable.
+    is_used: Cell<bool>,
 }
 
 fn values(resources: &Resources, accumulator: &Accumulator, findings: &mut Vec<Finding>) -> BTreeMap<Name, VarValue> {
@@ -132,7 +180,7 @@ fn values(resources: &Resources, accumulator: &Accumulator, findings: &mut Vec<F
             );
             continue;
         };
-        values.insert(name.clone(), VarValue { value: typed_text(node), span: span.clone() });
+        values.insert(name.clone(), VarValue { value: typed_text(node), span: span.clone(), is_used: Cell::default() });
     }
     values
 }
@@ -204,6 +252,7 @@ fn substitute_text(node: &Node, values: &BTreeMap<Name, VarValue>) -> Option<Nod
     }
     let alone = text.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')).filter(|name| !name.contains(')'));
     if let Some(known) = alone.and_then(|name| values.get(name)) {
+        known.is_used.set(true);
         let (text, style) = known.value.clone()?;
         return Some(node.changed(Value::Scalar(text, style), ChangedBy::Field(known.span.clone())));
     }
@@ -232,6 +281,7 @@ fn expand(text: &str, values: &BTreeMap<Name, VarValue>) -> (String, Option<Span
                 if let Some((known, (value, _))) =
                     values.get(name).and_then(|known| Some((known, known.value.as_ref()?)))
                 {
+                    known.is_used.set(true);
                     out.push_str(value);
                     span = Some(known.span.clone());
                 } else {

@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn the_name_of_a_key_of_an_external_secret_is_not_masked() {
         let text = "kind: ExternalSecret\nspec:\n  data:\n  - secretKey: adminPassword\n    remoteRef: {key: a}\n";
-        assert_eq!(masked(text), text.trim_end());
+        assert_eq!(masked(text), text);
     }
 
     #[test]
@@ -225,7 +225,11 @@ mod tests {
         let flow = "{kind: Secret, stringData: {a: hunter1,\n b: hunter2\n";
         assert!(!masked(flow).contains("hunter"), "{}", masked(flow));
         let template = "kind: Secret\nstringData:\n  a: {{ .Values.a }}\n  b: hunter2\nspec:\n  path: open\n";
-        assert!(!masked(template).contains("hunter") && masked(template).contains("path: open"), "{}", masked(template));
+        assert!(
+            !masked(template).contains("hunter") && masked(template).contains("path: open"),
+            "{}",
+            masked(template)
+        );
         let block = "kind: Secret\nstringData:\n  a: |\n    hunter: 1\n   hunter2\nx: [\n";
         assert!(!masked(block).contains("hunter"), "{}", masked(block));
     }
