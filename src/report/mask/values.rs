@@ -235,8 +235,13 @@ fn user_names(parsed: &Parsed) -> Vec<Range<usize>> {
 
 /// Returns whether an entry of a Secret is the name of a user.
 fn is_user(entry: &Entry) -> bool {
-    let key = entry.key.to_ascii_lowercase();
-    entry.node.text().is_some() && ["user", "username", "login", "email"].iter().any(|end| key.ends_with(end))
+    entry.node.text().is_some() && names_user(&entry.key)
+}
+
+/// Returns whether a key names a user.
+fn names_user(key: &str) -> bool {
+    let key = key.trim_end().to_ascii_lowercase();
+    ["user", "username", "login", "email"].iter().any(|end| key.ends_with(end))
 }
 
 /// Collects the values that a generator reads.
@@ -258,7 +263,10 @@ fn generator_sources(generator: &Node, file: &File, tree: &Tree, found: &mut OfT
         let text = source.text();
         let end = (0..=MAX_SOURCE.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
         for line in text.get(..end).unwrap_or_default().lines() {
-            let value = line.split_once(['=', ':']).map_or("", |(_, value)| value);
+            let (key, value) = line.split_once(['=', ':']).unwrap_or_default();
+            if names_user(key) {
+                continue;
+            }
             found.add_text(value);
             // A short value is secret together with its key, and a line without a value may be a value.
             if value.trim().len() < MIN_LEN {

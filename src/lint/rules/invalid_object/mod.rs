@@ -1,5 +1,6 @@
 mod fault;
 mod ports;
+mod probes;
 mod kinds;
 mod bindings;
 mod networking;
@@ -33,8 +34,8 @@ declare! {
     ///
     /// - workloads: the selector and the labels of the pods, the update strategy and `restartPolicy`;
     /// - Pods and workloads except StatefulSets: the names of containers, volumes that a container mounts, volumes with
-    ///   several types, names of ports, variables with `value` and `valueFrom`, requests above limits, and probes of init
-    ///   containers;
+    ///   several types, names of ports, variables with `value` and `valueFrom`, requests above limits, handlers of probes and
+    ///   events, and probes of init containers;
     /// - CronJob: the schedule; HorizontalPodAutoscaler: `minReplicas` and `maxReplicas`; PodDisruptionBudget:
     ///   `minAvailable` and `maxUnavailable`;
     /// - Service: names of ports, node ports, and headless Services; Ingress: hosts, paths, rules and backends;

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use super::fault::{Fault, field, is_unknown, items, list, text};
 use super::ports::port_name_fault;
+use super::probes::check_probes;
+use crate::api::validate::is_dns_label;
 use crate::kube::Object;
 use crate::kube::quantity::Quantity;
 use crate::lint::facts::pods;
@@ -42,6 +44,11 @@ pub(super) fn pod(object: &Object, faults: &mut Vec<Fault>) {
                 let message = format!("has two containers with the name `{}`", name.text().unwrap_or_default());
                 faults.push(Fault::new(name, message, "rename one of them"));
             }
+            if let Some(text) = known_text(name).filter(|text| !is_dns_label(text)) {
+                let message = format!("has a container with the invalid name `{text}`");
+                faults.push(Fault::new(name, message, "write lowercase letters, digits and hyphens"));
+            }
+            check_probes(container, faults);
             check_container(container, volumes.as_ref(), faults);
             if key == "initContainers" && field(container, "restartPolicy").is_none() {
                 faults.extend(probe_of_init_container(container));
