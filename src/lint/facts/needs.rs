@@ -1,7 +1,7 @@
 //! The prerequisites of the objects of a list, and the prerequisites that these objects provide for others.
 
 use super::identity_hash::kind_hash;
-use super::pods::{pod, references};
+use super::pods::containers::{pod, references};
 use crate::flux::Objects;
 use crate::kube::Object;
 use crate::text::Index;

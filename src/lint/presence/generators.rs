@@ -4,7 +4,7 @@ use crate::flux::Applied;
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::makers::custom_resources::is_of_operator;
 use crate::lint::facts::makers::generator_words::{GeneratorWords, Words, mentions};
-use crate::lint::facts::pods::containers;
+use crate::lint::facts::pods::containers::containers;
 use crate::lint::view::View;
 use crate::yaml::Node;
 

@@ -3,7 +3,8 @@ use std::collections::BTreeSet;
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::{Object, ObjectId};
-use crate::lint::facts::pods;
+use crate::lint::facts::pods::containers;
+use crate::lint::facts::pods::labels::WORKLOADS;
 use crate::lint::fields::text_of;
 use crate::lint::findings::Findings;
 use crate::lint::presence::dangling::References;
@@ -131,18 +132,6 @@ declare! {
 /// The maximum number of missing objects of a cluster for each kind of reference. Each is searched in all objects.
 const MAX_SEARCHES: usize = 500;
 
-/// The kinds with pods.
-const WORKLOADS: [(&str, &str); 8] = [
-    ("", "Pod"),
-    ("", "ReplicationController"),
-    ("apps", "Deployment"),
-    ("apps", "StatefulSet"),
-    ("apps", "DaemonSet"),
-    ("apps", "ReplicaSet"),
-    ("batch", "Job"),
-    ("batch", "CronJob"),
-];
-
 /// The kinds of the routes of the Gateway API.
 const ROUTES: [(&str, &str); 5] = [
     (GATEWAY, "GRPCRoute"),
@@ -165,7 +154,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let (mut certificates, mut parents) = (References::default(), References::default());
     for applied in of_kinds(view, &WORKLOADS).filter(|applied| has_pods(applied.object)) {
         let Some(namespace) = applied.namespace() else { continue };
-        let own = pods::references(applied.object).into_iter();
+        let own = containers::references(applied.object).into_iter();
         let own = own.filter_map(|own| reference(own.name, "", own.kind, namespace));
         needs.add(applied, own.filter(|own| !of_sources.contains(&own.target)));
     }

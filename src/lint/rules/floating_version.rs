@@ -3,7 +3,7 @@ use crate::flux::{Applied, ApplierKind};
 use crate::kube::semver_range::Range;
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
-use crate::lint::facts::pods::containers;
+use crate::lint::facts::pods::containers::containers;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::yaml::{Entry, Node};

@@ -22,6 +22,7 @@ rules! {
     mod dangling_image_policy;
     mod dangling_image_repository;
     mod dangling_notification;
+    mod dangling_port;
     mod dangling_reference;
     mod dangling_role_reference;
     mod dangling_source;
@@ -101,6 +102,7 @@ rules! {
     mod unmanaged_bootstrap;
     mod unmatched_image;
     mod unmatched_patch;
+    mod unmatched_selector;
     mod unreachable_object;
     mod unready_dependency;
     mod unsized_instance;

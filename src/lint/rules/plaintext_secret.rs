@@ -5,7 +5,7 @@ use crate::base::set_aside;
 use crate::flux::{Applied, ApplierKind};
 use crate::kube::groups;
 use crate::lint::context::Context;
-use crate::lint::facts::pods::containers;
+use crate::lint::facts::pods::containers::containers;
 use crate::lint::facts::private_values::address::{in_address, in_webhook};
 use crate::lint::facts::private_values::comment::calls_invented;
 use crate::lint::facts::private_values::private::{Evidence, Private};

@@ -4,7 +4,7 @@ use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
 use crate::kube::Object;
 use crate::lint::context::Context;
-use crate::lint::facts::pods::{containers, pod};
+use crate::lint::facts::pods::containers::{containers, pod};
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, pedantic};

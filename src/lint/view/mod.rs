@@ -25,6 +25,7 @@ use crate::lint::facts::makers::custom_resources::CustomResources;
 use crate::lint::facts::makers::generator_words::GeneratorWords;
 use crate::lint::facts::makers::requested_namespaces::RequestedNamespaces;
 use crate::lint::facts::makers::writers::Writers;
+use crate::lint::facts::pods::labels::{PodLabels, WORKLOADS};
 use crate::lint::facts::unknown_sources::UnknownSources;
 use crate::lint::facts::written_objects::WrittenObjects;
 use crate::lint::refs::dependency::DEPENDENTS;
@@ -67,6 +68,7 @@ pub struct View<'a> {
     flux_version: OnceLock<Option<FluxVersion>>,
     open_names: OnceLock<Index<u64, Vec<ObjectId<'a>>>>,
     generated_artifacts: OnceLock<GeneratedArtifacts<'a>>,
+    pod_labels: OnceLock<PodLabels<'a>>,
     /// The words of the policies and templates that may create objects.
     pub(in crate::lint) generators: OnceLock<GeneratorWords<'a>>,
     writers: OnceLock<Writers<'a>>,
@@ -139,6 +141,7 @@ impl<'a> View<'a> {
             flux_version: OnceLock::new(),
             open_names: OnceLock::new(),
             generated_artifacts: OnceLock::new(),
+            pod_labels: OnceLock::new(),
             generators: OnceLock::default(),
             writers: OnceLock::new(),
             requested_namespaces: OnceLock::new(),
@@ -440,6 +443,12 @@ impl<'a> View<'a> {
             .generated_artifacts
             .get_or_init(|| GeneratedArtifacts::of(self.of_kind(groups::SOURCE_EXTENSIONS, "ArtifactGenerator")));
         generated.may_contain(namespace, name)
+    }
+
+    /// The labels of the pods of the cluster.
+    pub(in crate::lint) fn pod_labels(&self) -> &PodLabels<'a> {
+        self.pod_labels
+            .get_or_init(|| PodLabels::of(WORKLOADS.iter().flat_map(|(group, kind)| self.of_kind(group, kind))))
     }
 
     /// The roles that allow accounts to write Secrets and ConfigMaps with certain names.

@@ -84,7 +84,7 @@ fn is_query_id(name: &str, among: &Node) -> bool {
     name == "key" && among.get("refId").is_some()
 }
 
-/// Returns whether a value is the name of a key in the Secret of an ExternalSecret or a PushSecret.
+/// Returns whether a value is the name of a key in the Secret of an ExternalSecret or a `PushSecret`.
 fn is_key_of_external_secret(name: &str, among: &Node) -> bool {
     name == "secretKey" && ["remoteRef", "sourceRef"].iter().any(|field| among.get(field).is_some())
 }

@@ -8,7 +8,7 @@ use super::probes::check_probes;
 use crate::api::validate::is_dns_label;
 use crate::kube::Object;
 use crate::kube::quantity::Quantity;
-use crate::lint::facts::pods;
+use crate::lint::facts::pods::containers;
 use crate::lint::fields::known_text;
 use crate::yaml::Node;
 
@@ -31,7 +31,7 @@ const VOLUME_TYPES: [&str; 10] = [
 
 /// Checks the pods of a Pod or a workload.
 pub(super) fn pod(object: &Object, faults: &mut Vec<Fault>) {
-    let Some(pod) = pods::pod(object) else { return };
+    let Some(pod) = containers::pod(object) else { return };
     for volume in items(pod, "volumes") {
         faults.extend(several_types(volume));
     }
