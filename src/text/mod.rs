@@ -3,6 +3,7 @@
 #![expect(clippy::string_slice, reason = "only this module slices, on boundaries that it has checked")]
 
 mod index;
+mod lines;
 mod git_name;
 mod file;
 mod reads;
@@ -13,6 +14,7 @@ pub use edit::{Edit, apply, edited, is_editable};
 pub use file::{DecodeError, File, Position, SharedTexts, Span};
 pub use git_name::is_git_name;
 pub use index::Index;
+pub use lines::lines;
 pub use reads::{Read, Reads};
 pub use tree::Entry;
 pub use tree::LoadError;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::shell::{SimpleCommand, is_end_of_path, program_lines, simple_commands};
+use super::shell::{ProgramLine, SimpleCommand, is_end_of_path, program_lines, simple_commands};
 use crate::kustomize::is_yaml;
 use crate::text::{File, Index, folder_of, join};
 
@@ -60,14 +60,15 @@ pub(super) fn named_paths(files: impl Iterator<Item = File>, wanted: &BTreeSet<&
             if word.is_of_any && is_yaml(path) {
                 by_end.get(path).into_iter().flatten().for_each(|file| add(file));
             }
-            let all = by_end.get(path).into_iter().flatten().copied();
+            // Nearly no word ends a wanted path.
+            let Some(all) = by_end.get(path) else { continue };
             let beside = join(folder_of(file.path()), path);
             let is_meant = |folder: &&str| {
                 let is_exact = path.contains('/') && *folder == path;
                 let is_end = word.is_applied && path.contains('/');
                 is_exact || is_end || (word.is_applied && beside.as_deref() == Some(*folder))
             };
-            all.filter(is_meant).for_each(&mut add);
+            all.iter().copied().filter(is_meant).for_each(&mut add);
         }
     }
     found
@@ -116,7 +117,7 @@ fn words(file: &File) -> Vec<Word<'_>> {
     }
     let mut in_block = false;
     let mut words = Vec::new();
-    for (line, is_printed) in program_lines(text) {
+    for ProgramLine { text: line, is_printed, .. } in program_lines(text) {
         if is_documentation && (line.starts_with("```") || line.starts_with("~~~")) {
             in_block = !in_block;
         }

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::memchr;
 
 use super::cluster_config::{created_with_cluster, is_cluster_config};
 use super::created_objects::{Manifest, created_by_flux, resource_of};
 use super::shell::{
-    Definitions, SimpleCommand, is_computed, is_end_of_path, path_of_manifest, path_with_variable, pattern_of,
-    program_lines, simple_commands, trimmed, without_inner_quotes,
+    Definitions, ProgramLine, SimpleCommand, is_computed, is_end_of_path, path_of_manifest, path_with_variable,
+    pattern_of, program_lines, simple_commands, trimmed, without_inner_quotes,
 };
 use super::template_paths::template_paths;
 use crate::flux::unknown::known_contents::groups_of_chart;
@@ -34,12 +35,10 @@ const FLAGS_WITH_VALUE: [&str; 10] = [
     "--output",
 ];
 
-/// The words in all commands that create objects. The first lines of a command may end within `flux bootstrap`.
-const COMMANDS: [&str; 4] = ["kubectl", "bootstrap", "create", "helm"];
-
-/// Parts of the commands that are read. Most lines contain none.
+/// Parts of the commands that are read, of which none overlaps another. Most lines contain none.
 static COMMAND: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let finder = AhoCorasick::new(["apply", "flux bootstrap", "create", "helm"]);
+    let parts = ["apply", "flux bootstrap", "create", "helm"];
+    let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(parts);
     finder.expect("the words are few and short")
 });
 
@@ -172,17 +171,20 @@ impl Evidence {
         // Most files contain none of these.
         let has_addresses = text.contains("https://");
         let has_artifacts = text.contains("oci://");
-        let has_manifests = text.contains("kind");
-        let has_commands = COMMANDS.iter().any(|word| text.contains(word));
-        for (line, is_printed) in program_lines(text) {
-            if has_addresses && line.contains("https://") {
+        let has_manifests = text.contains("apiVersion") && text.contains("metadata");
+        let has_bootstrap = text.contains("bootstrap");
+        let mut parts = COMMAND.find_iter(text).map(|found| found.start()).peekable();
+        let has_commands = has_bootstrap || parts.peek().is_some();
+        for ProgramLine { range, text: line, is_printed } in program_lines(text) {
+            let has_slash = memchr(b'/', line.as_bytes()).is_some();
+            if has_slash && has_addresses && line.contains("https://") {
                 self.read_addresses(line);
             }
-            if has_artifacts && line.contains("oci://") {
+            if has_slash && has_artifacts && line.contains("oci://") {
                 self.read_artifacts(line);
             }
             let is_text = || simple_commands(line).all(SimpleCommand::is_printed);
-            if is_applier && !is_printed && line.contains('/') && !is_text() {
+            if has_slash && is_applier && !is_printed && !is_text() {
                 let line = without_inner_quotes(line);
                 let words = || line.split(is_end_of_path).map(|word| word.trim_start_matches('<'));
                 self.applied_files.extend(words().filter_map(path_of_manifest));
@@ -193,7 +195,8 @@ impl Evidence {
             }
             // Terraform: `resource "kubernetes_secret" "vars" { metadata { name = "vars"`.
             resource = resource_of(line).or(resource);
-            if let Some((key, value)) = line.split_once('=') {
+            let assignment = memchr(b'=', line.as_bytes()).and_then(|_| line.split_once('='));
+            if let Some((key, value)) = assignment {
                 let key = key.trim();
                 match key {
                     "name" => resource.take().into_iter().for_each(|kind| self.add(kind, value)),
@@ -218,9 +221,16 @@ impl Evidence {
                 continue;
             }
             loops += usize::from(line.starts_with("for ") || line.starts_with("while "));
+            // The parts before the line are in comments and in other lines.
+            while parts.next_if(|part| *part < range.start).is_some() {}
+            let has_part = parts.peek().is_some_and(|part| *part < range.end);
             if let Some(start) = line.strip_suffix('\\') {
                 command.push_str(start);
                 command.push(' ');
+            } else if command.is_empty() {
+                if has_part {
+                    self.read_command(line, &definitions, loops > 0, is_printed);
+                }
             } else {
                 command.push_str(line);
                 if COMMAND.is_match(&command) {

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use crate::kustomize::is_yaml;
+use crate::text::lines;
 
 /// The minimum length of the literal part of a name with a variable.
 const MIN_LITERAL: usize = 8;
@@ -12,16 +14,26 @@ const MIN_LITERAL: usize = 8;
 /// The commands that print their arguments.
 const PRINTERS: [&str; 7] = ["echo", "printf", "print", "log", "info", "warn", "write-host"];
 
-/// The lines of a program without comments, each with whether the program only prints the line for a user.
-pub(super) fn program_lines(text: &str) -> impl Iterator<Item = (&str, bool)> {
+/// A line of a program.
+pub(super) struct ProgramLine<'a> {
+    /// The offsets of the line in the program.
+    pub(super) range: Range<usize>,
+    /// The line without the blanks around it.
+    pub(super) text: &'a str,
+    /// Whether the program only prints the line for a user.
+    pub(super) is_printed: bool,
+}
+
+/// The lines of a program without comments.
+pub(super) fn program_lines(text: &str) -> impl Iterator<Item = ProgramLine<'_>> {
     // The last line of the text that the program prints.
     let mut end: Option<&str> = None;
     let may_print = text.contains("<<");
     let all: LazyCell<BTreeSet<&str>, _> = LazyCell::new(|| text.lines().map(str::trim).collect());
-    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
-    lines.filter_map(move |line| {
+    let lines = lines(text).map(|(at, line)| (at..at + line.len(), line.trim()));
+    lines.filter(|(_, line)| !line.starts_with('#')).filter_map(move |(range, line)| {
         if !may_print {
-            return Some((line, false));
+            return Some(ProgramLine { range, text: line, is_printed: false });
         }
         if end == Some(line) {
             end = None;
@@ -29,7 +41,7 @@ pub(super) fn program_lines(text: &str) -> impl Iterator<Item = (&str, bool)> {
         }
         let is_printed = end.is_some();
         end = end.or_else(|| end_of_printed(line).filter(|end| all.contains(end)));
-        Some((line, is_printed))
+        Some(ProgramLine { range, text: line, is_printed })
     })
 }
 
@@ -67,7 +79,7 @@ impl<'a> Definitions<'a> {
     pub(super) fn of(text: &'a str) -> Self {
         let mut found = Self { variables: BTreeMap::new(), kubectl: BTreeSet::new() };
         let mut function: Option<&str> = None;
-        for line in text.lines().map(str::trim) {
+        for line in lines(text).map(|(_, line)| line.trim()) {
             function = function_of(line).or(function);
             if line.contains("kubectl") && ["$@", "$*"].iter().any(|arguments| line.contains(arguments)) {
                 found.kubectl.extend(function);

@@ -82,41 +82,80 @@ pub(super) fn public_values(
 /// The values that may be public.
 struct Candidates<'a> {
     values: Index<&'a str, &'a ArcStr>,
+    value_ends: Ends,
     /// The values that may be whole lines.
     lines: Index<&'a str, &'a ArcStr>,
+    line_ends: Ends,
 }
 
 impl<'a> Candidates<'a> {
     fn of(values: &[&'a ArcStr]) -> Self {
-        let lines = values.iter().filter(|value| is_line(value));
+        let lines = || values.iter().filter(|value| is_line(value));
         Self {
             values: values.iter().map(|value| (&***value, *value)).collect(),
-            lines: lines.map(|value| (&***value, *value)).collect(),
+            value_ends: Ends::of(values.iter().map(|value| &***value)),
+            lines: lines().map(|value| (&***value, *value)).collect(),
+            line_ends: Ends::of(lines().map(|value| &***value)),
         }
     }
 
     /// The values that are keys or values of names in a file, and the lines that are whole lines outside of secrets.
     fn in_file(&self, file: &File, places: &SecretPlaces) -> Vec<ArcStr> {
+        let text = file.text();
         let mut found = Vec::new();
         let mut start = 0;
-        for line in file.text().split('\n') {
-            if !self.lines.is_empty() {
-                let item = line.trim_ascii_start();
-                for text in [Some(item), item.strip_prefix("- ")].into_iter().flatten() {
-                    let at = start + line.len() - text.len();
-                    let value = self.lines.get(text.trim_ascii_end()).filter(|_| !places.contains(file, at));
+        for sign in memchr::memchr2_iter(b':', b'\n', text.as_bytes()).chain([text.len()]) {
+            let Some(before) = text.get(start..sign) else { continue };
+            if text.as_bytes().get(sign) == Some(&b':') {
+                let rest = || text.get(sign + 1..).unwrap_or_default();
+                let key = Some(before).filter(|before| self.value_ends.may_end(before.trim_end_matches(QUOTES)));
+                let words = [key.and_then(key_at_end), named(before, rest)].into_iter().flatten();
+                found.extend(words.filter_map(|word| self.values.get(word)).map(|value| (*value).clone()));
+                continue;
+            }
+            if self.line_ends.may_end(before.trim_ascii_end()) {
+                let item = before.trim_ascii_start();
+                for line in [Some(item), item.strip_prefix("- ")].into_iter().flatten() {
+                    let value = self.lines.get(line.trim_ascii_end());
+                    let value = value.filter(|_| !places.contains(file, sign - line.len()));
                     found.extend(value.map(|value| (*value).clone()));
                 }
             }
-            for colon in memchr::memchr_iter(b':', line.as_bytes()) {
-                let (before, after) =
-                    (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default());
-                let words = [key_at_end(before), named(before, after)].into_iter().flatten();
-                found.extend(words.filter_map(|word| self.values.get(word)).map(|value| (*value).clone()));
-            }
-            start += line.len() + 1;
+            start = sign + 1;
         }
         found
+    }
+}
+
+/// The last bytes of some texts, which exclude most other texts without a lookup.
+struct Ends {
+    /// The numbers of the ends.
+    known: Box<[bool]>,
+    /// Whether a text is shorter than an end.
+    has_short: bool,
+}
+
+impl Ends {
+    fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+        let mut ends = Self { known: vec![false; 1 << 16].into(), has_short: false };
+        for text in texts {
+            match Self::number(text).and_then(|number| ends.known.get_mut(number)) {
+                Some(known) => *known = true,
+                None => ends.has_short = true,
+            }
+        }
+        ends
+    }
+
+    /// A number of 16 bits for the last four bytes of a text.
+    fn number(text: &str) -> Option<usize> {
+        let end = text.as_bytes().last_chunk().map(|end| u32::from_le_bytes(*end))?;
+        Some((end.wrapping_mul(0x9E37_79B1) >> 16) as usize)
+    }
+
+    /// Returns whether a text may end with one of the texts.
+    fn may_end(&self, text: &str) -> bool {
+        self.has_short || Self::number(text).and_then(|number| self.known.get(number)).is_some_and(|known| *known)
     }
 }
 
@@ -131,15 +170,15 @@ fn key_at_end(before: &str) -> Option<&str> {
 }
 
 /// The value of a name, between the texts before and after its colon.
-fn named<'a>(before: &str, after: &'a str) -> Option<&'a str> {
+fn named<'a>(before: &str, after: impl Fn() -> &'a str) -> Option<&'a str> {
     if !["name", "namespace", "kind"].iter().any(|key| before.ends_with(key)) {
         return None;
     }
-    let after = after.strip_prefix(' ')?.trim_start_matches(QUOTES);
-    let end = after.find(['"', '\'', '\r', ',', '}', ' ']).unwrap_or(after.len());
+    let after = after().strip_prefix(' ')?.trim_start_matches(QUOTES);
+    let end = after.find(['"', '\'', '\r', '\n', ',', '}', ' ']).unwrap_or(after.len());
     let (value, rest) = after.split_at_checked(end)?;
     let rest = rest.trim_start_matches(QUOTES);
-    (rest.is_empty() || rest.starts_with(['\r', ',', '}', ' '])).then_some(value)
+    (rest.is_empty() || rest.starts_with(['\r', '\n', ',', '}', ' '])).then_some(value)
 }
 
 /// The parts of a value that may be a reference such as `shop/web`, or a path such as `shop/`.

@@ -2,16 +2,25 @@
 //!
 //! This module masks too much rather than too little, since the intent of an invalid file is unknown.
 
-use super::quick_check::may_hold_secrets;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
+
+use super::quick_check::may_hold_secrets;
 
 /// Matches a key whose value is secret in a document that may contain a Secret.
 static KEY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"(?:^|[\s{,\[-])(["']?(?:data|stringData|literals|value))["']?\s*:"#)
         .expect("the expression is constant")
+});
+
+/// The parts of the keys that [`KEY`] matches. This search examines many bytes at once.
+static KEY_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let finder =
+        AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(["data", "Data", "literals", "value"]);
+    finder.expect("the words are few and short")
 });
 
 /// Matches the key of an entry, with its colon.
@@ -23,9 +32,13 @@ pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut document: Vec<Line> = Vec::new();
     let mut start = 0;
-    for written in text.split_inclusive('\n') {
-        let line = Line { start, text: written.trim_end_matches(['\n', '\r']) };
-        start += written.len();
+    for end in memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]) {
+        let written = text.get(start..end).unwrap_or_default();
+        if written.is_empty() && end == text.len() {
+            break;
+        }
+        let line = Line { start, text: written.trim_end_matches('\r') };
+        start = end + 1;
         if line.text == "---" || line.text.starts_with("--- ") {
             scan(&document, &mut ranges);
             document.clear();
@@ -61,8 +74,8 @@ fn scan(document: &[Line], ranges: &mut Vec<Range<usize>>) {
         return;
     }
     for (index, line) in document.iter().enumerate() {
-        // Most lines have no such key, and only captures need memory.
-        if !KEY.is_match(line.text) {
+        // Most lines have no such key.
+        if !KEY_WORDS.is_match(line.text) {
             continue;
         }
         let Some(found) = KEY.captures(line.text) else { continue };

@@ -7,5 +7,7 @@ mod token;
 mod syntax_error;
 mod builder;
 mod repair;
+mod line_scalars;
+mod lines;
 pub(super) mod parser;
 pub(super) mod embedded;

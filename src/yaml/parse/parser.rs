@@ -4,6 +4,7 @@ use granit_parser::{ErrorKind, Event, Marker, Parser, ScanError, StructureStyle}
 
 use super::builder::Builder;
 use super::collection::MAX_DEPTH;
+use super::lines;
 use super::repair::RepairedText;
 use super::syntax_error;
 use crate::base::finding::Finding;
@@ -39,14 +40,27 @@ pub struct Document {
 ///
 /// After an error, parsing continues at the next `---`.
 pub fn parse(file: &File) -> Parsed {
-    let text = file.text();
     let mut builder = Builder::new(file);
-    let mut documents = Vec::new();
-    let mut start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+    let mut read = Vec::new();
+    let rest = lines::read(&mut builder, &mut read, start_of(file.text()));
+    let documents = read.into_iter().map(|node| Document { node, complete: true }).collect();
+    parse_rest(builder, documents, rest)
+}
+
+/// The offset of the first character after a byte order mark.
+fn start_of(text: &str) -> usize {
+    if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
+}
+
+/// Parses the documents from an offset, if there are more, with the event parser.
+fn parse_rest(mut builder: Builder<'_>, mut documents: Vec<Document>, rest: Option<usize>) -> Parsed {
+    let file = builder.file;
+    let text = file.text();
     let mut repaired = RepairedText::new(text);
-    while let Some(stop) = parse_from(&mut builder, &mut documents, &mut repaired, start) {
-        let Some(next) = stop.resume.or_else(|| next_document(text, stop)) else { break };
-        start = next;
+    let mut next = rest;
+    while let Some(start) = next {
+        let stop = parse_from(&mut builder, &mut documents, &mut repaired, start);
+        next = stop.and_then(|stop| stop.resume.or_else(|| next_document(text, stop)));
     }
     let (mut findings, is_cut) = (builder.findings, builder.is_cut);
     crate::base::group_findings::sort(&mut findings);
@@ -216,4 +230,53 @@ fn parse_events(
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{ProptestConfig, Strategy, any, prop};
+    use proptest::{prop_assert_eq, prop_oneof, proptest};
+
+    use super::*;
+
+    fn shown(parsed: &Parsed) -> String {
+        format!("{:?}", (&parsed.documents, &parsed.findings, parsed.is_cut))
+    }
+
+    fn by_events(file: &File) -> Parsed {
+        parse_rest(Builder::new(file), Vec::new(), Some(start_of(file.text())))
+    }
+
+    /// A line of a document, or a part of it.
+    fn line() -> impl Strategy<Value = String> {
+        let part = prop_oneof![
+            3 => prop::sample::select(vec!["a: ", "b: ", "c:", "- ", "- ", "-", "a", "b c", "1"]).prop_map(str::to_owned),
+            1 => prop::sample::select(vec![
+                "|", ">", "|-", ">-", "|+", "|2", ">1-", "\"e\\", "\\ ", "\\u00e9", "    ", "&f g", "&f", "*f", "&f-g '", "&f \"", "#", " #", " # d", "'e f'", "\"g h\"", "'", "\"", "\"i\\n\"", "'j''k'", "[]", "{}",
+                "[a, 'b']", "{a: b, c: {d: e}}", "[", "]", "{", "}", ",", ":", "?", "? ", "&f ", "*f", "!!str ", "<<: ",
+                "---", "...", "--- ", "%a", "\t", "\r", "é", "\u{2028}", "\u{FEFF}", "\\", "@", "`", "~", "null",
+                "http://a.b", "a:b", "a#b", "\"x: ", "'y # ",
+            ]).prop_map(str::to_owned),
+        ];
+        (0..4_usize, 0..2_usize, prop::collection::vec(part, 0..4), any::<bool>()).prop_map(
+            |(deep, odd, parts, blank)| {
+                let end = if blank && parts.is_empty() { "  " } else { "" };
+                format!("{}{}{end}\n", " ".repeat(deep * 2 + odd * usize::from(deep > 2)), parts.concat())
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4096, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_reader_of_lines_builds_the_nodes_of_the_event_parser(lines in prop::collection::vec(line(), 0..8), is_cut in any::<bool>()) {
+            let mut text = lines.concat();
+            if is_cut {
+                text.pop();
+            }
+            let file = File::new("a.yaml", text);
+            prop_assert_eq!(shown(&parse(&file)), shown(&by_events(&file)));
+        }
+    }
 }

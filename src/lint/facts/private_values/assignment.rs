@@ -45,27 +45,52 @@ static HEADER: LazyLock<Regex> = LazyLock::new(|| {
 /// The mark of a flag whose value may be the next word.
 const FLAG: &str = "--";
 
-/// Parts of the texts with credentials of clients or requests. Most texts contain none of them.
-static CLIENT: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let words = JOINING_CLIENTS.iter().chain(&CLIENTS).chain(&SCHEMES).chain([&CURL]);
-    let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(words);
-    finder.expect("the words are few and short")
-});
+/// A part of the texts with credentials of clients or requests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Client {
+    /// A client whose flag `-p` has its value in the same word.
+    Joining,
+    /// Another client whose flag `-p` or `-a` is a password.
+    Other,
+    /// The client whose flags [`USER_FLAG`] matches.
+    Curl,
+    /// The part of a scheme of the header `Authorization` whose case does not vary within the part.
+    Scheme,
+}
 
-/// The parts of the schemes of the header `Authorization` whose case does not vary within the part.
-const SCHEMES: [&str; 4] = ["earer ", "EARER ", "asic ", "ASIC "];
-/// The client whose flags [`USER_FLAG`] matches.
-const CURL: &str = "curl";
-/// The clients whose flag `-p` has its value in the same word.
-const JOINING_CLIENTS: [&str; 2] = ["mysql", "mariadb"];
-/// The clients whose flag `-p` or `-a` is a password.
-const CLIENTS: [&str; 2] = ["sshpass", "redis-cli"];
+/// The parts of the texts with credentials of clients or requests. None of them overlaps another.
+const CLIENTS: [(&str, Client); 9] = [
+    ("mysql", Client::Joining),
+    ("mariadb", Client::Joining),
+    ("sshpass", Client::Other),
+    ("redis-cli", Client::Other),
+    ("curl", Client::Curl),
+    ("earer ", Client::Scheme),
+    ("EARER ", Client::Scheme),
+    ("asic ", Client::Scheme),
+    ("ASIC ", Client::Scheme),
+];
+
+/// The kinds of clients in a text. Most texts contain none.
+fn clients_in(text: &str) -> Vec<Client> {
+    static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        let words = CLIENTS.iter().map(|(word, _)| word);
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(words);
+        finder.expect("the words are few and short")
+    });
+    let mut found = Vec::new();
+    for (_, client) in FINDER.find_iter(text).filter_map(|found| CLIENTS.get(found.pattern().as_usize())) {
+        if !found.contains(client) {
+            found.push(*client);
+        }
+    }
+    found
+}
 
 /// The ranges of the passwords in the short flags of clients.
-fn values_of_clients(text: &str) -> Vec<Range<usize>> {
-    let contains = |clients: &[&str]| clients.iter().any(|client| text.contains(client));
-    let (is_joining, is_other) = (contains(&JOINING_CLIENTS), contains(&CLIENTS));
-    if !is_joining && !is_other {
+fn values_of_clients(text: &str, clients: &[Client]) -> Vec<Range<usize>> {
+    let is_other = clients.contains(&Client::Other);
+    if !is_other && !clients.contains(&Client::Joining) {
         return Vec::new();
     }
     let found = SHORT_FLAG.captures_iter(text).filter_map(|found| {
@@ -79,12 +104,12 @@ fn values_of_clients(text: &str) -> Vec<Range<usize>> {
 }
 
 /// The ranges of the credentials in requests: the flags of curl, and headers. A word of a sentence has only small letters.
-fn values_of_requests(text: &str) -> Vec<Range<usize>> {
+fn values_of_requests(text: &str, clients: &[Client]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
-    if text.contains(CURL) {
+    if clients.contains(&Client::Curl) {
         found.extend(USER_FLAG.captures_iter(text).filter_map(|found| found.get(1)).map(|value| value.range()));
     }
-    if SCHEMES.iter().any(|scheme| text.contains(scheme)) {
+    if clients.contains(&Client::Scheme) {
         let is_word = |value: &str| {
             let is_of_word = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'.' | b'/');
             value.bytes().skip(1).all(is_of_word)
@@ -99,11 +124,8 @@ fn values_of_requests(text: &str) -> Vec<Range<usize>> {
 ///
 /// This finds too much rather than too little, since it is for masks. References such as `$(PASSWORD)` are not values.
 pub fn assigned_values(text: &str) -> Vec<Range<usize>> {
-    let mut of_clients = Vec::new();
-    if CLIENT.is_match(text) {
-        of_clients.extend(values_of_clients(text));
-        of_clients.extend(values_of_requests(text));
-    }
+    let clients = clients_in(text);
+    let of_clients = values_of_clients(text, &clients).into_iter().chain(values_of_requests(text, &clients));
     let found = assigned_words(text).filter_map(|word| {
         if !may_name_secrets(text.get(word.clone())?) {
             return None;
@@ -117,7 +139,7 @@ pub fn assigned_values(text: &str) -> Vec<Range<usize>> {
         };
         (is_private && !text.get(value.clone())?.starts_with(['$', '<', '{'])).then_some(value)
     });
-    of_clients.into_iter().chain(found).collect()
+    of_clients.chain(found).collect()
 }
 
 /// The ranges of the words before a `=`, and of the flags.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 
 /// A text that private values contain.
 #[derive(Debug, Clone, Copy)]
@@ -122,6 +122,10 @@ const SEPARATORS: [char; 8] = [':', '=', '\n', '"', '\'', ',', '{', '['];
 /// `is_private` also gets the value, if it is certain in every format.
 pub(super) fn may_assign(text: &str, is_private: impl Fn(&str, Option<&str>) -> bool) -> bool {
     let mut next = 0;
+    // Every notation has one of these signs, and many texts have none.
+    if memchr2(b':', b'=', text.as_bytes()).is_none() {
+        return false;
+    }
     names_in(text).any(|found| {
         // The rest of a name that was examined contains no further name.
         if found.start < next {
