@@ -11,7 +11,8 @@ pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
             None if start < text.len() => return Some((start, &text[start..])),
             None => return None,
         };
-        let at = std::mem::replace(&mut start, start + line.len() + 1);
+        let at = start;
+        start += line.len() + 1;
         Some((at, line.strip_suffix('\r').unwrap_or(line)))
     })
 }
