@@ -401,7 +401,8 @@ impl<'a> Builder<'a> {
 
     /// Reports a tab in the indentation of a block scalar. go-yaml's scanner treats the tab as the start of a token.
     fn check_indentation(&mut self, block: &Range<usize>, value: &str) {
-        let Some(tab) = token::tab_in_indentation(self.file.text(), block, value) else { return };
+        let tab = self.has_tabs.then(|| token::tab_in_indentation(self.file.text(), block, value));
+        let Some(tab) = tab.flatten() else { return };
         let span = self.file.span(tab..tab + 1);
         let finding = Finding::error(INVALID_YAML, span, "the indentation contains a tab; YAML allows only spaces")
             .help("use spaces, or leave the line empty");

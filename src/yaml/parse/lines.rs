@@ -13,10 +13,7 @@ use crate::text::Index;
 use crate::yaml::tree::node::Node;
 
 /// The maximum length of a key in bytes. The event parser has a limit that is a little higher.
-const MAX_KEY: usize = 1000;
-
-/// The maximum depth of flow collections on a line.
-const MAX_FLOW: usize = 8;
+pub(super) const MAX_KEY: usize = 1000;
 
 /// Reads documents from an offset. Returns the start of the first document that needs the event parser, if there is one.
 pub(super) fn read(builder: &mut Builder<'_>, documents: &mut Vec<Node>, base: usize) -> Option<usize> {
@@ -66,9 +63,9 @@ enum PlainEnd {
     Line(usize),
 }
 
-struct Lines<'a, 'b> {
-    builder: &'b mut Builder<'a>,
-    text: &'a str,
+pub(super) struct Lines<'a, 'b> {
+    pub(super) builder: &'b mut Builder<'a>,
+    pub(super) text: &'a str,
     /// The start of the current line.
     line: usize,
     /// The open block collections, the innermost last.
@@ -117,11 +114,11 @@ impl<'a> Lines<'a, '_> {
         Some(self.line)
     }
 
-    fn byte(&self, at: usize) -> Option<u8> {
+    pub(super) fn byte(&self, at: usize) -> Option<u8> {
         self.text.as_bytes().get(at).copied()
     }
 
-    fn starts(&self, at: usize, prefix: &str) -> bool {
+    pub(super) fn starts(&self, at: usize, prefix: &str) -> bool {
         self.text.as_bytes().get(at..).is_some_and(|rest| rest.starts_with(prefix.as_bytes()))
     }
 
@@ -134,7 +131,7 @@ impl<'a> Lines<'a, '_> {
         self.byte(at) == Some(b'-') && self.is_gap(at + 1)
     }
 
-    fn skip_spaces(&self, mut at: usize) -> usize {
+    pub(super) fn skip_spaces(&self, mut at: usize) -> usize {
         while self.byte(at) == Some(b' ') {
             at += 1;
         }
@@ -142,7 +139,7 @@ impl<'a> Lines<'a, '_> {
     }
 
     /// The end of the line at an offset, without its line break.
-    fn end_of_line(&self, at: usize) -> usize {
+    pub(super) fn end_of_line(&self, at: usize) -> usize {
         let rest = self.text.as_bytes().get(at..).unwrap_or_default();
         at + memchr(b'\n', rest).unwrap_or(rest.len())
     }
@@ -237,7 +234,7 @@ impl<'a> Lines<'a, '_> {
     }
 
     /// The minimum indentation of the further lines of a scalar.
-    fn min_indent(&self) -> usize {
+    pub(super) fn min_indent(&self) -> usize {
         self.open.last().map_or(0, |inner| inner.indent + 1)
     }
 
@@ -287,7 +284,7 @@ impl<'a> Lines<'a, '_> {
     }
 
     /// Returns whether a plain scalar may start at an offset.
-    fn starts_plain(&self, at: usize) -> bool {
+    pub(super) fn starts_plain(&self, at: usize) -> bool {
         match self.byte(at) {
             None | Some(b'?' | b':') => false,
             Some(b'-') => !self.is_gap(at + 1),
@@ -330,7 +327,7 @@ impl<'a> Lines<'a, '_> {
     /// Reads a flow collection or a block scalar.
     fn collection_or_block(&mut self, at: usize) -> Option<()> {
         match self.byte(at)? {
-            b'[' | b'{' if self.awaits && !self.open.is_empty() => {
+            b'[' | b'{' if self.awaits => {
                 self.awaits = false;
                 let end = self.flow(at, 0)?;
                 self.end_line(end)
@@ -385,66 +382,8 @@ impl<'a> Lines<'a, '_> {
             _ => None,
         }
     }
-
-    /// Reads a flow collection on one line, and returns its end.
-    fn flow(&mut self, start: usize, depth: usize) -> Option<usize> {
-        (depth < MAX_FLOW && !self.builder.is_deep()).then_some(())?;
-        let is_seq = self.byte(start) == Some(b'[');
-        let close = if is_seq { b']' } else { b'}' };
-        match is_seq {
-            true => self.builder.open_seq(true, 0, start..start + 1),
-            false => self.builder.open_map(true, 0, start..start + 1),
-        }
-        let mut at = self.skip_spaces(start + 1);
-        while self.byte(at) != Some(close) {
-            if !is_seq {
-                at = self.flow_scalar(at)?;
-                (self.byte(at) == Some(b':') && self.byte(at + 1) == Some(b' ')).then_some(())?;
-                at = self.skip_spaces(at + 1);
-            }
-            at = match self.byte(at)? {
-                b'[' | b'{' => self.flow(at, depth + 1)?,
-                _ => self.flow_scalar(at)?,
-            };
-            at = self.skip_spaces(at);
-            match self.byte(at)? {
-                b',' => at = self.skip_spaces(at + 1),
-                byte if byte == close => {}
-                _ => return None,
-            }
-        }
-        self.builder.close(&(at..at + 1));
-        Some(at + 1)
-    }
-
-    /// Reads a scalar of a flow collection, and returns its end.
-    fn flow_scalar(&mut self, at: usize) -> Option<usize> {
-        if let Some(first @ (b'"' | b'\'')) = self.byte(at) {
-            let scalar = quoted(self.text, at, 0)?;
-            let is_line = !self.text.get(at..scalar.end)?.contains('\n');
-            is_line.then_some(())?;
-            self.builder.scalar(&scalar.value, style_of(first), 0, None, at..scalar.end);
-            return Some(scalar.end);
-        }
-        let is_plain = self.starts_plain(at) && self.byte(at) != Some(b'-');
-        is_plain.then_some(())?;
-        let rest = self.text.as_bytes().get(at..self.end_of_line(at))?;
-        let is_end = |(offset, byte): (usize, &u8)| match byte {
-            b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'\t' => true,
-            b':' => !rest.get(offset + 1).is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'/'),
-            _ => false,
-        };
-        let end = rest.iter().enumerate().position(is_end)?;
-        let value = self.text.get(at..at + end)?;
-        let trimmed = value.trim_end_matches(' ');
-        // A blank before a colon, and a comment, are rare.
-        let is_usual = matches!(rest.get(end), Some(b',' | b']' | b'}'));
-        (is_usual || trimmed.len() == value.len()).then_some(())?;
-        self.builder.scalar(trimmed, ScalarStyle::Plain, 0, None, at..at + trimmed.len());
-        Some(at + trimmed.len())
-    }
 }
 
-fn style_of(quote: u8) -> ScalarStyle {
+pub(super) fn style_of(quote: u8) -> ScalarStyle {
     if quote == b'"' { ScalarStyle::DoubleQuoted } else { ScalarStyle::SingleQuoted }
 }

@@ -9,5 +9,6 @@ mod builder;
 mod repair;
 mod line_scalars;
 mod lines;
+mod line_flow;
 pub(super) mod parser;
 pub(super) mod embedded;
