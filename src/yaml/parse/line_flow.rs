@@ -16,9 +16,10 @@ impl Lines<'_, '_> {
         (depth < MAX_FLOW && !self.builder.is_deep() && !self.builder.is_full()).then_some(())?;
         let is_seq = self.byte(start) == Some(b'[');
         let close = if is_seq { b']' } else { b'}' };
-        match is_seq {
-            true => self.builder.open_seq(true, 0, start..start + 1),
-            false => self.builder.open_map(true, 0, start..start + 1),
+        if is_seq {
+            self.builder.open_seq(true, 0, start..start + 1);
+        } else {
+            self.builder.open_map(true, 0, start..start + 1);
         }
         let mut at = self.skip_blanks(start + 1)?;
         while self.byte(at) != Some(close) {

@@ -3,6 +3,7 @@
 //! A function returns `None` for a scalar that needs the event parser.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use granit_parser::ScalarStyle;
 use memchr::{memchr, memchr3, memchr3_iter};
@@ -77,15 +78,11 @@ fn fold(value: &mut String, breaks: usize) {
     }
 }
 
-/// The plain scalar with a first line and further lines of a minimum indentation; an inner `None` without further lines.
-pub(super) fn plain_lines<'a>(
-    text: &'a str,
-    first: &str,
-    end: usize,
-    min_indent: usize,
-) -> Option<Option<LineScalar<'a>>> {
-    let mut scalar: Option<LineScalar<'_>> = None;
-    let mut end = end;
+/// The plain scalar whose first line has a range, with its further lines of a minimum indentation.
+pub(super) fn plain_lines(text: &str, first: Range<usize>, min_indent: usize) -> Option<LineScalar<'_>> {
+    let line = text.get(first.clone())?.trim_end_matches(' ');
+    let mut scalar = LineScalar { value: Cow::Borrowed(line), end: first.start + line.len() };
+    let mut end = first.end;
     while let Some((start, at, line_end, breaks)) = next_line(text, end) {
         let bytes = text.as_bytes().get(at..line_end)?;
         if at - start < min_indent || bytes.first() == Some(&b'#') {
@@ -106,12 +103,10 @@ pub(super) fn plain_lines<'a>(
             }
         }
         let line = text.get(at..comment.unwrap_or(line_end))?.trim_end_matches(' ');
-        let of_first = || LineScalar { value: Cow::Owned(first.to_owned()), end };
-        let whole = scalar.get_or_insert_with(of_first);
-        let value = whole.value.to_mut();
+        let value = scalar.value.to_mut();
         fold(value, breaks);
         value.push_str(line);
-        whole.end = at + line.len();
+        scalar.end = at + line.len();
         if comment.is_some() {
             break;
         }

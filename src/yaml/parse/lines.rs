@@ -245,9 +245,10 @@ impl<'a> Lines<'a, '_> {
             return self.open.last().filter(|inner| inner.indent == indent && inner.is_seq == is_seq).map(|_| ());
         }
         (!self.builder.is_deep()).then_some(())?;
-        match is_seq {
-            true => self.builder.open_seq(false, 0, at..at),
-            false => self.builder.open_map(false, 0, at..at),
+        if is_seq {
+            self.builder.open_seq(false, 0, at..at);
+        } else {
+            self.builder.open_map(false, 0, at..at);
         }
         self.open.push(Open { indent, is_seq });
         self.awaits = false;
@@ -316,12 +317,12 @@ impl<'a> Lines<'a, '_> {
             PlainEnd::Comment(end) => (end, true),
             PlainEnd::Line(end) => (end, false),
         };
-        let first = self.text.get(at..end)?.trim_end_matches(' ');
-        let more = if is_whole { None } else { plain_lines(self.text, first, end, self.min_indent())? };
-        match more {
-            Some(scalar) => self.scalar(&scalar.value, ScalarStyle::Plain, at, scalar.end),
-            None => self.scalar(first, ScalarStyle::Plain, at, at + first.len()),
+        if is_whole {
+            let value = self.text.get(at..end)?.trim_end_matches(' ');
+            return self.scalar(value, ScalarStyle::Plain, at, at + value.len());
         }
+        let scalar = plain_lines(self.text, at..end, self.min_indent())?;
+        self.scalar(&scalar.value, ScalarStyle::Plain, at, scalar.end)
     }
 
     /// Reads a flow collection or a block scalar.
