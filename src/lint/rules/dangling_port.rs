@@ -20,8 +20,8 @@ declare! {
     /// Service may be the name of a port of a container. Kubernetes sends no traffic to a pod without a port of this name.
     ///
     /// A container may listen on a port that it does not declare, so the rule does not check the numbers in `targetPort`.
-    /// The rule ignores Services of type `ExternalName`, Services that a chart creates, and pods to which another program adds
-    /// containers, if the name belongs to a service mesh.
+    /// The rule ignores Services of type `ExternalName`, Services that a chart creates, the names of ports that service meshes
+    /// add to pods, `targetPort` of headless Services, and Ingresses that redirect all requests.
     ///
     /// ## How to fix it
     ///
@@ -122,7 +122,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
     }
-    for ingress in view.of_kind("networking.k8s.io", "Ingress") {
+    for ingress in view.of_kind("networking.k8s.io", "Ingress").filter(|ingress| !redirects(ingress.object)) {
         for backend in backends_of_ingress(ingress.object) {
             let service = backend.get("service");
             let name = service.and_then(|service| service.get("name"));
@@ -148,6 +148,13 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for service in view.of_kind("", "Service").filter(|service| service.apply_mode() == ApplyMode::Applied) {
         check_targets(view, &service, found);
     }
+}
+
+/// Returns whether an Ingress redirects all requests, so that its backend only has to be valid.
+fn redirects(ingress: &Object) -> bool {
+    let annotations = ingress.node.at_keys(&["metadata", "annotations"]).map_or(&[][..], Node::entries);
+    let ends = ["/permanent-redirect", "/temporal-redirect"];
+    annotations.iter().any(|entry| ends.iter().any(|end| entry.key.ends_with(end)))
 }
 
 /// The backends of an Ingress.
@@ -223,6 +230,10 @@ fn check_backend(
 fn check_targets(view: &View<'_>, service: &Applied<'_>, found: &mut Findings) {
     let Some(spec) = service.object.node.get("spec") else { return };
     let (Some(selector), Some(namespace)) = (spec.get("selector"), service.namespace()) else { return };
+    // The names of a headless Service lead to all pods.
+    if spec.get("clusterIP").and_then(Node::text) == Some("None") {
+        return;
+    }
     let names = spec.get("ports").map_or(&[][..], Node::items).iter();
     let names = names.filter_map(|port| port.get("targetPort")).filter_map(|node| Some((node, known_text(node)?)));
     let is_name = |name: &str| name.contains(|c: char| c.is_ascii_alphabetic());
@@ -251,12 +262,12 @@ fn check_targets(view: &View<'_>, service: &Applied<'_>, found: &mut Findings) {
         let message = format!("{by} sends traffic to port `{name}`, which no container of its pods has");
         let listed = known.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect::<Vec<String>>().join(", ");
         let help = if listed.is_empty() {
-            "write the number of the port, or give the port of the container this name: without it, the Service has no \
-             endpoints"
+            "write the number of the port, or give the port of the container this name: Kubernetes sends no traffic \
+             to this port"
                 .to_owned()
         } else {
             format!(
-                "write the name of a port of the containers: they have {listed}; without it, the Service has no endpoints"
+                "write the name of a port of the containers, which have {listed}: Kubernetes sends no traffic to this port"
             )
         };
         let finding = Finding::warning(RULE.id, service.by.place(node.span()), message).help(help).about(by);

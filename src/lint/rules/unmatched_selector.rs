@@ -110,6 +110,9 @@ const SELECTORS: [(&str, &str, &[&str], &str); 3] = [
     ("policy", "PodDisruptionBudget", &["spec", "selector"], "the budget protects no pod"),
 ];
 
+/// The label of the product to which an object belongs.
+const PART_OF: &str = "app.kubernetes.io/part-of";
+
 /// The ends of the API groups of custom resources for which no operator creates pods.
 const WITHOUT_PODS: [&str; 11] = [
     "bitnami.com",
@@ -132,6 +135,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let mut of_operators: Option<BTreeSet<&str>> = None;
     for (group, kind, path, consequence) in SELECTORS {
         for applied in view.of_kind(group, kind).filter(|applied| applied.apply_mode() == ApplyMode::Applied) {
+            // Flux writes this policy, even without notification-controller.
+            if applied.object.label(PART_OF) == Some("flux") {
+                continue;
+            }
             let Some((namespace, selector)) = selected_labels(&applied, path) else { continue };
             let pods = view.pod_labels();
             if pods.is_open(namespace) || pods.selected(namespace, selector).is_none_or(|pods| !pods.is_empty()) {

@@ -2,7 +2,7 @@
 
 use crate::lint::fields::known_text;
 use crate::text::Span;
-use crate::yaml::{Node, Style, Value};
+use crate::yaml::{Node, Reader, Scalar, Style, Value};
 
 /// A value that the API server rejects.
 pub(super) struct Fault {
@@ -44,6 +44,14 @@ pub(super) fn text<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
 /// The number of a field, if it is known.
 pub(super) fn number(node: &Node, key: &str) -> Option<i64> {
     text(node, key)?.parse().ok()
+}
+
+/// The value of an integer, if it is known.
+pub(super) fn integer(node: &Node) -> Option<i64> {
+    match node.resolve(Reader::Kustomize)? {
+        Scalar::Int(value) => i64::try_from(value).ok(),
+        _ => None,
+    }
 }
 
 /// Returns whether a node contains a value that only the cluster knows.

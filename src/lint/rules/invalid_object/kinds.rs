@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::fault::{Fault, field, is_unknown, items, number, text};
+use super::fault::{Fault, field, integer, is_unknown, items, number, text};
+use super::secrets::{self, keys_of_config_map};
 use crate::api::validate::is_dns_label;
 use crate::kube::Object;
 use crate::lint::fields::known_text;
@@ -106,10 +107,20 @@ pub(super) fn volume(object: &Object, faults: &mut Vec<Fault>) {
 /// The maximum length of a key of a ConfigMap or a Secret.
 const MAX_KEY: usize = 253;
 
+pub(super) fn config_map(object: &Object, faults: &mut Vec<Fault>) {
+    data(object, faults);
+    keys_of_config_map(object, faults);
+}
+
+pub(super) fn secret(object: &Object, faults: &mut Vec<Fault>) {
+    data(object, faults);
+    secrets::secret(object, faults);
+}
+
 /// Checks the keys of a ConfigMap or a Secret.
 ///
 /// Source: `IsConfigMapKey` of `k8s.io/apimachinery/pkg/util/validation`.
-pub(super) fn data(object: &Object, faults: &mut Vec<Fault>) {
+fn data(object: &Object, faults: &mut Vec<Fault>) {
     let fields = ["data", "binaryData", "stringData"].iter().filter_map(|key| field(&object.node, key));
     let entries = fields.flat_map(Node::entries);
     for entry in entries.filter(|entry| !is_key(&entry.key) && !entry.key.contains("${")) {
@@ -158,6 +169,10 @@ pub(super) fn service(object: &Object, faults: &mut Vec<Fault>) {
         let message = format!("has `clusterIP: None`, but its type is `{kind}`");
         faults.push(Fault::new(at, message, "remove one of them"));
     }
+    if kind == Some("ExternalName") && field(spec, "externalName").is_none_or(|name| name.text() == Some("")) {
+        let at = field(spec, "type").unwrap_or(spec);
+        faults.push(Fault::new(at, "has the type `ExternalName`, but no `externalName`", "set `externalName`"));
+    }
     let has_no_ports = field(spec, "ports").is_none_or(|ports| ports.is_seq() && ports.items().is_empty());
     let needs_ports = matches!(kind, Some("ClusterIP" | "NodePort" | "LoadBalancer")) && !is_headless;
     if has_no_ports && needs_ports && !field(spec, "clusterIP").is_some_and(is_unknown) {
@@ -167,6 +182,10 @@ pub(super) fn service(object: &Object, faults: &mut Vec<Fault>) {
 
 pub(super) fn autoscaler(object: &Object, faults: &mut Vec<Fault>) {
     let Some(spec) = object.node.get("spec") else { return };
+    if let Some((node, max)) = field(spec, "maxReplicas").zip(number(spec, "maxReplicas")).filter(|(_, max)| *max < 1) {
+        faults.push(Fault::new(node, format!("has `maxReplicas: {max}`"), "write a number of at least 1"));
+        return;
+    }
     let Some((min, max)) = number(spec, "minReplicas").zip(number(spec, "maxReplicas")) else { return };
     if let Some(node) = spec.get("maxReplicas").filter(|_| min > max) {
         let message = format!("has `maxReplicas: {max}`, which is less than `minReplicas: {min}`");
@@ -176,6 +195,15 @@ pub(super) fn autoscaler(object: &Object, faults: &mut Vec<Fault>) {
 
 pub(super) fn disruption_budget(object: &Object, faults: &mut Vec<Fault>) {
     let Some(spec) = object.node.get("spec") else { return };
+    for key in ["maxUnavailable", "minAvailable"] {
+        let Some(node) = field(spec, key) else { continue };
+        let is_text = integer(node).is_none() && !is_unknown(node);
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if let Some(text) = known_text(node).filter(|text| is_text && !text.strip_suffix('%').is_some_and(digits)) {
+            let message = format!("has `{key}: \"{text}\"`, which is neither a number nor a percentage");
+            faults.push(Fault::new(node, message, "write a number without quotes, or a percentage such as `50%`"));
+        }
+    }
     if let Some(node) = field(spec, "maxUnavailable").filter(|_| field(spec, "minAvailable").is_some()) {
         let message = "has both `minAvailable` and `maxUnavailable`";
         faults.push(Fault::new(node, message, "remove one of them; in a patch, set it to null"));

@@ -1,5 +1,7 @@
 mod fault;
 mod ports;
+mod secrets;
+mod pod_values;
 mod probes;
 mod kinds;
 mod bindings;
@@ -33,15 +35,16 @@ declare! {
     /// The rule checks these fields of built-in kinds:
     ///
     /// - workloads: the selector and the labels of the pods, the update strategy and `restartPolicy`;
-    /// - Pods and workloads except StatefulSets: the names of containers, volumes that a container mounts, volumes with
-    ///   several types, names of ports, variables with `value` and `valueFrom`, requests above limits, handlers of probes and
-    ///   events, and probes of init containers;
+    /// - Pods and workloads except StatefulSets: the names and images of containers, volumes that a container mounts, volumes
+    ///   with several types, their names, modes and paths, ports, variables with `value` and `valueFrom`, requests above
+    ///   limits, names of resources, handlers of probes and events, probes of init containers, tolerations, weights of
+    ///   affinities, and `allowPrivilegeEscalation` beside `privileged`;
     /// - CronJob: the schedule; HorizontalPodAutoscaler: `minReplicas` and `maxReplicas`; PodDisruptionBudget:
     ///   `minAvailable` and `maxUnavailable`;
-    /// - Service: names of ports, node ports, and headless Services; Ingress: hosts, paths, rules and backends;
+    /// - Service: names of ports, node ports, external names, and headless Services; Ingress: hosts, paths, rules and backends;
     ///   NetworkPolicy: peers, networks and ports;
     /// - PersistentVolumeClaim: access modes and size; PersistentVolume: its volume;
-    /// - ConfigMap and Secret: keys;
+    /// - ConfigMap and Secret: keys, and the keys that the type of a Secret requires;
     /// - RoleBinding and ClusterRoleBinding: the kind and group of the role, and the kind, group and namespace of subjects;
     /// - Namespace: the levels and versions of Pod Security Standards.
     ///
@@ -122,14 +125,14 @@ declare! {
 type Checks = fn(&Object, &mut Vec<Fault>);
 
 const KINDS: [(&str, &str, Checks); 20] = [
-    ("", "ConfigMap", kinds::data),
+    ("", "ConfigMap", kinds::config_map),
     ("", "Namespace", kinds::namespace),
     ("", "PersistentVolume", kinds::volume),
     ("", "PersistentVolumeClaim", kinds::claim),
     ("", "Pod", pods::pod),
-    ("", "Secret", kinds::data),
+    ("", "Secret", kinds::secret),
     ("", "Service", kinds::service),
-    ("apps", "DaemonSet", workloads::workload),
+    ("apps", "DaemonSet", workloads::daemon_set),
     ("apps", "Deployment", workloads::deployment),
     ("apps", "ReplicaSet", workloads::workload),
     ("apps", "StatefulSet", workloads::stateful_set),

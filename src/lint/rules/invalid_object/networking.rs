@@ -4,12 +4,12 @@
 
 use core::net::{IpAddr, Ipv4Addr};
 
-use super::fault::{Fault, field, is_unknown, items, text};
+use super::fault::{Fault, field, integer, is_unknown, items, text};
 use super::ports::port_name_fault;
 use crate::api::validate::{is_dns_label, is_dns_subdomain};
 use crate::kube::Object;
 use crate::lint::fields::known_text;
-use crate::yaml::{Node, Reader, Scalar};
+use crate::yaml::Node;
 
 /// The largest number of a port.
 const MAX_PORT: i64 = 65_535;
@@ -158,14 +158,6 @@ fn check_port_name(node: &Node, faults: &mut Vec<Fault>) {
 fn check_port_number(node: &Node, faults: &mut Vec<Fault>) {
     if let Some(port) = integer(node).filter(|port| !(1..=MAX_PORT).contains(port)) {
         faults.push(Fault::new(node, format!("has the invalid port {port}"), "write a number from 1 to 65535"));
-    }
-}
-
-/// The value of an integer, if it is known.
-fn integer(node: &Node) -> Option<i64> {
-    match node.resolve(Reader::Kustomize)? {
-        Scalar::Int(value) => i64::try_from(value).ok(),
-        _ => None,
     }
 }
 

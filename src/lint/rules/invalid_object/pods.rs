@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::fault::{Fault, field, is_unknown, items, list, text};
+use super::pod_values;
 use super::ports::port_name_fault;
 use super::probes::check_probes;
 use crate::api::validate::is_dns_label;
@@ -35,6 +36,7 @@ pub(super) fn pod(object: &Object, faults: &mut Vec<Fault>) {
     for volume in items(pod, "volumes") {
         faults.extend(several_types(volume));
     }
+    pod_values::check_pod(pod, faults);
     let volumes = volumes(object, pod);
     let mut names: BTreeSet<&str> = BTreeSet::new();
     for key in ["containers", "initContainers"] {
@@ -49,6 +51,7 @@ pub(super) fn pod(object: &Object, faults: &mut Vec<Fault>) {
                 faults.push(Fault::new(name, message, "write lowercase letters, digits and hyphens"));
             }
             check_probes(container, faults);
+            pod_values::check_container(pod, container, faults);
             check_container(container, volumes.as_ref(), faults);
             if key == "initContainers" && field(container, "restartPolicy").is_none() {
                 faults.extend(probe_of_init_container(container));
@@ -124,7 +127,22 @@ fn check_container(container: &Node, volumes: Option<&BTreeSet<&str>>, faults: &
     }
 }
 
+/// Checks the names and the numbers of resources.
+fn check_names_of_resources(resources: &Node, faults: &mut Vec<Fault>) {
+    let lists = ["limits", "requests"].into_iter().filter_map(|key| field(resources, key));
+    for entry in lists.flat_map(Node::entries) {
+        let name = &*entry.key;
+        let is_standard = matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
+        if !is_standard && !name.contains('/') && !name.contains('$') {
+            let message = format!("has the unknown resource `{name}`");
+            let remedy = "write a resource with its domain, such as `nvidia.com/gpu`".to_owned();
+            faults.push(Fault { at: entry.key_span(), message, remedy });
+        }
+    }
+}
+
 fn check_resources(resources: &Node, faults: &mut Vec<Fault>) {
+    check_names_of_resources(resources, faults);
     let Some(requests) = field(resources, "requests") else { return };
     let limits = field(resources, "limits");
     if limits.is_some_and(|limits| !limits.is_map()) {

@@ -1,6 +1,6 @@
 //! Workloads: selectors, update strategies and restart policies.
 
-use super::fault::{Fault, field, is_unknown, text};
+use super::fault::{Fault, field, integer, is_unknown, text};
 use super::{cron, pods};
 use crate::kube::Object;
 use crate::kube::selector::Selector;
@@ -27,11 +27,24 @@ pub(super) fn deployment(object: &Object, faults: &mut Vec<Fault>) {
 pub(super) fn stateful_set(object: &Object, faults: &mut Vec<Fault>) {
     template(object, faults);
     let Some(strategy) = object.node.at_keys(&["spec", "updateStrategy"]) else { return };
+    faults.extend(recreate(strategy));
     let rolling = field(strategy, "rollingUpdate").filter(|_| text(strategy, "type") == Some("OnDelete"));
     if let Some(rolling) = rolling {
         let message = "has `rollingUpdate` although its update strategy is `OnDelete`";
         faults.push(Fault::new(rolling, message, "remove `rollingUpdate`"));
     }
+}
+
+pub(super) fn daemon_set(object: &Object, faults: &mut Vec<Fault>) {
+    workload(object, faults);
+    faults.extend(object.node.at_keys(&["spec", "updateStrategy"]).and_then(recreate));
+}
+
+/// The fault of the strategy of a Deployment in another workload.
+fn recreate(strategy: &Node) -> Option<Fault> {
+    let node = field(strategy, "type").filter(|node| node.text() == Some("Recreate"))?;
+    let message = "has the update strategy `Recreate`, which only Deployments have";
+    Some(Fault::new(node, message, "write `RollingUpdate` or `OnDelete`"))
 }
 
 /// Checks a Deployment, DaemonSet or ReplicaSet.
@@ -42,6 +55,10 @@ pub(super) fn workload(object: &Object, faults: &mut Vec<Fault>) {
 
 /// Checks the selector and the restart policy of a workload.
 fn template(object: &Object, faults: &mut Vec<Fault>) {
+    let replicas = object.node.at_keys(&["spec", "replicas"]).and_then(|node| Some((node, integer(node)?)));
+    if let Some((node, replicas)) = replicas.filter(|(_, replicas)| *replicas < 0) {
+        faults.push(Fault::new(node, format!("has `replicas: {replicas}`"), "write a number of at least 0"));
+    }
     faults.extend(selector(object));
     let policy = object.node.at_keys(&["spec", "template", "spec", "restartPolicy"]);
     if let Some((node, policy)) = policy.and_then(|node| Some((node, node.text()?))) {

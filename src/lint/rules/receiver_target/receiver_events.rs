@@ -109,7 +109,7 @@ pub(crate) fn judge(sender: &str, event: &str) -> Event {
         }
         "gitlab" => (&GITLAB, lower.ends_with(" hook")),
         "bitbucket" => (&BITBUCKET, lower.contains(':')),
-        "cdevents" => (&[], lower.starts_with("dev.cdevents.")),
+        // The sender of a CDEvent sets its type, and the forms of the types differ between versions.
         _ => return Event::MayCome,
     };
     if known.iter().any(|known| known.eq_ignore_ascii_case(event)) {
@@ -130,8 +130,7 @@ pub(crate) fn judge(sender: &str, event: &str) -> Event {
         (Some(meant), _) => Event::Meant(meant),
         (None, "github") => Event::Foreign("push"),
         (None, "gitlab") => Event::Foreign("Push Hook"),
-        (None, "bitbucket") => Event::Foreign("repo:refs_changed"),
-        (None, _) => Event::Foreign("dev.cdevents.change.merged.0.2.0"),
+        (None, _) => Event::Foreign("repo:refs_changed"),
     }
 }
 
@@ -152,6 +151,6 @@ mod tests {
         assert_eq!(judge("gitlab", "Emoji Hook"), Event::MayCome);
         assert_eq!(judge("bitbucket", "push"), Event::Foreign("repo:refs_changed"));
         assert_eq!(judge("bitbucket", "pr:deleted"), Event::MayCome);
-        assert_eq!(judge("cdevents", "push"), Event::Foreign("dev.cdevents.change.merged.0.2.0"));
+        assert_eq!(judge("cdevents", "cd.change.merged.v1"), Event::MayCome);
     }
 }
