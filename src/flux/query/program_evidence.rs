@@ -175,6 +175,11 @@ impl Evidence {
         let has_bootstrap = text.contains("bootstrap");
         let mut parts = COMMAND.find_iter(text).map(|found| found.start()).peekable();
         let has_commands = has_bootstrap || parts.peek().is_some();
+        let has_arguments = ["kubernetes_", "service_account", "k8s_sa_name"].iter().any(|part| text.contains(part));
+        let has_places = has_addresses || has_artifacts || has_manifests;
+        if !(has_places || has_commands || has_arguments || is_applier || is_helmfile) {
+            return;
+        }
         for ProgramLine { range, text: line, is_printed } in program_lines(text) {
             let has_slash = memchr(b'/', line.as_bytes()).is_some();
             if has_slash && has_addresses && line.contains("https://") {
@@ -195,7 +200,7 @@ impl Evidence {
             }
             // Terraform: `resource "kubernetes_secret" "vars" { metadata { name = "vars"`.
             resource = resource_of(line).or(resource);
-            let assignment = memchr(b'=', line.as_bytes()).and_then(|_| line.split_once('='));
+            let assignment = if has_arguments { line.split_once('=') } else { None };
             if let Some((key, value)) = assignment {
                 let key = key.trim();
                 match key {

@@ -108,7 +108,7 @@ impl<'a> Candidates<'a> {
             let Some(before) = text.get(start..sign) else { continue };
             if text.as_bytes().get(sign) == Some(&b':') {
                 let rest = || text.get(sign + 1..).unwrap_or_default();
-                let key = Some(before).filter(|before| self.value_ends.may_end(before.trim_end_matches(QUOTES)));
+                let key = Some(before).filter(|before| self.value_ends.may_end(without_quotes(before)));
                 let words = [key.and_then(key_at_end), named(before, rest)].into_iter().flatten();
                 found.extend(words.filter_map(|word| self.values.get(word)).map(|value| (*value).clone()));
                 continue;
@@ -159,9 +159,15 @@ impl Ends {
     }
 }
 
+/// A text without the quotes at its end.
+fn without_quotes(text: &str) -> &str {
+    let quotes = text.bytes().rev().take_while(|byte| matches!(byte, b'"' | b'\'')).count();
+    text.get(..text.len() - quotes).unwrap_or_default()
+}
+
 /// The key at the end of a text before a colon.
 fn key_at_end(before: &str) -> Option<&str> {
-    let key = before.trim_end_matches(QUOTES);
+    let key = without_quotes(before);
     let is_before_key = |byte: &u8| matches!(byte, b' ' | b'{' | b',' | b'"' | b'\'');
     let start = key.as_bytes().iter().rposition(is_before_key).map_or(0, |at| at + 1);
     let (outside, key) = key.split_at_checked(start)?;
@@ -171,7 +177,10 @@ fn key_at_end(before: &str) -> Option<&str> {
 
 /// The value of a name, between the texts before and after its colon.
 fn named<'a>(before: &str, after: impl Fn() -> &'a str) -> Option<&'a str> {
-    if !["name", "namespace", "kind"].iter().any(|key| before.ends_with(key)) {
+    // Most keys end in another letter.
+    let is_named =
+        before.ends_with(['d', 'e']) && ["name", "namespace", "kind"].iter().any(|key| before.ends_with(key));
+    if !is_named {
         return None;
     }
     let after = after().strip_prefix(' ')?.trim_start_matches(QUOTES);

@@ -32,7 +32,6 @@ pub(super) fn private_lines(text: &str) -> impl Iterator<Item = PrivateLine<'_>>
         let value = value.trim().trim_end_matches([',', ';']).trim_matches(['"', '\'']);
         let is_private =
             looks_random(value) && !is_placeholder(value) && !shape::is_public(value) && !shape::is_call(value);
-        let start = at + line.rfind(value).unwrap_or_default();
-        is_private.then_some(PrivateLine { name, value, start })
+        is_private.then(|| PrivateLine { name, value, start: at + line.rfind(value).unwrap_or_default() })
     })
 }

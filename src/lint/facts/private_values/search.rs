@@ -7,6 +7,7 @@ use super::encoding::is_encrypted_file;
 use super::evidence::evidence;
 use super::guessable::is_guessable;
 use super::lines::private_lines;
+use super::markers::may_name_secrets;
 use super::private::{Evidence, Private};
 use super::quick_check::may_name_private;
 use super::shape;
@@ -119,7 +120,10 @@ impl Search {
 
     fn scalar(&mut self, name: &str, scalar: &Node, among: &Node, depth: usize) {
         let Value::Scalar(text, style) = &scalar.value else { return };
-        if *style == Style::Unknown || is_encrypted_file(text) {
+        if (shape::is_short_word(text) && !may_name_secrets(name))
+            || *style == Style::Unknown
+            || is_encrypted_file(text)
+        {
             return;
         }
         let value = text.trim();

@@ -66,6 +66,11 @@ const HASHES: [&str; 15] = [
 /// The minimum length of a token or key. Most texts are shorter.
 const MIN_TOKEN: usize = 24;
 
+/// Returns whether a text is too short and too plain to have a shape or parts: most values, which only a name makes private.
+pub(super) fn is_short_word(text: &str) -> bool {
+    text.len() < MIN_TOKEN && !text.bytes().any(|byte| matches!(byte, b':' | b'$' | b'{' | b'\n'))
+}
+
 /// The first part of a text that is private under any name.
 pub(super) fn find(text: &str) -> Option<Shape> {
     let has_address = contains_address(text);
