@@ -1,7 +1,7 @@
 //! The keys that the types of Secrets require.
 
 use super::fault::{Fault, field, is_unknown, text};
-use crate::kube::Object;
+use crate::kube::{Object, groups};
 use crate::yaml::{Entry, Node};
 
 /// The annotation that a Secret with the token of an account requires.
@@ -13,6 +13,11 @@ const ACCOUNT: &str = "kubernetes.io/service-account.name";
 pub(super) fn secret(object: &Object, faults: &mut Vec<Fault>) {
     let (Some(kind), Some(node)) = (text(&object.node, "type"), field(&object.node, "type")) else { return };
     let fields = ["data", "stringData"].map(|key| field(&object.node, key));
+    // Flux Operator copies the data of another Secret.
+    let annotations = object.node.at_keys(&["metadata", "annotations"]).map_or(&[][..], Node::entries);
+    if annotations.iter().any(|entry| entry.key.starts_with(groups::FLUX_OPERATOR)) {
+        return;
+    }
     // SOPS encrypts no keys, but a variable may contain several entries.
     let is_open = |node: &&Node| !node.is_map() || node.entries().iter().any(|entry| entry.key.contains("${"));
     if fields.iter().flatten().any(is_open) {
