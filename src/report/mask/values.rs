@@ -450,7 +450,7 @@ mod tests {
 
     #[test]
     fn a_reference_of_public_names_is_not_masked() {
-        let values = ("v.yaml", "image: {}\nrepository: jenkins/jenkins\nuser: shop/hunter2-and-more\n");
+        let values = ("v.yaml", "image: {}\nrepository: jenkins/jenkins\nother: shop/hunter2-and-more\n");
         let files = [
             ("kustomization.yaml", "secretGenerator:\n- {name: a, files: [v.yaml]}\n"),
             values,
