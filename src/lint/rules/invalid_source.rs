@@ -17,13 +17,15 @@ declare! {
     /// - the URL of a HelmRepository that starts with `oci://` without `type: oci`, and `type: oci` with another URL;
     /// - `spec.ref.name` of a GitRepository that is not a full reference: Flux compares it with the references of the
     ///   repository, such as `refs/heads/main`;
+    /// - the URL of an OCIRepository with a tag;
     /// - `spec.image` of an ImageRepository with a scheme, a tag, a digest or uppercase letters.
     ///
     /// [`invalid-git-url`](invalid-git-url.md) reports URLs of GitRepositories.
     ///
     /// ## How to fix it
     ///
-    /// Set `type: oci`; write the full reference, or set `branch` or `tag`; write the image without a scheme and a tag.
+    /// Set `type: oci`; write the full reference, or set `branch` or `tag`; write the image without a scheme and a tag; move the tag of a
+    /// URL to `spec.ref`.
     ///
     /// ## Bad
     ///
@@ -61,7 +63,8 @@ declare! {
     /// [Flux: reference name](https://fluxcd.io/flux/components/source/gitrepositories/#name-example),
     /// [Flux: image](https://fluxcd.io/flux/components/image/imagerepositories/#image);
     /// `reconcileSource` and `buildFromHelmRepository` of source-controller, `cloneRefName` of
-    /// `github.com/fluxcd/pkg/git/gogit`, `ParseImageReference` of image-reflector-controller
+    /// `github.com/fluxcd/pkg/git/gogit`, `parseRepository` of source-controller,
+    /// `ParseImageReference` of image-reflector-controller
     "invalid-source", Error, "Flux rejects the address or the reference of a source", Check::Object(check),
 }
 
@@ -78,6 +81,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let fault = match (object.group(), object.kind()) {
         (groups::SOURCE, "HelmRepository") if !applied.completion.mentions("type") => helm_repository(object, spec),
         (groups::SOURCE, "GitRepository") if !applied.completion.mentions("ref") => git_repository(object, spec),
+        (groups::SOURCE, "OCIRepository") if !applied.completion.mentions("url") => oci_repository(object, spec),
         (groups::IMAGE, "ImageRepository") if !applied.completion.mentions("image") => image_repository(object, spec),
         _ => None,
     };
@@ -129,6 +133,18 @@ fn git_repository<'a>(object: &Object, spec: &'a Node) -> Option<Fault<'a>> {
         node,
         message: format!("`ref.name: {name}` of {} is not a full Git reference", object.reference()),
         help: format!("{help}: otherwise Flux does not find the reference"),
+    })
+}
+
+fn oci_repository<'a>(object: &Object, spec: &'a Node) -> Option<Fault<'a>> {
+    let node = spec.get("url")?;
+    let address = known_text(node)?.strip_prefix("oci://")?;
+    let (registry, repository) = address.split_once('/')?;
+    let (name, tag) = repository.split_once(':').filter(|_| !repository.contains('@'))?;
+    Some(Fault {
+        node,
+        message: format!("the URL of {} contains the tag `{tag}`", object.reference()),
+        help: format!("write `oci://{registry}/{name}`, and set `ref.tag`: otherwise Flux pulls no artifact"),
     })
 }
 
