@@ -13,9 +13,15 @@ pub(crate) const BUILT_FROM_SOURCES: [(&str, &str); 4] = [
     (groups::IMAGE, "ImageUpdateAutomation"),
 ];
 
-/// The kinds that make an artifact from other sources.
-pub(crate) const MADE_OF_SOURCES: [(&str, &str); 2] =
-    [(groups::SOURCE, "GitRepository"), (groups::SOURCE_EXTENSIONS, "ArtifactGenerator")];
+/// The kinds that make an artifact from other sources, or objects from input providers.
+pub(crate) const MADE_OF_SOURCES: [(&str, &str); 3] = [
+    (groups::SOURCE, "GitRepository"),
+    (groups::SOURCE_EXTENSIONS, "ArtifactGenerator"),
+    (groups::FLUX_OPERATOR, "ResourceSet"),
+];
+
+/// The kind of the objects that provide the inputs of ResourceSets.
+pub(crate) const INPUT_PROVIDER: &str = "ResourceSetInputProvider";
 
 /// The source of an object; `None` if its namespace or kind is unknown.
 pub(crate) fn source_of(object: &Object) -> Option<Reference<'_>> {
@@ -55,18 +61,26 @@ pub(crate) fn source_of(object: &Object) -> Option<Reference<'_>> {
     Some(Reference { node: reference.get("name").unwrap_or(reference), target })
 }
 
-/// The sources that a GitRepository includes, or that an ArtifactGenerator copies from.
+/// The sources that a GitRepository includes, that an ArtifactGenerator copies from, or that provide the inputs of a ResourceSet.
 pub(crate) fn input_sources(object: &Object) -> impl Iterator<Item = Reference<'_>> {
-    let (is_generator, list) = match (object.group(), object.kind()) {
-        (groups::SOURCE_EXTENSIONS, "ArtifactGenerator") => (true, object.node.at_keys(&["spec", "sources"])),
-        (groups::SOURCE, "GitRepository") => (false, object.node.at_keys(&["spec", "include"])),
-        _ => (false, None),
+    let path = match (object.group(), object.kind()) {
+        (groups::SOURCE_EXTENSIONS, "ArtifactGenerator") => "sources",
+        (groups::SOURCE, "GitRepository") => "include",
+        (groups::FLUX_OPERATOR, "ResourceSet") => "inputsFrom",
+        _ => "",
     };
-    list.map_or(&[][..], Node::items).iter().filter_map(move |item| {
-        if is_generator {
-            Reference::read(item, groups::SOURCE, text_of(item, "kind")?, object.namespace())
-        } else {
-            Reference::local(item.get("repository")?, groups::SOURCE, "GitRepository", object.namespace())
-        }
+    let list = object.node.at_keys(&["spec", path]).map_or(&[][..], Node::items);
+    list.iter().filter_map(move |item| match path {
+        "sources" => Reference::read(item, groups::SOURCE, text_of(item, "kind")?, object.namespace()),
+        "include" => Reference::local(item.get("repository")?, groups::SOURCE, "GitRepository", object.namespace()),
+        // A provider with a selector may select any number of objects.
+        _ => provider(item.get("name")?, object.namespace()),
     })
+}
+
+/// The reference of a ResourceSet to an input provider.
+fn provider<'a>(name: &'a Node, namespace: Option<&'a str>) -> Option<Reference<'a>> {
+    let text = name.text().filter(|text| !text.is_empty())?;
+    let target = ObjectId { group: groups::FLUX_OPERATOR, kind: INPUT_PROVIDER, namespace: namespace?, name: text };
+    Some(Reference { node: name, target })
 }

@@ -5,7 +5,9 @@ use crate::lint::facts::own_position::narrowed_path;
 use crate::lint::findings::Findings;
 use crate::lint::presence::missing::MissingSearch;
 use crate::lint::refs::reference::Reference;
-use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, MADE_OF_SOURCES, input_sources, source_of};
+use crate::lint::refs::source_reference::{
+    BUILT_FROM_SOURCES, INPUT_PROVIDER, MADE_OF_SOURCES, input_sources, source_of,
+};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -23,7 +25,8 @@ declare! {
     /// them, but counts them in the finding about this Kustomization.
     ///
     /// The rule checks Kustomizations, HelmReleases, HelmCharts and ImageUpdateAutomations, and the sources that
-    /// GitRepositories include (`include`) and ArtifactGenerators copy from (`sources`). It accepts the source that
+    /// GitRepositories include (`include`) and ArtifactGenerators copy from (`sources`). It warns about a missing input provider of
+    /// a ResourceSet (`inputsFrom`), which another program may create. It accepts the source that
     /// a FluxInstance creates for its `sync`. The rule does not report a source that an unknown input may create: a
     /// source without a local copy, a ResourceSet with live inputs, or a chart in that namespace. The rule assumes that
     /// a chart of another owner or domain creates a Flux object only if the values of its HelmRelease contain the manifest
@@ -109,6 +112,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 // An earlier revision may have applied the source, if this reference is in the root itself.
                 let is_doubtful = is_by_hand && !missing.is_certain_mistake();
                 let is_of_other = may_be_elsewhere(view, wanted.namespace);
+                // Another program may create an input provider, such as one for each environment.
+                let is_doubtful = is_doubtful || wanted.kind == INPUT_PROVIDER;
                 if is_doubtful || is_of_other || missing.is_uncertain() || is_not_built && missing.is_elsewhere() {
                     finding.severity = Severity::Warning;
                 }
