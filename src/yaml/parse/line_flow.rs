@@ -23,6 +23,7 @@ impl Lines<'_, '_> {
         }
         let mut at = self.skip_blanks(start + 1)?;
         while self.byte(at) != Some(close) {
+            (!self.builder.is_full()).then_some(())?;
             if !is_seq {
                 at = self.flow_key(at)?;
             }

@@ -111,7 +111,7 @@ impl<'a> Lines<'a, '_> {
         while self.open.pop().is_some() {
             self.builder.close(&(0..0));
         }
-        Some(self.line)
+        (!self.builder.is_full()).then_some(self.line)
     }
 
     pub(super) fn byte(&self, at: usize) -> Option<u8> {
