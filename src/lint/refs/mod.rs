@@ -1,5 +1,6 @@
-//! References from Flux objects to other objects.
+//! References from objects to other objects.
 
+pub(super) mod backend;
 pub(super) mod dependency;
 pub(super) mod reference;
 pub(super) mod copied_data;

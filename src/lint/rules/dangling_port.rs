@@ -6,6 +6,7 @@ use crate::kube::{Object, ObjectId};
 use crate::lint::facts::pods::containers::containers;
 use crate::lint::fields::known_text;
 use crate::lint::findings::Findings;
+use crate::lint::refs::backend::{ROUTES, backends_of_ingress, backends_of_route};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -112,9 +113,6 @@ declare! {
 /// The maximum number of ports that a help names.
 const MAX_NAMED: usize = 8;
 
-/// The API group of the routes of Gateways.
-const GATEWAY: &str = "gateway.networking.k8s.io";
-
 /// The beginnings of the names of ports of containers that service meshes add to pods.
 const OF_MESHES: [&str; 3] = ["envoy", "http-envoy", "linkerd"];
 
@@ -133,8 +131,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
         }
     }
-    for kind in ["GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute"] {
-        for route in view.of_kind(GATEWAY, kind) {
+    for (group, kind) in ROUTES {
+        for route in view.of_kind(group, kind) {
             for backend in backends_of_route(route.object) {
                 let text = |key: &str| backend.get(key).and_then(Node::text).filter(|text| !text.is_empty());
                 let is_service = text("group").is_none() && text("kind").is_none_or(|kind| kind == "Service");
@@ -155,20 +153,6 @@ fn redirects(ingress: &Object) -> bool {
     let annotations = ingress.node.at_keys(&["metadata", "annotations"]).map_or(&[][..], Node::entries);
     let ends = ["/permanent-redirect", "/temporal-redirect"];
     annotations.iter().any(|entry| ends.iter().any(|end| entry.key.ends_with(end)))
-}
-
-/// The backends of an Ingress.
-fn backends_of_ingress(ingress: &Object) -> impl Iterator<Item = &Node> {
-    let spec = ingress.node.get("spec");
-    let rules = spec.and_then(|spec| spec.get("rules")).map_or(&[][..], Node::items).iter();
-    let paths = rules.flat_map(|rule| rule.at_keys(&["http", "paths"]).map_or(&[][..], Node::items));
-    paths.filter_map(|path| path.get("backend")).chain(spec.and_then(|spec| spec.get("defaultBackend")))
-}
-
-/// The backends of a route.
-fn backends_of_route(route: &Object) -> impl Iterator<Item = &Node> {
-    let rules = route.node.at_keys(&["spec", "rules"]).map_or(&[][..], Node::items).iter();
-    rules.flat_map(|rule| rule.get("backendRefs").map_or(&[][..], Node::items))
 }
 
 /// A port of a Service.

@@ -10,6 +10,7 @@ use crate::lint::findings::Findings;
 use crate::lint::presence::dangling::References;
 use crate::lint::presence::missing::MissingSearch;
 use crate::lint::presence::own_inputs::secrets_of_sources;
+use crate::lint::refs::backend::{GATEWAY, ROUTES, backends_of_ingress, backends_of_route};
 use crate::lint::refs::reference::Reference;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -131,18 +132,6 @@ declare! {
 
 /// The maximum number of missing objects of a cluster for each kind of reference. Each is searched in all objects.
 const MAX_SEARCHES: usize = 500;
-
-/// The kinds of the routes of the Gateway API.
-const ROUTES: [(&str, &str); 5] = [
-    (GATEWAY, "GRPCRoute"),
-    (GATEWAY, "HTTPRoute"),
-    (GATEWAY, "TCPRoute"),
-    (GATEWAY, "TLSRoute"),
-    (GATEWAY, "UDPRoute"),
-];
-
-/// The API group of Gateways and their routes.
-const GATEWAY: &str = "gateway.networking.k8s.io";
 
 fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
@@ -290,11 +279,9 @@ fn has_pods(object: &Object) -> bool {
 /// The Services of the backends of an Ingress.
 fn backends<'a>(ingress: &Applied<'a>) -> Vec<Reference<'a>> {
     let object: &'a Object = ingress.object;
-    let (Some(namespace), Some(spec)) = (ingress.namespace(), object.node.get("spec")) else { return Vec::new() };
-    let rules = spec.get("rules").map_or(&[][..], Node::items).iter();
-    let paths = rules.flat_map(|rule| rule.at_keys(&["http", "paths"]).map_or(&[][..], Node::items));
-    let all = paths.filter_map(|path| path.get("backend")).chain(spec.get("defaultBackend"));
-    all.filter_map(|backend| reference(backend.at_keys(&["service", "name"])?, "", "Service", namespace)).collect()
+    let Some(namespace) = ingress.namespace() else { return Vec::new() };
+    let names = backends_of_ingress(object).filter_map(|backend| backend.at_keys(&["service", "name"]));
+    names.filter_map(|name| reference(name, "", "Service", namespace)).collect()
 }
 
 /// The Gateways and Services to which a route belongs.
@@ -307,9 +294,7 @@ fn parents_of<'a>(route: &Applied<'a>) -> Vec<Reference<'a>> {
 /// The Services to which the rules of a route send traffic.
 fn route_backends<'a>(route: &Applied<'a>) -> Vec<Reference<'a>> {
     let object: &'a Object = route.object;
-    let rules = object.node.at_keys(&["spec", "rules"]).map_or(&[][..], Node::items).iter();
-    let all = rules.flat_map(|rule| rule.get("backendRefs").map_or(&[][..], Node::items));
-    all.filter_map(|backend| of_route(route, backend, "", "Service")).collect()
+    backends_of_route(object).filter_map(|backend| of_route(route, backend, "", "Service")).collect()
 }
 
 /// The reference of a route to a Gateway or a Service; `None` for other kinds.

@@ -4,6 +4,9 @@ use crate::lint::fields::known_text;
 use crate::text::Span;
 use crate::yaml::{Node, Reader, Scalar, Style, Value};
 
+/// The largest number of a port.
+pub(super) const MAX_PORT: i64 = 65_535;
+
 /// A value that the API server rejects.
 pub(super) struct Fault {
     pub at: Span,
@@ -39,6 +42,11 @@ pub(super) fn items<'a>(node: &'a Node, key: &str) -> &'a [Node] {
 /// The text of a field, if it is known.
 pub(super) fn text<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
     field(node, key).and_then(known_text)
+}
+
+/// A field with its text, if the text is known.
+pub(super) fn known<'a>(node: &'a Node, key: &str) -> Option<(&'a Node, &'a str)> {
+    field(node, key).and_then(|node| Some((node, known_text(node)?)))
 }
 
 /// The number of a field, if it is known.

@@ -4,15 +4,12 @@
 
 use core::net::{IpAddr, Ipv4Addr};
 
-use super::fault::{Fault, field, integer, is_unknown, items, text};
+use super::fault::{Fault, MAX_PORT, field, integer, is_unknown, items, known, text};
 use super::ports::port_name_fault;
 use crate::api::validate::{is_dns_label, is_dns_subdomain};
 use crate::kube::Object;
 use crate::lint::fields::known_text;
 use crate::yaml::Node;
-
-/// The largest number of a port.
-const MAX_PORT: i64 = 65_535;
 
 pub(super) fn ingress(object: &Object, faults: &mut Vec<Fault>) {
     let Some(spec) = object.node.get("spec").filter(|spec| spec.is_map()) else { return };
@@ -71,11 +68,6 @@ pub(super) fn ingress(object: &Object, faults: &mut Vec<Fault>) {
             }
         }
     }
-}
-
-/// A field with its text, if the text is known.
-fn known<'a>(node: &'a Node, key: &str) -> Option<(&'a Node, &'a str)> {
-    field(node, key).and_then(|node| Some((node, known_text(node)?)))
 }
 
 /// Checks a host, which may begin with `*.`.

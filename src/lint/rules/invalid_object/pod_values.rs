@@ -1,15 +1,12 @@
 //! Values of pods: modes and names of volumes, paths of mounts, tolerations, ports, permissions and weights.
 
-use super::fault::{Fault, field, integer, items, text};
+use super::fault::{Fault, MAX_PORT, field, integer, items, known};
 use crate::api::validate::is_dns_label;
 use crate::lint::fields::{flag, known_text};
 use crate::yaml::Node;
 
 /// The largest mode of a file.
 const MAX_MODE: i64 = 0o777;
-
-/// The largest number of a port.
-const MAX_PORT: i64 = 65_535;
 
 /// The largest weight of a preferred term of an affinity.
 const MAX_WEIGHT: i64 = 100;
@@ -122,11 +119,6 @@ fn check_permissions(context: &Node, faults: &mut Vec<Fault>) {
     };
     let message = format!("has a container with `allowPrivilegeEscalation: false` and {cause}");
     faults.push(Fault::new(node, message, "remove one of them"));
-}
-
-/// A field with its text, if the text is known.
-fn known<'a>(node: &'a Node, key: &str) -> Option<(&'a Node, &'a str)> {
-    Some((field(node, key)?, text(node, key)?))
 }
 
 /// Returns whether a path leaves its directory.

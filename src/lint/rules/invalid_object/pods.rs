@@ -127,7 +127,7 @@ fn check_container(container: &Node, volumes: Option<&BTreeSet<&str>>, faults: &
     }
 }
 
-/// Checks the names and the numbers of resources.
+/// Checks the names of resources.
 fn check_names_of_resources(resources: &Node, faults: &mut Vec<Fault>) {
     let lists = ["limits", "requests"].into_iter().filter_map(|key| field(resources, key));
     for entry in lists.flat_map(Node::entries) {
