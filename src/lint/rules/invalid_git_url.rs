@@ -101,6 +101,10 @@ fn with_braces(url: &str) -> Option<String> {
 
 /// Returns the fault of a URL and the URL that the author probably intended.
 fn fault(url: &str) -> Option<(String, String)> {
+    if let Some(meant) = with_slashes(url) {
+        let why = "one slash is missing after the scheme".to_owned();
+        return Some((why, fault(&meant).map_or(meant, |(_, meant)| meant)));
+    }
     let Some((scheme, rest)) = url.split_once("://") else {
         let why = "it has no scheme".to_owned();
         // In Git's short form, a path follows the colon. Any other text may be a placeholder.
@@ -126,6 +130,12 @@ fn fault(url: &str) -> Option<(String, String)> {
     Some((format!("`{port}` is not a valid port"), format!("{scheme}://{before}/{port}{path}")))
 }
 
+/// The URL with two slashes after its scheme, if it has one.
+fn with_slashes(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once(":/")?;
+    (SCHEMES.contains(&scheme) && !rest.starts_with('/')).then(|| format!("{scheme}://{rest}"))
+}
+
 /// Returns whether a word is a host name of several labels, with a letter in the last label.
 fn is_host(word: &str) -> bool {
     let is_label =
@@ -136,10 +146,11 @@ fn is_host(word: &str) -> bool {
 
 /// A URL with its password replaced by `…`.
 fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let rest = url.split_once(":/").map_or(url, |(_, rest)| rest.trim_start_matches('/'));
+    let scheme = url.strip_suffix(rest).unwrap_or_default();
     match rest.split_once('@') {
         Some((user, host)) if user.contains(':') && !user.contains('/') => {
-            format!("{scheme}://{}:…@{host}", user.split(':').next().unwrap_or_default())
+            format!("{scheme}{}:…@{host}", user.split(':').next().unwrap_or_default())
         }
         _ => url.to_owned(),
     }
@@ -163,6 +174,8 @@ mod tests {
         assert_eq!(meant("git@host:org/repo.git").as_deref(), Some("ssh://git@host/org/repo.git"));
         assert_eq!(meant("github.com/org/repo").as_deref(), Some("https://github.com/org/repo"));
         assert_eq!(meant("git+ssh://git@host/org/repo").as_deref(), Some("ssh://git@host/org/repo"));
+        assert_eq!(meant("https:/host/org/repo").as_deref(), Some("https://host/org/repo"));
+        assert_eq!(meant("ssh:/git@host:org/repo").as_deref(), Some("ssh://git@host/org/repo"));
         for valid in [
             "ssh://git@host:22/org/repo",
             "https://host:8443/x",
@@ -172,6 +185,15 @@ mod tests {
             "PREFIX/repo",
         ] {
             assert_eq!(meant(valid), None, "{valid}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_not_shown() {
+        for url in
+            ["https://bob:hunter2@a.example/b", "https:/bob:hunter2@a.example/b", "git+ssh://bob:hunter2@a.example/b"]
+        {
+            assert_eq!(without_password(url), url.replace("hunter2", "…"));
         }
     }
 }
