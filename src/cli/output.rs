@@ -69,7 +69,7 @@ pub(super) fn write(outputs: &[Output], report: &Report, streams: &mut Streams) 
         }
         let text = anstream::adapter::strip_bytes(&bytes).into_vec();
         let text = String::from_utf8_lossy(&text);
-        streams.write_file(file, streams.masked(lines_of(output), &text).as_bytes())?;
+        streams.write_file(file, lines_of(output), &text)?;
     }
     let Some(output) = outputs.iter().find(|output| output.file.is_none()) else {
         streams.message(&report.summary);

@@ -28,8 +28,8 @@ use crate::disk::{self, Revision};
 use crate::flux::{MISSING_PATH, NestedRoot, Receiver, Repo};
 use crate::kube::groups::SYNC_FILE;
 use crate::kustomize::{FAILED_BUILD, is_yaml};
-use crate::lint::{self, RULES};
-use crate::report::mask::{Masks, SecretValues};
+use crate::lint::{self, Outcome, RULES};
+use crate::report::mask::SecretValues;
 use crate::report::{Report, counted, one_line};
 use crate::text::{Tree, folder_of as folder_of_path};
 
@@ -103,10 +103,15 @@ enum FailOn {
     Never,
 }
 
+impl Args {
+    /// Returns whether a run does more than to print its findings.
+    fn has_other_effects(&self) -> bool {
+        self.fixes.is_requested() || self.baseline.writes() || output::adds_job_summary(&self.format)
+    }
+}
+
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
-    let has_other_effects =
-        args.fixes.is_requested() || args.baseline.writes() || output::adds_job_summary(&args.format);
-    match args.cache.open(&args.dir, has_other_effects, streams)? {
+    match args.cache.open(&args.dir, args.has_other_effects(), streams)? {
         Some(cache) => cache.run(&output::files(&args.format), streams, |streams| run_afresh(args, streams)),
         None => run_afresh(args, streams),
     }
@@ -165,45 +170,84 @@ fn run_afresh(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         }
         None => lint::judge(&repo, &options),
     };
-    let mut masks = Masks::default();
-    let has_names = outcome.baseline.recorded.is_some() || !outcome.baseline.fixed.is_empty();
-    if !outcome.findings.is_empty() || !outcome.not_built.is_empty() || has_names || args.verbose {
-        let secrets = SecretValues::of(&tree, Some(&repo));
-        streams.hide(&secrets)?;
-        masks = secrets.into_masks();
-    }
-    let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::all).map(|one| one.to_string()).collect();
+    let shows_texts = !outcome.findings.is_empty()
+        || !outcome.not_built.is_empty()
+        || outcome.baseline.recorded.is_some()
+        || !outcome.baseline.fixed.is_empty()
+        || args.verbose;
+    let clusters = repo.clusters.iter().flat_map(Receiver::all).map(|one| one.to_string()).collect();
+    let (source, folder) = (source.as_ref(), &*folder);
+    let linted = Linted { args, tree: &tree, source, options: &options, folder, prefix: &prefix, clusters, assumed };
+    let exit = if !shows_texts {
+        linted.print(outcome, streams)
+    } else if args.has_other_effects() {
+        streams.hide(&SecretValues::of(&tree, Some(&repo)))?;
+        linted.print(outcome, streams)
+    } else {
+        streams.hold()?;
+        let exit = linted.print(outcome, streams);
+        streams.release::<Error>(|printed| match exit {
+            Ok(_) => SecretValues::printed(&tree, Some(&repo), printed),
+            // The caller prints the error.
+            Err(_) => SecretValues::of(&tree, Some(&repo)),
+        })?;
+        exit
+    };
     // The process ends soon, so freeing a million nodes would only cost time.
     std::mem::forget(repo);
-    warn_unused_skips(&options, source.as_ref(), &tree, &prefix, streams)?;
-    if !disk::is_file(&args.dir) {
-        warn_unknown_clusters(&options, source.as_ref(), &clusters, &prefix, streams)?;
+    exit
+}
+
+/// A linted directory.
+struct Linted<'a> {
+    args: &'a Args,
+    tree: &'a Tree,
+    source: Option<&'a Source>,
+    options: &'a lint::Options,
+    folder: &'a Path,
+    /// The prefix of displayed paths.
+    prefix: &'a str,
+    /// The names of the clusters, with those that they manage.
+    clusters: Vec<String>,
+    /// The roots whose source is assumed.
+    assumed: Vec<NestedRoot>,
+}
+
+impl Linted<'_> {
+    /// Prints the outcome with notes on it.
+    fn print(&self, outcome: Outcome, streams: &mut Streams) -> Result<Exit, Error> {
+        let Self { args, tree, folder, .. } = self;
+        warn_unused_skips(self.options, self.source, tree, self.prefix, streams)?;
+        if !disk::is_file(&args.dir) {
+            warn_unknown_clusters(self.options, self.source, &self.clusters, self.prefix, streams)?;
+        }
+        let not_linted = linter::NotLinted::of(&outcome);
+        let baseline = outcome.baseline.clone();
+        let mut report = linter::report(outcome, tree, self.prefix);
+        report.summary.coverage.since = args.since.revision();
+        output::write(&args.format, &report, streams)?;
+        args.baseline.finish(&baseline, streams)?;
+        not_linted.warn(streams);
+        warn_assumed(&self.assumed, streams);
+        if args.verbose {
+            linter::print_skipped(&report.summary.coverage, streams);
+        }
+        if !warn_nothing_to_lint(&report, tree, &args.dir, streams)
+            && !disk::is_file(&args.dir)
+            && self.clusters.iter().all(String::is_empty)
+        {
+            let looked_for = match unusable_sync(tree, &report) {
+                Some(why) => {
+                    format!("{}; {why}", NO_CLUSTER.replace("no `gotk-sync.yaml`", "no usable `gotk-sync.yaml`"))
+                }
+                None => NO_CLUSTER.to_owned(),
+            };
+            streams.message(format_args!("{looked_for}; most rules do not apply; {DECLARE}"));
+        }
+        warn_partial_repository(&report, &args.dir, folder, streams);
+        refuse_unreadable(tree, &report)?;
+        Ok(exit(&report, args.fail_on))
     }
-    let not_linted = linter::NotLinted::of(&outcome);
-    let baseline = outcome.baseline.clone();
-    let mut report = linter::report(outcome, &tree, &prefix);
-    report.masks = masks;
-    report.summary.coverage.since = args.since.revision();
-    output::write(&args.format, &report, streams)?;
-    args.baseline.finish(&baseline, streams)?;
-    not_linted.warn(streams);
-    warn_assumed(&assumed, streams);
-    if args.verbose {
-        linter::print_skipped(&report.summary.coverage, streams);
-    }
-    if !warn_nothing_to_lint(&report, &tree, &args.dir, streams)
-        && !disk::is_file(&args.dir)
-        && clusters.iter().all(String::is_empty)
-    {
-        let looked_for = match unusable_sync(&tree, &report) {
-            Some(why) => format!("{}; {why}", NO_CLUSTER.replace("no `gotk-sync.yaml`", "no usable `gotk-sync.yaml`")),
-            None => NO_CLUSTER.to_owned(),
-        };
-        streams.message(format_args!("{looked_for}; most rules do not apply; {DECLARE}"));
-    }
-    warn_partial_repository(&report, &args.dir, &folder, streams);
-    refuse_unreadable(&tree, &report)?;
-    Ok(exit(&report, args.fail_on))
 }
 
 /// Compares the sources of roots in directories with the remotes of the checkout. Returns the roots whose source is assumed.

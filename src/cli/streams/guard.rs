@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use super::held::Held;
+use super::transcript::Destination;
 use crate::report::mask::Redactor;
 use crate::report::{json_line, log_line};
 
@@ -40,6 +42,8 @@ impl Lines {
 /// A writer that changes whole lines.
 pub(super) struct Guard {
     inner: Box<dyn Write>,
+    destination: Destination,
+    held: Held,
     /// The start of a line without its end.
     line: Vec<u8>,
     /// The treatment of lines.
@@ -49,12 +53,15 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    pub(super) fn new(inner: Box<dyn Write>) -> Self {
-        Self { inner, line: Vec::new(), lines: Lines::Text, redactor: None }
+    pub(super) fn new(inner: Box<dyn Write>, destination: Destination, held: Held) -> Self {
+        Self { inner, destination, held, line: Vec::new(), lines: Lines::Text, redactor: None }
     }
 
     fn write_line(&mut self) -> io::Result<()> {
         let line = std::mem::take(&mut self.line);
+        if self.held.add(&self.destination, self.lines, &line) {
+            return Ok(());
+        }
         let Ok(text) = std::str::from_utf8(&line) else { return self.inner.write_all(&line) };
         let masked = self.redactor.as_ref().map_or(Cow::Borrowed(text), |redactor| self.lines.redact(redactor, text));
         // A carriage return before the end of a line moves no cursor, and `git apply` needs it in a diff.
@@ -111,7 +118,7 @@ mod tests {
     #[test]
     fn a_carriage_return_stays_only_before_the_end_of_a_line() {
         let written = Arc::new(Mutex::new(Vec::new()));
-        let mut guard = Guard::new(Box::new(Sink(written.clone())));
+        let mut guard = Guard::new(Box::new(Sink(written.clone())), Destination::Results, Held::default());
         guard.write_all(b"-a\r\n+b\rc\n").unwrap();
         guard.flush().unwrap();
         assert_eq!(String::from_utf8(written.lock().unwrap().clone()).unwrap(), "-a\r\n+b\u{FFFD}c\n");

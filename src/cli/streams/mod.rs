@@ -1,8 +1,9 @@
 //! Output streams: results to standard output, messages to standard error.
 
-mod guard;
-mod progress;
 mod transcript;
+mod guard;
+mod held;
+mod progress;
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -12,8 +13,9 @@ use std::path::Path;
 use anstream::{AutoStream, ColorChoice};
 
 use crate::disk::{self, DiskError};
-use crate::report::mask::{SecretValues, TooManySecrets};
+use crate::report::mask::{Printed, SecretValues, TooManySecrets};
 use guard::Guard;
+use held::{Held, Piece};
 use progress::{ErasingWriter, Progress};
 use transcript::{RecordedWriter, Transcript};
 
@@ -28,6 +30,7 @@ pub(super) struct Streams {
     err: Guard,
     progress: Progress,
     transcript: Transcript,
+    held: Held,
     /// The colors of both streams, on which their output depends.
     pub colors: [ColorChoice; 2],
     /// Whether a user reads the results on a terminal.
@@ -45,12 +48,12 @@ impl Streams {
         // Standard error stays unlocked, so that a panic in another thread can be reported.
         let is_terminal = stdout.is_terminal();
         let can_erase = stderr.is_terminal() && err != ColorChoice::Never;
-        let (progress, transcript) = (Progress::default(), Transcript::default());
+        let (progress, transcript, held) = (Progress::default(), Transcript::default(), Held::default());
         let results = ErasingWriter { progress: progress.clone(), has_whole_lines: false, inner: stdout.lock() };
-        let results = stream(results, out, Destination::Results, &transcript);
+        let results = stream(results, out, Destination::Results, &transcript, &held);
         let messages = ErasingWriter { progress: progress.clone(), has_whole_lines: true, inner: stderr };
-        let messages = stream(messages, err, Destination::Messages, &transcript);
-        Self { results, err: messages, progress, transcript, colors: [out, err], is_terminal, can_erase }
+        let messages = stream(messages, err, Destination::Messages, &transcript, &held);
+        Self { results, err: messages, progress, transcript, held, colors: [out, err], is_terminal, can_erase }
     }
 
     /// Shows the activity of a run that takes longer than half a second, if a user reads messages on a terminal.
@@ -84,6 +87,42 @@ impl Streams {
         let redactor = values.redactor();
         self.results.redactor.clone_from(&redactor);
         self.err.redactor = redactor;
+        Ok(())
+    }
+
+    /// Holds all further output back, since the values that it contains are unknown.
+    pub(super) fn hold(&mut self) -> io::Result<()> {
+        self.write(|_| Ok(()))?;
+        self.held.start();
+        Ok(())
+    }
+
+    /// Writes the output that was held, with masked values. `values` collects the values that it may contain.
+    pub(super) fn release<E>(&mut self, values: impl FnOnce(&Printed) -> SecretValues) -> Result<(), E>
+    where
+        E: From<TooManySecrets> + From<io::Error> + From<DiskError>,
+    {
+        self.results.flush()?;
+        self.err.flush()?;
+        let pieces = self.held.finish();
+        let mut printed = Printed::default();
+        for piece in &pieces {
+            printed.add(&piece.bytes);
+        }
+        self.hide(&values(&printed))?;
+        let mut is_read = true;
+        for Piece { destination, lines, bytes } in pieces {
+            match destination {
+                Destination::Results if is_read => is_read = self.write_as(lines, |out| out.write_all(&bytes))?,
+                Destination::Results => {}
+                Destination::Messages => {
+                    self.err.lines = lines;
+                    let _ = self.err.write_all(&bytes).and_then(|()| self.err.flush());
+                    self.err.lines = Lines::Text;
+                }
+                Destination::File(path) => self.write_file(&path, lines, &String::from_utf8_lossy(&bytes))?,
+            }
+        }
         Ok(())
     }
 
@@ -132,10 +171,14 @@ impl Streams {
         self.transcript.finish().filter(|_| is_written)
     }
 
-    /// Writes a file that the user names.
-    pub(super) fn write_file(&self, path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
-        disk::replace(path, bytes)?;
-        self.transcript.add_file(path, bytes);
+    /// Writes a file that the user names, with masked secret values.
+    pub(super) fn write_file(&self, path: &Path, lines: Lines, text: &str) -> Result<(), DiskError> {
+        if self.held.add(&Destination::File(path.to_owned()), lines, text.as_bytes()) {
+            return Ok(());
+        }
+        let masked = self.masked(lines, text);
+        disk::replace(path, masked.as_bytes())?;
+        self.transcript.add_file(path, masked.as_bytes());
         Ok(())
     }
 
@@ -156,8 +199,15 @@ impl Streams {
     }
 }
 
-fn stream(raw: impl Write + 'static, choice: ColorChoice, destination: Destination, transcript: &Transcript) -> Guard {
+fn stream(
+    raw: impl Write + 'static,
+    choice: ColorChoice,
+    destination: Destination,
+    transcript: &Transcript,
+    held: &Held,
+) -> Guard {
     let inner = Box::new(BufWriter::with_capacity(1 << 16, raw));
-    let raw: Box<dyn Write> = Box::new(RecordedWriter { transcript: transcript.clone(), destination, inner });
-    Guard::new(Box::new(AutoStream::new(raw, choice)))
+    let raw = RecordedWriter { transcript: transcript.clone(), destination: destination.clone(), inner };
+    let raw: Box<dyn Write> = Box::new(raw);
+    Guard::new(Box::new(AutoStream::new(raw, choice)), destination, held.clone())
 }

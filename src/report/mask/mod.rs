@@ -7,13 +7,17 @@ mod scan;
 mod nodes;
 mod object;
 mod notation;
+mod prefixes;
+mod contained;
 mod public;
 mod lines;
 mod redactor;
 mod own_words;
+mod printed;
 mod values;
 
 pub use object::mask_object;
+pub use printed::Printed;
 pub use redactor::Redactor;
 pub use values::{SecretValues, TooManySecrets};
 
@@ -84,10 +88,6 @@ impl Masks {
     /// Returns the mask of a file.
     pub fn get(&mut self, file: &File) -> &Mask {
         self.entry(file)
-    }
-
-    fn insert(&mut self, file: File, mask: Mask) {
-        self.0.entry(file.path().to_owned()).or_default().push((file, mask));
     }
 
     fn entry(&mut self, file: &File) -> &mut Mask {

@@ -7,7 +7,7 @@ use arcstr::ArcStr;
 use super::quick_check::{may_hold_objects, may_hold_secrets};
 use super::scan;
 use crate::lint::{assigned_values, may_be_private, private_values};
-use crate::text::{File, Span};
+use crate::text::{File, Index, Span};
 use crate::yaml::{Document, Entry, Node, Parsed, Style, Value};
 
 /// The keys of a Secret whose values are secret.
@@ -55,7 +55,7 @@ fn in_documents(file: &File, documents: &[Document], depth: usize) -> Vec<Range<
             walk.visit(&document.node);
         }
         walk.ranges.extend(private_values(&document.node).iter().map(|private| content(&private.span)));
-        let aliased = std::mem::take(&mut walk.aliased);
+        let aliased: Index<ArcStr, ()> = std::mem::take(&mut walk.aliased).into_iter().map(|text| (text, ())).collect();
         if !aliased.is_empty() {
             walk.hide_equal(&document.node, &aliased);
         }
@@ -283,7 +283,9 @@ impl Walk<'_> {
         }
         let mut mapped = Vec::new();
         for range in ranges {
-            for (line, start) in &lines {
+            let first = lines.partition_point(|(line, _)| line.end <= range.start);
+            let lines = lines.get(first..).unwrap_or_default();
+            for (line, start) in lines.iter().take_while(|(line, _)| line.start < range.end) {
                 let (from, to) = (range.start.max(line.start), range.end.min(line.end));
                 if from < to {
                     mapped.push(start + from - line.start..start + to - line.start);
@@ -360,7 +362,7 @@ impl Walk<'_> {
     }
 
     /// Masks every scalar that equals one of `values`.
-    fn hide_equal(&mut self, node: &Node, values: &[ArcStr]) {
+    fn hide_equal(&mut self, node: &Node, values: &Index<ArcStr, ()>) {
         match &node.value {
             Value::Scalar(text, _) => {
                 if values.contains(text) {

@@ -77,12 +77,14 @@ fn mask_ranges(text: &str, tokens: &[(Range<usize>, Style)], ranges: &[Range<usi
         }
         let quoted = matches!(style, Style::Single | Style::Double);
         let mut line_start = false;
+        let mut touching = touching.into_iter().peekable();
         for (at, character) in written.char_indices() {
             let offset = token.start + at;
             let closing = quoted && offset + character.len_utf8() == token.end;
             let kept = closing || character == '\n' || (line_start && character == ' ');
             line_start = character == '\n' || (line_start && character == ' ');
-            let secret = touching.iter().any(|range| range.contains(&offset));
+            while touching.next_if(|range| range.end <= offset).is_some() {}
+            let secret = touching.peek().is_some_and(|range| range.contains(&offset));
             out.push(if secret && !kept { '*' } else { character });
         }
     }

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use aho_corasick::{AhoCorasick, MatchKind};
 use arcstr::ArcStr;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use super::contained::Contained;
 use crate::lint::may_name_secrets;
 use crate::text::{File, Index, Tree};
 
@@ -53,15 +54,10 @@ pub(super) fn public_values(
     let mut public: BTreeSet<ArcStr> =
         parts.filter_map(|part| secrets.get(part).or_else(|| values.get(part)).cloned()).collect();
     let candidates: Vec<&ArcStr> = values.iter().collect();
-    // Paths are short, so another automaton would cost more than it saves.
-    let finder =
-        AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(candidates.iter().map(|it| &***it));
-    if let Ok(search) = finder {
-        // A mask of a part of a path would make the path useless, and every tool shows paths.
-        let in_paths = tree.entries().flat_map(|(path, _)| search.find_overlapping_iter(path));
-        let found = in_paths.filter_map(|found| candidates.get(found.pattern().as_usize()));
-        public.extend(found.map(|value| (*value).clone()));
-    }
+    // A mask of a part of a path would make the path useless, and every tool shows paths.
+    let mut in_paths = Contained::new(&candidates);
+    tree.entries().for_each(|(path, _)| in_paths.search(path));
+    public.extend(in_paths.found());
     let search = Candidates::of(&candidates);
     if !candidates.is_empty() {
         let of_copies = |files: &Vec<&File>| {
@@ -79,9 +75,16 @@ pub(super) fn public_values(
     public
 }
 
+/// The maximum number of values for which a search of all files at once is the fastest one.
+const MAX_FEW: usize = 32;
+
 /// The values that may be public.
 struct Candidates<'a> {
     values: Index<&'a str, &'a ArcStr>,
+    /// The length of the longest value.
+    max_len: usize,
+    /// Finds the files with a value, if there are few values: it examines many bytes at once.
+    any: Option<AhoCorasick>,
     value_ends: Ends,
     /// The values that may be whole lines.
     lines: Index<&'a str, &'a ArcStr>,
@@ -93,6 +96,12 @@ impl<'a> Candidates<'a> {
         let lines = || values.iter().filter(|value| is_line(value));
         Self {
             values: values.iter().map(|value| (&***value, *value)).collect(),
+            max_len: values.iter().map(|value| value.len()).max().unwrap_or_default(),
+            any: (values.len() <= MAX_FEW)
+                .then(|| {
+                    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(values.iter().map(|it| &***it))
+                })
+                .and_then(Result::ok),
             value_ends: Ends::of(values.iter().map(|value| &***value)),
             lines: lines().map(|value| (&***value, *value)).collect(),
             line_ends: Ends::of(lines().map(|value| &***value)),
@@ -103,13 +112,17 @@ impl<'a> Candidates<'a> {
     fn in_file(&self, file: &File, places: &SecretPlaces) -> Vec<ArcStr> {
         let text = file.text();
         let mut found = Vec::new();
+        if self.any.as_ref().is_some_and(|any| !any.is_match(text)) {
+            return found;
+        }
         let mut start = 0;
         for sign in memchr::memchr2_iter(b':', b'\n', text.as_bytes()).chain([text.len()]) {
             let Some(before) = text.get(start..sign) else { continue };
             if text.as_bytes().get(sign) == Some(&b':') {
                 let rest = || text.get(sign + 1..).unwrap_or_default();
                 let key = Some(before).filter(|before| self.value_ends.may_end(without_quotes(before)));
-                let words = [key.and_then(key_at_end), named(before, rest)].into_iter().flatten();
+                let key = key.and_then(|before| key_at_end(before, self.max_len));
+                let words = [key, named(before, rest)].into_iter().flatten();
                 found.extend(words.filter_map(|word| self.values.get(word)).map(|value| (*value).clone()));
                 continue;
             }
@@ -165,11 +178,13 @@ fn without_quotes(text: &str) -> &str {
     text.get(..text.len() - quotes).unwrap_or_default()
 }
 
-/// The key at the end of a text before a colon.
-fn key_at_end(before: &str) -> Option<&str> {
+/// The key at the end of a text before a colon, if it is not longer than a maximum. A line may have many colons.
+fn key_at_end(before: &str, max_len: usize) -> Option<&str> {
     let key = without_quotes(before);
     let is_before_key = |byte: &u8| matches!(byte, b' ' | b'{' | b',' | b'"' | b'\'');
-    let start = key.as_bytes().iter().rposition(is_before_key).map_or(0, |at| at + 1);
+    let from = key.len().saturating_sub(max_len + 1);
+    let start = key.as_bytes().get(from..)?.iter().rposition(is_before_key).map(|at| from + at + 1);
+    let start = start.or((from == 0).then_some(0))?;
     let (outside, key) = key.split_at_checked(start)?;
     let outside = outside.trim_end_matches(QUOTES);
     (outside.is_empty() || outside.ends_with([' ', '{', ','])).then_some(key)

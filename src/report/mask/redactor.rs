@@ -6,11 +6,12 @@ use std::ops::Range;
 use data_encoding::BASE64;
 
 use super::lines::MIN_LEN;
+use super::prefixes::prefixes;
 use crate::lint::is_common_word;
 use crate::text::Index;
 
 /// The number of bytes at the start of a notation that decide whether a text may contain the notation. No value is shorter.
-const START: usize = MIN_LEN;
+pub(super) const START: usize = MIN_LEN;
 
 /// The mark of a line that a format cuts.
 const CUT: &str = "...";
@@ -37,6 +38,8 @@ struct Search {
     prefixes: Vec<Option<usize>>,
     /// The positions of the notations with each start.
     starts: Index<[u8; START], Range<usize>>,
+    /// The positions of the notations in the order of their reversed texts.
+    reversed: Vec<usize>,
     /// The ends of the notations.
     ends: Index<[u8; START], ()>,
 }
@@ -53,7 +56,10 @@ impl Search {
         }
         let ends = notations.iter().filter_map(|notation| Some((*notation.as_bytes().last_chunk()?, ()))).collect();
         let prefixes = prefixes(&notations);
-        Self { notations, prefixes, starts, ends }
+        let mut reversed: Vec<usize> = (0..notations.len()).collect();
+        let backwards = |at: usize| notations.get(at).into_iter().flat_map(|notation| notation.bytes().rev());
+        reversed.sort_unstable_by(|one, other| backwards(*one).cmp(backwards(*other)));
+        Self { notations, prefixes, starts, reversed, ends }
     }
 
     /// The places of the notations in a text: at each place the longest one, and none within another. Most output contains
@@ -97,12 +103,18 @@ impl Search {
         candidates.get(first).is_some_and(|notation| notation.starts_with(text))
     }
 
+    /// Returns whether a notation ends with a text.
+    fn has_end(&self, text: &str) -> bool {
+        if !text.as_bytes().last_chunk().is_some_and(|end| self.ends.contains(end)) {
+            return false;
+        }
+        let notation = |at: &usize| self.notations.get(*at).map(String::as_str).unwrap_or_default();
+        let first = self.reversed.partition_point(|at| notation(at).bytes().rev().lt(text.bytes().rev()));
+        self.reversed.get(first).is_some_and(|at| notation(at).ends_with(text))
+    }
+
     /// The places of the rests of notations before and after the cuts of lines.
     fn rests(&self, text: &str) -> Vec<Range<usize>> {
-        let ends = |rest: &str| {
-            let is_end = rest.as_bytes().last_chunk().is_some_and(|end| self.ends.contains(end));
-            is_end && self.notations.iter().any(|notation| notation.ends_with(rest))
-        };
         let mut found = Vec::new();
         for (cut, _) in text.match_indices(CUT) {
             let before = cut.saturating_sub(MAX_REST)..cut.saturating_sub(START - 1);
@@ -112,23 +124,14 @@ impl Search {
             found.extend(place);
             let start = cut + CUT.len();
             let after = start + START..=text.len().min(start + MAX_REST);
-            let place = after.rev().map(|end| start..end).find(|place| text.get(place.clone()).is_some_and(ends));
+            let place = after
+                .rev()
+                .map(|end| start..end)
+                .find(|place| text.get(place.clone()).is_some_and(|rest| self.has_end(rest)));
             found.extend(place);
         }
         found
     }
-}
-
-/// For each of some sorted texts, the position of the longest other one with which it starts.
-fn prefixes(sorted: &[String]) -> Vec<Option<usize>> {
-    let mut prefixes = Vec::with_capacity(sorted.len());
-    let mut open: Vec<usize> = Vec::new();
-    for (at, text) in sorted.iter().enumerate() {
-        while open.pop_if(|last| !sorted.get(*last).is_some_and(|prefix| text.starts_with(prefix))).is_some() {}
-        prefixes.push(open.last().copied());
-        open.push(at);
-    }
-    prefixes
 }
 
 impl Redactor {
@@ -308,7 +311,7 @@ fn end_of_string(text: &str) -> usize {
 }
 
 /// The notations of a value: as it is, in JSON, in XML, in a workflow command, and in Base64.
-fn notations(value: &str) -> Vec<String> {
+pub(super) fn notations(value: &str) -> Vec<String> {
     let xml = |quote| value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', quote);
     let command = value.replace('%', "%25");
     let mut all =

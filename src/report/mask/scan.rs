@@ -40,12 +40,12 @@ pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
         let line = Line { start, text: written.trim_end_matches('\r') };
         start = end + 1;
         if line.text == "---" || line.text.starts_with("--- ") {
-            scan(&document, &mut ranges);
+            scan(text, &document, &mut ranges);
             document.clear();
         }
         document.push(line);
     }
-    scan(&document, &mut ranges);
+    scan(text, &document, &mut ranges);
     ranges
 }
 
@@ -69,13 +69,18 @@ impl Line<'_> {
     }
 }
 
-fn scan(document: &[Line], ranges: &mut Vec<Range<usize>>) {
-    if !document.iter().any(|line| may_hold_secrets(line.text)) {
-        return;
-    }
+/// Scans a document of a text.
+fn scan(text: &str, document: &[Line], ranges: &mut Vec<Range<usize>>) {
+    let (Some(first), Some(last)) = (document.first(), document.last()) else { return };
+    let (start, end) = (first.start, last.start + last.text.len());
+    let may_hold =
+        |written: &&str| may_hold_secrets(written) && document.iter().any(|line| may_hold_secrets(line.text));
+    let Some(written) = text.get(start..end).filter(may_hold) else { return };
+    // Most lines have no such key, so one search for all lines is faster than one for each.
+    let mut words = KEY_WORDS.find_iter(written).map(|found| start + found.start()).peekable();
     for (index, line) in document.iter().enumerate() {
-        // Most lines have no such key.
-        if !KEY_WORDS.is_match(line.text) {
+        while words.next_if(|word| *word < line.start).is_some() {}
+        if words.peek().is_none_or(|word| *word >= line.start + line.text.len()) {
             continue;
         }
         let Some(found) = KEY.captures(line.text) else { continue };

@@ -16,10 +16,11 @@ use super::lines::{MIN_LEN, collect};
 use super::nodes::{is_secret, is_value_of_secret};
 use super::notation::unescaped;
 use super::own_words::{own_words, words};
+use super::printed::Printed;
 use super::public::{SecretPlaces, is_name, public_values};
 use super::quick_check::may_hold_secrets;
 use super::redactor::Redactor;
-use super::{Mask, Masks, merged, nodes};
+use super::{merged, nodes};
 use crate::flux::Repo;
 use crate::lint::Part;
 use crate::text::{File, Index, Tree, folder_of, join};
@@ -39,13 +40,20 @@ pub struct TooManySecrets;
 #[derive(Debug, Default)]
 pub struct SecretValues {
     values: BTreeSet<ArcStr>,
-    /// The masks of the files with values.
-    masks: Masks,
 }
 
 impl SecretValues {
     /// Collects the values of the files and, if the repository was built, of the Secrets that its clusters receive.
     pub fn of(tree: &Tree, repo: Option<&Repo>) -> Self {
+        Self::collected(tree, repo, |_| true)
+    }
+
+    /// Collects the values that some output may contain.
+    pub fn printed(tree: &Tree, repo: Option<&Repo>, printed: &Printed) -> Self {
+        Self::collected(tree, repo, |value| printed.may_contain(value))
+    }
+
+    fn collected(tree: &Tree, repo: Option<&Repo>, is_wanted: impl Fn(&str) -> bool) -> Self {
         let copies = copies(tree);
         let parsed = |file: &File| match repo.and_then(|repo| repo.parsed(file)) {
             Some(parsed) => parsed.clone(),
@@ -57,14 +65,9 @@ impl SecretValues {
         };
         let of_texts: Vec<Option<OfText>> = copies.par_iter().map(of_text).collect();
         let (mut found, mut places) = (BTreeSet::new(), SecretPlaces::default());
-        let mut masks = Masks::default();
         for (files, of_text) in copies.iter().zip(of_texts) {
             let Some(of_text) = of_text else { continue };
-            let has_mask = files.first().is_some_and(|first| may_hold_secrets(first.text()));
             for file in files {
-                if has_mask {
-                    masks.insert((*file).clone(), of_text.mask.clone());
-                }
                 places.ranges.insert(file.path().to_owned(), of_text.ranges.clone());
             }
             found.extend(of_text.values);
@@ -83,12 +86,13 @@ impl SecretValues {
         for built in repo.into_iter().flat_map(|repo| &repo.objects) {
             collect_object(&built.object.node, &mut found);
         }
+        found.retain(|value| is_wanted(value));
         let mut values = Self::without_own_words(found);
         if !values.values.is_empty() && !values.exceeds_limit() {
             let public = public_values(&values.values, tree, &copies, &places);
             values.values.retain(|value| !public.contains(value));
         }
-        Self { masks, ..values }
+        values
     }
 
     /// Collects the values of the Secrets in objects.
@@ -103,11 +107,6 @@ impl SecretValues {
         self.values.extend(others.values);
     }
 
-    /// The masks of the files with values.
-    pub fn into_masks(self) -> Masks {
-        self.masks
-    }
-
     /// The redactor of the values; `None` without values.
     pub fn redactor(&self) -> Option<Arc<Redactor>> {
         Redactor::new(self.values.iter().map(|value| &**value)).map(Arc::new)
@@ -117,7 +116,7 @@ impl SecretValues {
         let names: Vec<ArcStr> = found.iter().filter(|value| is_name(value)).cloned().collect();
         let own = own_words(names.iter().map(AsRef::as_ref));
         found.retain(|value| !(is_name(value) && words(value).all(|word| own.contains(word))));
-        Self { values: found, masks: Masks::default() }
+        Self { values: found }
     }
 
     /// Returns whether the values are too long to be masked.
@@ -146,7 +145,6 @@ fn collect_at(node: &Node, ranges: &[Range<usize>], found: &mut BTreeSet<ArcStr>
 /// generators read.
 #[derive(Default)]
 struct OfText {
-    mask: Mask,
     /// The secret ranges, sorted.
     ranges: Vec<Range<usize>>,
     /// The files that the generators read.
@@ -170,7 +168,6 @@ fn of_copies(parsed: &Parsed, files: &[&File], tree: &Tree) -> OfText {
     let file = &parsed.file;
     let mut found = OfText::default();
     let mut ranges = merged(nodes::in_parsed(parsed, 0));
-    found.mask = Mask { ranges: ranges.clone() };
     let users = user_names(parsed);
     let private: Vec<Range<usize>> = ranges.iter().filter(|range| !users.contains(range)).cloned().collect();
     for document in &parsed.documents {
