@@ -152,9 +152,13 @@ fn is_given_to(container: &Node, name: &str) -> bool {
     let lists = ["command", "args"].into_iter().filter_map(|field| container.get(field)).flat_map(Node::items);
     let variables = container.get("env").map_or(&[][..], Node::items).iter().filter_map(|one| one.get("value"));
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
-    let texts = lists.chain(variables).filter_map(Node::text);
-    let mut words = texts.flat_map(|text| text.split(move |c| !is_part(c)));
-    words.any(|word| word == name)
+    let contains = |text: &str| {
+        memchr::memmem::find_iter(text.as_bytes(), name).any(|at| {
+            let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + name.len()..).unwrap_or_default());
+            !before.ends_with(is_part) && !after.starts_with(is_part)
+        })
+    };
+    !name.is_empty() && lists.chain(variables).filter_map(Node::text).any(contains)
 }
 
 /// The parts of a policy's `spec` that generate or mutate objects.

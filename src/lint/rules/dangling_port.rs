@@ -1,9 +1,8 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::Finding;
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::{Object, ObjectId};
-use crate::lint::facts::pods::containers::containers;
 use crate::lint::fields::known_text;
 use crate::lint::findings::Findings;
 use crate::lint::refs::backend::{ROUTES, backends_of_ingress, backends_of_route};
@@ -113,6 +112,9 @@ declare! {
 /// The maximum number of ports that a help names.
 const MAX_NAMED: usize = 8;
 
+/// The maximum number of pods whose ports a help names.
+const MAX_LISTED: usize = 16;
+
 /// The beginnings of the names of ports of containers that service meshes add to pods.
 const OF_MESHES: [&str; 3] = ["envoy", "http-envoy", "linkerd"];
 
@@ -120,6 +122,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
     }
+    let mut services = Services::default();
     for ingress in view.of_kind("networking.k8s.io", "Ingress").filter(|ingress| !redirects(ingress.object)) {
         for backend in backends_of_ingress(ingress.object) {
             let service = backend.get("service");
@@ -127,7 +130,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             let port = service.and_then(|service| service.get("port"));
             if let (Some(name), Some(port), Some(namespace)) = (name, port, ingress.namespace()) {
                 let port = port.get("number").or_else(|| port.get("name"));
-                check_backend(view, &ingress, (namespace, name), port, found);
+                services.check(view, &ingress, (namespace, name), port, found);
             }
         }
     }
@@ -138,7 +141,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 let is_service = text("group").is_none() && text("kind").is_none_or(|kind| kind == "Service");
                 let namespace = text("namespace").or(route.namespace()).filter(|_| is_service);
                 if let (Some(name), Some(namespace)) = (backend.get("name"), namespace) {
-                    check_backend(view, &route, (namespace, name), backend.get("port"), found);
+                    services.check(view, &route, (namespace, name), backend.get("port"), found);
                 }
             }
         }
@@ -161,14 +164,33 @@ struct Port<'a> {
     name: Option<&'a str>,
 }
 
-/// The ports of a Service; `None` if they are not known.
-fn ports(service: &Object) -> Option<Vec<Port<'_>>> {
-    if matches!(service.text_at(&["spec", "type"]), Some("ExternalName")) {
-        return None;
+/// The ports of a Service.
+struct Ports<'a> {
+    all: Vec<Port<'a>>,
+    /// Their numbers and names.
+    known: BTreeSet<&'a str>,
+}
+
+impl<'a> Ports<'a> {
+    /// Reads the ports of a Service; `None` if they are not known.
+    fn of(service: &'a Object) -> Option<Self> {
+        if matches!(service.text_at(&["spec", "type"]), Some("ExternalName")) {
+            return None;
+        }
+        let items = service.node.at_keys(&["spec", "ports"])?.items();
+        let all: Vec<Port<'_>> = items.iter().map(read_port).collect::<Option<_>>()?;
+        let known = all.iter().flat_map(|port| port.name.into_iter().chain([port.number])).collect();
+        (!all.is_empty()).then_some(Self { all, known })
     }
-    let items = service.node.at_keys(&["spec", "ports"])?.items();
-    let ports: Option<Vec<Port<'_>>> = items.iter().map(read_port).collect();
-    ports.filter(|ports| !ports.is_empty())
+
+    /// The first ports, for display.
+    fn named(&self) -> String {
+        let named = self.all.iter().take(MAX_NAMED).map(|port| match port.name {
+            Some(name) => format!("`{}` (`{name}`)", port.number),
+            None => format!("`{}`", port.number),
+        });
+        named.collect::<Vec<String>>().join(", ")
+    }
 }
 
 fn read_port(port: &Node) -> Option<Port<'_>> {
@@ -179,35 +201,41 @@ fn read_port(port: &Node) -> Option<Port<'_>> {
     Some(Port { number: known_text(port.get("port")?)?, name })
 }
 
-/// Checks the port of a backend.
-fn check_backend(
-    view: &View<'_>,
-    user: &Applied<'_>,
-    (namespace, name): (&str, &Node),
-    port: Option<&Node>,
-    found: &mut Findings,
-) {
-    let Some((node, wanted)) = port.and_then(|port| Some((port, known_text(port)?))) else { return };
-    let Some(name) = known_text(name) else { return };
-    let service = view.get(ObjectId { group: "", kind: "Service", namespace, name });
-    let Some(service) = service.filter(|service| service.apply_mode() == ApplyMode::Applied) else { return };
-    let Some(ports) = ports(service.object) else { return };
-    let is_action = wanted == "use-annotation";
-    if is_action || ports.iter().any(|port| port.number == wanted || port.name == Some(wanted)) {
-        return;
+/// The Services that backends use, by namespace and name, with their ports if these are known.
+#[derive(Default)]
+struct Services<'a>(BTreeMap<(&'a str, &'a str), Option<(Applied<'a>, Ports<'a>)>>);
+
+impl<'a> Services<'a> {
+    /// Checks the port of a backend.
+    fn check(
+        &mut self,
+        view: &View<'a>,
+        user: &Applied<'a>,
+        (namespace, name): (&'a str, &'a Node),
+        port: Option<&'a Node>,
+        found: &mut Findings,
+    ) {
+        let Some((node, wanted)) = port.and_then(|port| Some((port, known_text(port)?))) else { return };
+        let Some(name) = known_text(name) else { return };
+        let service = self.0.entry((namespace, name)).or_insert_with(|| {
+            let service = view.get(ObjectId { group: "", kind: "Service", namespace, name })?;
+            (service.apply_mode() == ApplyMode::Applied).then_some(())?;
+            Some((service, Ports::of(service.object)?))
+        });
+        let Some((service, ports)) = service else { return };
+        let is_action = wanted == "use-annotation";
+        if is_action || ports.known.contains(wanted) {
+            return;
+        }
+        let (by, service_name) = (user.object.reference(), service.object.reference());
+        let message = format!("{by} routes to port `{wanted}` of {service_name}, which does not have this port");
+        let named = ports.named();
+        let help = format!("write a port of the Service, not a port of the container: the Service has {named}");
+        let finding = Finding::warning(RULE.id, user.by.place(node.span()), message).help(help).about(by);
+        let finding = finding.related(service.by.place(service.object.span()), "this Service");
+        let summary = format!(" places route to port `{wanted}` of {service_name}, which does not have this port");
+        found.push(finding.caused_by(format!("{service_name} {wanted}"), "", summary));
     }
-    let named = ports.iter().take(MAX_NAMED).map(|port| match port.name {
-        Some(name) => format!("`{}` (`{name}`)", port.number),
-        None => format!("`{}`", port.number),
-    });
-    let named = named.collect::<Vec<String>>().join(", ");
-    let (by, service_name) = (user.object.reference(), service.object.reference());
-    let message = format!("{by} routes to port `{wanted}` of {service_name}, which does not have this port");
-    let help = format!("write a port of the Service, not a port of the container: the Service has {named}");
-    let finding = Finding::warning(RULE.id, user.by.place(node.span()), message).help(help).about(by);
-    let finding = finding.related(service.by.place(service.object.span()), "this Service");
-    let summary = format!(" places route to port `{wanted}` of {service_name}, which does not have this port");
-    found.push(finding.caused_by(format!("{service_name} {wanted}"), "", summary));
 }
 
 /// Checks the names in `targetPort` of a Service.
@@ -226,25 +254,15 @@ fn check_targets(view: &View<'_>, service: &Applied<'_>, found: &mut Findings) {
         return;
     }
     let Some(pods) = view.pod_labels().selected(namespace, selector).filter(|pods| !pods.is_empty()) else { return };
-    let mut known: BTreeSet<&str> = BTreeSet::new();
-    for workload in pods.iter().map(|pods| pods.workload.object) {
-        for container in containers(workload) {
-            for port in container.get("ports").map_or(&[][..], Node::items) {
-                match port.get("name").filter(|name| !name.is_null()).map(known_text) {
-                    Some(Some(name)) => drop(known.insert(name)),
-                    Some(None) => return,
-                    None => {}
-                }
-            }
-        }
-    }
-    for (node, name) in names.filter(|(_, name)| !known.contains(name)) {
+    let Some(known) = pods.iter().map(|pods| pods.port_names()).collect::<Option<Vec<_>>>() else { return };
+    for (node, name) in names.filter(|(_, name)| !known.iter().any(|known| known.contains(name))) {
         if OF_MESHES.iter().any(|mesh| name.starts_with(mesh)) {
             continue;
         }
         let by = service.object.reference();
         let message = format!("{by} sends traffic to port `{name}`, which no container of its pods has");
-        let listed = known.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect::<Vec<String>>().join(", ");
+        let some: BTreeSet<&str> = known.iter().take(MAX_LISTED).copied().flatten().copied().collect();
+        let listed = some.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect::<Vec<String>>().join(", ");
         let help = if listed.is_empty() {
             "write the number of the port, or give the port of the container this name: Kubernetes sends no traffic \
              to this port"

@@ -1,3 +1,4 @@
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use crate::base::finding::Finding;
@@ -110,6 +111,9 @@ const SELECTORS: [(&str, &str, &[&str], &str); 3] = [
     ("policy", "PodDisruptionBudget", &["spec", "selector"], "the budget protects no pod"),
 ];
 
+/// The maximum number of selectors for which other makers of pods are searched.
+const MAX_SEARCHES: usize = 200;
+
 /// The label of the product to which an object belongs.
 const PART_OF: &str = "app.kubernetes.io/part-of";
 
@@ -132,7 +136,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() || view.receiver.target.is_some() {
         return;
     }
-    let mut of_operators: Option<BTreeSet<&str>> = None;
+    let others = LazyCell::new(|| namespaces_of_others(view));
+    let mut searches = 0;
     for (group, kind, path, consequence) in SELECTORS {
         for applied in view.of_kind(group, kind).filter(|applied| applied.apply_mode() == ApplyMode::Applied) {
             // Flux writes this policy, even without notification-controller.
@@ -145,8 +150,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 continue;
             }
             let Some(other) = pods.with_keys(namespace, selector) else { continue };
-            let is_of_operator = of_operators.get_or_insert_with(|| namespaces_of_operators(view)).contains(namespace);
-            if is_of_operator || may_have_other_pods(view, namespace, applied.object.name()) {
+            searches += 1;
+            let has_others = searches > MAX_SEARCHES
+                || others.contains(namespace)
+                || may_have_other_pods(view, namespace, applied.object.name());
+            if has_others {
                 found.unchecked(format!("the pods of {}, which other programs may create", applied.object.reference()));
                 continue;
             }
@@ -179,8 +187,8 @@ fn selected_labels<'a>(applied: &Applied<'a>, path: &[&str]) -> Option<(&'a str,
     Some((applied.namespace()?, labels)).filter(|(_, labels)| !labels.entries().is_empty())
 }
 
-/// The namespaces with custom resources whose operators may create pods.
-fn namespaces_of_operators<'a>(view: &View<'a>) -> BTreeSet<&'a str> {
+/// The namespaces with releases, and with custom resources whose operators may create pods.
+fn namespaces_of_others<'a>(view: &View<'a>) -> BTreeSet<&'a str> {
     let is_of_operator = |applied: &Applied<'_>| {
         let group = applied.object.group();
         let is_built_in = !group.contains('.') || group.ends_with(".k8s.io") && group != "kafka.strimzi.k8s.io";
@@ -192,7 +200,8 @@ fn namespaces_of_operators<'a>(view: &View<'a>) -> BTreeSet<&'a str> {
         !is_built_in && !is_flux(applied.object) && !is_passive() && !is_monitor()
     };
     let objects = view.namespaced_objects().filter(|(_, applied)| is_of_operator(applied));
-    objects.map(|(namespace, _)| namespace).collect()
+    let releases = view.of_kind(groups::HELM, "HelmRelease").filter_map(|release| release.namespace());
+    objects.map(|(namespace, _)| namespace).chain(releases).collect()
 }
 
 /// Returns whether a chart, a source without a copy or another program may create pods in a namespace.
@@ -201,5 +210,4 @@ fn may_have_other_pods(view: &View<'_>, namespace: &str, name: &str) -> bool {
     view.unknown_sources().of(workload).next().is_some()
         || view.maker_in_namespace(workload).is_some()
         || view.argo_of(namespace).is_some()
-        || view.of_kind(groups::HELM, "HelmRelease").any(|release| release.namespace() == Some(namespace))
 }

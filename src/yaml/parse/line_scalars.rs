@@ -121,34 +121,34 @@ pub(super) fn quoted(text: &str, at: usize, min_indent: usize) -> Option<LineSca
     let quote = *bytes.get(at)?;
     let escape = if quote == b'"' { b'\\' } else { quote };
     let mut owned: Option<String> = None;
-    // The place from which the text is not yet in the value, and the end of the current line.
+    // The place from which the text is not yet in the value.
     let mut from = at + 1;
-    let (_, mut line_end) = line_at(text, from);
     loop {
-        let sign = memchr3(quote, escape, b'\t', bytes.get(from..line_end)?).map(|sign| from + sign);
-        let Some(sign) = sign else {
-            // The scalar continues on the next line.
-            let (first, end, breaks) = continuation(text, line_end, min_indent)?;
-            let value = owned.get_or_insert_default();
-            let kept = text.get(from..line_end)?.trim_end_matches(' ');
-            // An escaped space at the end of a line is rare.
-            (!kept.is_empty() || !value.ends_with(' ')).then_some(())?;
-            value.push_str(kept);
-            fold(value, breaks);
-            (from, line_end) = (first, end);
-            continue;
-        };
+        // A line may have many scalars, so the search does not read the rest of the line.
+        let sign = from + memchr3(quote, escape, b'\n', bytes.get(from..)?)?;
+        memchr(b'\t', bytes.get(from..sign)?).is_none().then_some(())?;
         let (escaped, len) = match (bytes.get(sign)?, bytes.get(sign + 1)) {
-            (b'\'', Some(b'\'')) if quote == b'\'' => ('\'', 2),
-            (b'\\', Some(b'\n')) => {
-                let (first, end, breaks) = continuation(text, sign + 1, min_indent)?;
-                (breaks == 1).then_some(())?;
-                owned.get_or_insert_default().push_str(text.get(from..sign)?);
-                (from, line_end) = (first, end);
+            (b'\n', _) => {
+                // The scalar continues on the next line.
+                let (first, breaks) = continuation(text, sign, min_indent)?;
+                let value = owned.get_or_insert_default();
+                let kept = text.get(from..sign)?.trim_end_matches(' ');
+                // An escaped space at the end of a line is rare.
+                (!kept.is_empty() || !value.ends_with(' ')).then_some(())?;
+                value.push_str(kept);
+                fold(value, breaks);
+                from = first;
                 continue;
             }
-            (b'\\', _) => escaped(text.get(sign + 1..line_end)?)?,
-            (b'\t', _) => return None,
+            (b'\'', Some(b'\'')) if quote == b'\'' => ('\'', 2),
+            (b'\\', Some(b'\n')) => {
+                let (first, breaks) = continuation(text, sign + 1, min_indent)?;
+                (breaks == 1).then_some(())?;
+                owned.get_or_insert_default().push_str(text.get(from..sign)?);
+                from = first;
+                continue;
+            }
+            (b'\\', _) => escaped(text.get(sign + 1..)?)?,
             _ => {
                 let last = text.get(from..sign)?;
                 let value = match owned {
@@ -165,10 +165,10 @@ pub(super) fn quoted(text: &str, at: usize, min_indent: usize) -> Option<LineSca
     }
 }
 
-/// The next line of a quoted scalar after the end of a line: its first character, its end, and the line breaks before it.
-fn continuation(text: &str, line_end: usize, min_indent: usize) -> Option<(usize, usize, usize)> {
-    let (start, first, end, breaks) = next_line(text, line_end)?;
-    (first - start >= min_indent.max(1)).then_some((first, end, breaks))
+/// The next line of a quoted scalar after the end of a line: its first character, and the line breaks before it.
+fn continuation(text: &str, line_end: usize, min_indent: usize) -> Option<(usize, usize)> {
+    let (start, first, _, breaks) = next_line(text, line_end)?;
+    (first - start >= min_indent.max(1)).then_some((first, breaks))
 }
 
 /// The character of the escape sequence at the start of a text after its backslash, and the length of the whole sequence.

@@ -1,5 +1,9 @@
 //! The labels of the pods that a cluster receives, and the pods that a selector selects.
 
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use super::containers::containers;
 use crate::flux::Applied;
 use crate::kube::Object;
 use crate::lint::fields::known_text;
@@ -26,6 +30,20 @@ pub(crate) struct Pods<'a> {
     pub(crate) workload: Applied<'a>,
     /// The labels of the pods.
     pub(crate) labels: &'a Node,
+    port_names: OnceLock<Option<BTreeSet<&'a str>>>,
+}
+
+impl<'a> Pods<'a> {
+    /// The names of the ports of the containers; `None` if they are not known.
+    pub(crate) fn port_names(&self) -> Option<&BTreeSet<&'a str>> {
+        let names = self.port_names.get_or_init(|| {
+            let ports = containers(self.workload.object)
+                .flat_map(|container| container.get("ports").map_or(&[][..], Node::items))
+                .filter_map(|port| port.get("name").filter(|name| !name.is_null()));
+            ports.map(known_text).collect()
+        });
+        names.as_ref()
+    }
 }
 
 /// The pods of a cluster, by their labels.
@@ -58,7 +76,7 @@ impl<'a> PodLabels<'a> {
                 found.by_key.entry_or((namespace, &*entry.key), Vec::new).push(found.all.len());
                 found.by_label.entry_or((namespace, &*entry.key, value), Vec::new).push(found.all.len());
             }
-            found.all.push(Pods { workload, labels });
+            found.all.push(Pods { workload, labels, port_names: OnceLock::new() });
         }
         found
     }

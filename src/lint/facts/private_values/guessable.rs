@@ -146,8 +146,14 @@ fn is_well_known(text: &str) -> bool {
         || (!words.is_empty() && words.iter().all(|word| is_of_vocabulary(word)))
 }
 
+/// The maximum length of a guessable word. The search is recursive.
+const MAX_WORD: usize = 64;
+
 /// Returns whether a word consists of words in examples, such as `token` or `myaccess`.
 fn is_of_vocabulary(word: &str) -> bool {
+    if word.len() > MAX_WORD {
+        return false;
+    }
     let mut rests = VOCABULARY.iter().filter_map(|known| word.strip_prefix(known));
     rests.any(|rest| rest.is_empty() || is_of_vocabulary(rest))
 }

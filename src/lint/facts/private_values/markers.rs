@@ -142,7 +142,7 @@ pub(super) fn may_assign(text: &str, is_private: impl Fn(&str, Option<&str>) -> 
         let rest = text.get(end..).unwrap_or_default();
         let assigned = rest.trim_start_matches(between);
         if assigned.starts_with([':', '=']) {
-            let is_simple = !rest.split(':').next().unwrap_or_default().contains(['\\', '\n']);
+            let is_simple = !rest.strip_suffix(assigned).is_some_and(|gap| gap.contains(['\\', '\n']));
             return accepts(assigned.strip_prefix(':').filter(|_| is_simple).and_then(value_of));
         }
         let key = text.get(..start).unwrap_or_default().trim_end_matches(between);
@@ -151,10 +151,15 @@ pub(super) fn may_assign(text: &str, is_private: impl Fn(&str, Option<&str>) -> 
     })
 }
 
+/// The maximum length of the text in which a value is searched, in bytes. A line may have many names.
+const MAX_VALUE: usize = 1024;
+
 /// The value after a colon, if YAML and JSON agree on it: an empty text for a collection, whose values have other names, or
 /// a scalar without escapes.
-fn value_of(rest: &str) -> Option<&str> {
+fn value_of(text: &str) -> Option<&str> {
+    let (rest, more) = text.split_at(text.floor_char_boundary(MAX_VALUE));
     let (line, below) = rest.split_once('\n').unwrap_or((rest, ""));
+    let is_whole_line = more.is_empty() || line.len() < rest.len();
     let line = line.trim();
     match line.chars().next() {
         None => {
@@ -172,6 +177,7 @@ fn value_of(rest: &str) -> Option<&str> {
             (is_end && !value.contains('\\')).then_some(value)
         }
         Some('#' | '|' | '>' | '&' | '*' | '!' | '%' | '@' | '`') => None,
+        Some(_) if !is_whole_line => None,
         Some(_) => {
             // Few lines have a comment.
             let comment = memchr(b'#', line.as_bytes()).and_then(|_| line.split_once(" #"));

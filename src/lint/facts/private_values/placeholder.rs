@@ -8,6 +8,11 @@ use super::markers::without_token_prefix;
 /// `changeme` is not a placeholder: without a replacement, `changeme` is the password.
 pub fn is_placeholder(text: &str) -> bool {
     let text = text.trim().trim_matches(['"', '\'']);
+    // `ghp_YOUR_TOKEN_HERE`
+    is_plain_placeholder(text) || without_token_prefix(text).is_some_and(is_plain_placeholder)
+}
+
+fn is_plain_placeholder(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let is_of_one_sign = text.chars().all(|c| !c.is_alphanumeric()) || lower.chars().all(|c| c == 'x' || c == '-');
     let words = [
@@ -47,8 +52,6 @@ pub fn is_placeholder(text: &str) -> bool {
         || lower.contains("replace_me")
         // A comment in a block scalar is the whole value.
         || (text.starts_with('#') && !text.contains('\n'))
-        // `ghp_YOUR_TOKEN_HERE`
-        || without_token_prefix(text).is_some_and(is_placeholder)
         || lower.contains("replaceme")
         // The example of a token, such as `ghp_xxxxxxxx`.
         || lower.contains("xxxxxxxx")

@@ -78,14 +78,18 @@ pub(super) fn find(text: &str) -> Option<Shape> {
         return None;
     }
     let (mut has_key, mut tokens) = (false, Vec::new());
+    let mut words = Words::new(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     for (at, marker) in markers(text) {
         match marker {
             Marker::Key => has_key = true,
-            Marker::Token(prefix, length, what) => tokens.push((at, prefix, length, what)),
+            Marker::Token(prefix, length, what) => {
+                tokens.extend(words.end_of(text, at).map(|end| (at..end, prefix, length, what)));
+            }
         }
     }
     let key = has_key.then(|| private_key(text)).flatten();
-    let token = || tokens.into_iter().find_map(|(at, prefix, length, what)| token(text, at, prefix, length, what));
+    let token =
+        || tokens.into_iter().find_map(|(range, prefix, length, what)| token(text, range, prefix, length, what));
     let address = || addresses(text).find_map(|place| private_address(text, place));
     key.or_else(token).or_else(|| has_address.then(address).flatten())
 }
@@ -120,29 +124,55 @@ fn private_key(text: &str) -> Option<Shape> {
     is_key.then(|| Shape { range: start..start + end, what: "a private key" })
 }
 
-/// A token that starts with a known prefix at a position.
-fn token(text: &str, at: usize, prefix: &str, length: usize, what: &'static str) -> Option<Shape> {
-    let before = text.get(..at).and_then(|text| text.chars().next_back());
+/// A token in a range of a text that starts with a known prefix.
+fn token(text: &str, range: Range<usize>, prefix: &str, length: usize, what: &'static str) -> Option<Shape> {
+    let before = text.get(..range.start).and_then(|text| text.chars().next_back());
     if before.is_some_and(|before| before.is_ascii_alphanumeric() || before == '_') {
         return None;
     }
-    let rest = text.get(at..).unwrap_or_default();
-    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).unwrap_or(rest.len());
-    let is_token = end >= length && is_random(rest.get(prefix.len()..end).unwrap_or_default());
-    let is_token = is_token && (prefix != JWT || is_private_jwt(rest.get(..end).unwrap_or_default()));
-    is_token.then_some(Shape { range: at..at + end, what })
+    let whole = text.get(range.clone()).unwrap_or_default();
+    let is_token = whole.len() >= length && is_random(whole.get(prefix.len()..).unwrap_or_default());
+    let is_token = is_token && (prefix != JWT || is_private_jwt(whole));
+    is_token.then_some(Shape { range, what })
 }
 
 /// The ranges of the addresses in a text.
 fn addresses(text: &str) -> impl Iterator<Item = Range<usize>> {
-    text.match_indices("://").map(move |(at, _)| {
+    let mut words = Words::new(|c| !(c.is_whitespace() || "\"'`,;)]}".contains(c)));
+    text.match_indices("://").filter_map(move |(at, _)| {
         let before = text.get(..at).unwrap_or_default();
         let scheme = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c));
-        let start = scheme.len();
-        let rest = text.get(at..).unwrap_or_default();
-        let end = rest.find(|c: char| c.is_whitespace() || "\"'`,;)]}".contains(c)).unwrap_or(rest.len());
-        start..at + end
+        Some(scheme.len()..words.end_of(text, at)?)
     })
+}
+
+/// The maximum number of places that are examined in one word. A search at more places would be quadratic.
+const MAX_PLACES: usize = 8;
+
+/// The words of a text, for places in their order.
+struct Words<F> {
+    is_of_word: F,
+    /// The end of the current word.
+    end: usize,
+    /// The number of places in it.
+    places: usize,
+}
+
+impl<F: Fn(char) -> bool> Words<F> {
+    fn new(is_of_word: F) -> Self {
+        Self { is_of_word, end: 0, places: 0 }
+    }
+
+    /// The end of the word at a place; `None` if the word had too many places.
+    fn end_of(&mut self, text: &str, at: usize) -> Option<usize> {
+        if at >= self.end {
+            let rest = text.get(at..).unwrap_or_default();
+            self.end = at + rest.find(|c: char| !(self.is_of_word)(c)).unwrap_or(rest.len());
+            self.places = 0;
+        }
+        self.places += 1;
+        (self.places <= MAX_PLACES).then_some(self.end)
+    }
 }
 
 /// Returns whether a host, which may have a port, is the machine or the Pod of the program itself.
