@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::places::Shown;
-use super::printable::one_line;
+use super::printable::{one_line, push_markdown};
 use super::result::Report;
 use super::summary::counted;
 use crate::base::finding::{Finding, Severity};
@@ -85,7 +85,7 @@ pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some((before, run, after)) = next_run(rest) {
-        push_escaped(before, &mut escaped);
+        push_markdown(before, &mut escaped);
         let end = (run == 1).then(|| end_of_code(after)).flatten();
         if let Some((code, behind)) = end.and_then(|end| Some((after.get(..end)?, after.get(end + 1..)?))) {
             escaped.extend(["`", code, "`"]);
@@ -95,7 +95,7 @@ pub(super) fn escape(text: &str) -> String {
             rest = after;
         }
     }
-    push_escaped(rest, &mut escaped);
+    push_markdown(rest, &mut escaped);
     escaped
 }
 
@@ -117,19 +117,6 @@ fn end_of_code(text: &str) -> Option<usize> {
         rest = after;
     }
     None
-}
-
-fn push_escaped(text: &str, escaped: &mut String) {
-    for c in text.chars() {
-        if matches!(c, '\\' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '!' | '~' | '&') {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-        // GitHub notifies a user or a team that follows an `@`, escaped or not.
-        if c == '@' {
-            escaped.push('\u{200B}');
-        }
-    }
 }
 
 #[cfg(test)]

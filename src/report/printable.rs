@@ -14,6 +14,25 @@ pub fn one_line(text: &str) -> String {
     printable(text).replace(['\n', '\t'], " ")
 }
 
+/// Adds a text to Markdown without markup. Backticks, which code may need, stay.
+pub(super) fn push_markdown(text: &str, escaped: &mut String) {
+    for c in text.chars() {
+        if matches!(c, '\\' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '!' | '~' | '&') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+        // GitHub notifies a user or a team that follows an `@`, escaped or not.
+        if c == '@' {
+            escaped.push('\u{200B}');
+        }
+    }
+}
+
+/// Escapes brackets, which start a link in the messages of SARIF.
+pub(super) fn sarif_text(text: &str) -> String {
+    printable(text).replace('\\', r"\\").replace('[', r"\[").replace(']', r"\]").replace('{', "{{").replace('}', "}}")
+}
+
 /// Returns a line of text output without control characters other than colors, and without commands of a workflow.
 ///
 /// GitHub executes a line that starts with `::` and a name after spaces, and a line that contains `##[`, in both streams.

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::printable::printable;
+use super::printable::sarif_text;
 use super::result::Report;
 use crate::base::finding::{Finding, Fix, Label, Safety, Severity};
 use crate::base::fingerprint::fingerprints;
@@ -243,7 +243,7 @@ fn outcome(report: &Report, finding: &Finding, rule_index: usize, fingerprint: &
         rule_id: finding.rule.to_owned(),
         rule_index,
         level: level(finding.severity),
-        message: Text { text: plain(&format!("{}{help}", finding.message)) },
+        message: Text { text: sarif_text(&format!("{}{help}", finding.message)) },
         locations: [location(report, &finding.at, None)],
         related_locations: related.map(|(id, label)| location(report, label, Some(id))).collect(),
         partial_fingerprints: BTreeMap::from([
@@ -275,17 +275,12 @@ fn sarif_fix(report: &Report, finding: &Finding, fix: &Fix) -> SarifFix {
     };
     let help = finding.help.as_deref().unwrap_or(&finding.message);
     SarifFix {
-        description: Text { text: format!("{}{review}", plain(help)) },
+        description: Text { text: format!("{}{review}", sarif_text(help)) },
         artifact_changes: changes
             .into_iter()
             .map(|(uri, replacements)| ArtifactChange { artifact_location: Artifact { uri }, replacements })
             .collect(),
     }
-}
-
-/// Escapes brackets, which start a link in the messages of SARIF.
-fn plain(text: &str) -> String {
-    printable(text).replace('\\', r"\\").replace('[', r"\[").replace(']', r"\]").replace('{', "{{").replace('}', "}}")
 }
 
 fn location(report: &Report, label: &Label, id: Option<usize>) -> Location {
@@ -302,7 +297,7 @@ fn location(report: &Report, label: &Label, id: Option<usize>) -> Location {
                 end_column: end.column + u32::from(is_empty),
             },
         },
-        message: (!label.message.is_empty()).then(|| Text { text: plain(&label.message) }),
+        message: (!label.message.is_empty()).then(|| Text { text: sarif_text(&label.message) }),
     }
 }
 
@@ -330,6 +325,6 @@ mod tests {
 
     #[test]
     fn a_message_contains_no_link() {
-        assert_eq!(plain("a [b](c) {0}"), r"a \[b\](c) {{0}}");
+        assert_eq!(sarif_text("a [b](c) {0}"), r"a \[b\](c) {{0}}");
     }
 }

@@ -31,10 +31,9 @@ const MAX_LINE: usize = 4_000;
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut masks = report.masks.clone();
     // The rule may detect a secret that the masks of a file miss, as in a file of a generator.
-    for finding in report.findings.iter().filter(|finding| finding.rule == PLAINTEXT_SECRET) {
-        masks.hide(&finding.at.span);
-        finding.all_related().for_each(|label| masks.hide(&label.span));
-    }
+    let secrets = report.findings.iter().filter(|finding| finding.rule == PLAINTEXT_SECRET);
+    masks
+        .hide(secrets.flat_map(|finding| std::iter::once(&finding.at).chain(finding.all_related())).map(|it| &it.span));
     let mut written = 0;
     for (at, finding) in report.findings.iter().enumerate() {
         if at >= MAX_SHOWN || written > MAX_BYTES {

@@ -84,12 +84,14 @@ fn is_invented(line: &str) -> bool {
 
 fn collect_lines(value: &str, found: &mut BTreeSet<ArcStr>) {
     let quotes = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',');
+    // In a text of one line, a word before a colon is no key.
+    let is_single = !value.trim_end().contains('\n');
     for line in value.lines().map(|line| line.trim_matches(quotes)) {
         if is_variable(line)
             || is_invented(line)
             || is_encrypted_value(line)
             || PUBLIC.contains(&line)
-            || is_setting(line)
+            || (is_setting(line) && !(is_single && line.ends_with(':')))
         {
             continue;
         }

@@ -11,9 +11,11 @@ mod prefixes;
 mod contained;
 mod public;
 mod lines;
+mod masked_yaml;
 mod redactor;
 mod own_words;
 mod printed;
+mod generators;
 mod values;
 
 pub use object::mask_object;
@@ -101,11 +103,14 @@ impl Masks {
         &mut states[at].1
     }
 
-    /// Masks a value that is known to be secret.
-    pub fn hide(&mut self, value: &Span) {
-        let mask = self.entry(value.file());
-        mask.ranges.push(nodes::content(value));
-        mask.ranges = merged(std::mem::take(&mut mask.ranges));
+    /// Masks values that are known to be secret.
+    pub fn hide<'a>(&mut self, values: impl Iterator<Item = &'a Span>) {
+        for value in values {
+            self.entry(value.file()).ranges.push(nodes::content(value));
+        }
+        for (_, mask) in self.0.values_mut().flatten() {
+            mask.ranges = merged(std::mem::take(&mut mask.ranges));
+        }
     }
 
     /// Returns the first line of a span, trimmed, masked and escaped for terminals.

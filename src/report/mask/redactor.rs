@@ -6,15 +6,23 @@ use std::ops::Range;
 use data_encoding::BASE64;
 
 use super::lines::MIN_LEN;
+use super::masked_yaml::valid_entry;
 use super::prefixes::prefixes;
 use crate::lint::is_common_word;
+use crate::report::printable::{one_line, push_markdown, sarif_text};
 use crate::text::Index;
 
 /// The number of bytes at the start of a notation that decide whether a text may contain the notation. No value is shorter.
 pub(super) const START: usize = MIN_LEN;
 
-/// The mark of a line that a format cuts.
-const CUT: &str = "...";
+/// The marks of texts that a format cuts.
+const CUTS: [&str; 2] = ["...", "\u{2026}"];
+
+/// The start of a color.
+const COLOR: &str = "\u{1B}[";
+
+/// The maximum length of the numbers of a color in bytes.
+const MAX_COLOR: usize = 20;
 
 /// The maximum length of the rest of a notation beside a cut, in bytes.
 const MAX_REST: usize = 400;
@@ -116,13 +124,15 @@ impl Search {
     /// The places of the rests of notations before and after the cuts of lines.
     fn rests(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
-        for (cut, _) in text.match_indices(CUT) {
-            let before = cut.saturating_sub(MAX_REST)..cut.saturating_sub(START - 1);
+        for (cut, mark) in CUTS.iter().flat_map(|mark| text.match_indices(mark)) {
+            let end = without_colors_at_end(text.get(..cut).unwrap_or_default()).len();
+            let before = end.saturating_sub(MAX_REST)..end.saturating_sub(START - 1);
             let place = before
-                .map(|start| start..cut)
+                .map(|start| start..end)
                 .find(|place| text.get(place.clone()).is_some_and(|rest| self.has_start(rest)));
             found.extend(place);
-            let start = cut + CUT.len();
+            let rest = text.get(cut + mark.len()..).unwrap_or_default();
+            let start = text.len() - without_colors_at_start(rest).len();
             let after = start + START..=text.len().min(start + MAX_REST);
             let place = after
                 .rev()
@@ -132,6 +142,35 @@ impl Search {
         }
         found
     }
+}
+
+/// A text without the colors at its end.
+fn without_colors_at_end(text: &str) -> &str {
+    let mut text = text;
+    while let Some(start) = text.strip_suffix('m').and_then(|colored| colored.rfind(COLOR)) {
+        if !text.get(start + COLOR.len()..text.len() - 1).is_some_and(is_color) {
+            break;
+        }
+        text = text.get(..start).unwrap_or_default();
+    }
+    text
+}
+
+/// A text without the colors at its start.
+fn without_colors_at_start(text: &str) -> &str {
+    let mut text = text;
+    while let Some((color, rest)) = text.strip_prefix(COLOR).and_then(|colored| colored.split_once('m')) {
+        if !is_color(color) {
+            break;
+        }
+        text = rest;
+    }
+    text
+}
+
+/// Returns whether a text consists of the numbers of colors.
+fn is_color(text: &str) -> bool {
+    text.len() <= MAX_COLOR && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b';')
 }
 
 impl Redactor {
@@ -170,29 +209,17 @@ impl Redactor {
         Cow::Owned(out)
     }
 
-    /// Masks secret values in a line of YAML, and quotes a plain scalar whose first character is masked: `*` starts an alias.
+    /// Masks secret values in a line of YAML, which stays valid.
     pub fn redact_yaml<'a>(&self, line: &'a str) -> Cow<'a, str> {
-        let masked = self.redact(line);
-        if matches!(masked, Cow::Borrowed(_)) {
-            return masked;
-        }
+        let Cow::Owned(masked) = self.redact(line) else { return Cow::Borrowed(line) };
         let mut start = masked.len() - masked.trim_start().len();
         while let Some(rest) = masked.get(start..).and_then(|rest| rest.strip_prefix("- ")) {
             start = masked.len() - rest.trim_start().len();
         }
-        let content = masked.get(start..).unwrap_or_default().trim_end();
-        let key = content.find(": ").or_else(|| content.strip_suffix(':').map(str::len));
-        let range = match key {
-            Some(end) if content.starts_with('*') => start..start + end,
-            None if content.starts_with('*') => start..start + content.len(),
-            Some(end) if content.get(end..).is_some_and(|rest| rest.starts_with(": *")) => {
-                start + end + 2..start + content.len()
-            }
-            _ => return masked,
-        };
-        let (before, after) = (masked.get(..range.start), masked.get(range.end..));
-        let scalar = masked.get(range).unwrap_or_default().replace('\'', "''");
-        Cow::Owned(format!("{}'{scalar}'{}", before.unwrap_or_default(), after.unwrap_or_default()))
+        let (before, rest) = masked.split_at_checked(start).unwrap_or_default();
+        let content = rest.trim_end();
+        let end = rest.strip_prefix(content).unwrap_or_default();
+        Cow::Owned(format!("{before}{}{end}", valid_entry(content)))
     }
 
     /// Masks the strings of JSON. A secret may contain quotes, so a mask of the whole text could destroy the syntax.
@@ -310,13 +337,34 @@ fn end_of_string(text: &str) -> usize {
     end.unwrap_or(text.len())
 }
 
-/// The notations of a value: as it is, in JSON, in XML, in a workflow command, and in Base64.
+/// The notations of a value: as it is, in JSON, in XML, in HTML, in a workflow command, in quotes of YAML, in Markdown, in a message of
+/// SARIF, in one line, and in Base64.
 pub(super) fn notations(value: &str) -> Vec<String> {
+    let is_same_in_all = |byte: u8| byte.is_ascii_alphanumeric() || b" -.:=+,".contains(&byte);
+    if !value.is_empty() && value.bytes().all(is_same_in_all) {
+        return vec![value.to_owned(), BASE64.encode(value.as_bytes())];
+    }
     let xml = |quote| value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', quote);
+    let html = xml("&quot;").replace('\'', "&#x27;").replace('/', "&#x2f;");
     let command = value.replace('%', "%25");
-    let mut all =
-        vec![value.to_owned(), json(value), xml("\""), xml("&quot;"), command, BASE64.encode(value.as_bytes())];
+    let mut markdown = String::new();
+    push_markdown(value, &mut markdown);
+    let mut all = vec![
+        value.to_owned(),
+        json(value),
+        xml("\""),
+        xml("&quot;"),
+        html,
+        command,
+        value.replace('\'', "''"),
+        markdown.replace('`', "\\`"),
+        markdown,
+        sarif_text(value),
+        one_line(value),
+        BASE64.encode(value.as_bytes()),
+    ];
     all.retain(|text| !text.is_empty());
+    all.sort_unstable();
     all.dedup();
     all
 }
@@ -342,6 +390,41 @@ mod tests {
             assert!(!read.get("a").unwrap().as_str().unwrap().contains(value), "{masked}");
         }
         assert_eq!(redactor("x\"abcdef").redact_json("{\"a\": \"x\\\"abcdef\"}"), "{\"a\": \"********\"}");
+    }
+
+    #[test]
+    fn a_masked_quote_of_yaml_hides_no_further_line() {
+        for (value, line, masked) in [
+            ("hunter2\"", "a: \"x hunter2\"", "a: '\"x ********'"),
+            ("nhunter2", "a: \"x\\nhunter2\"", "a: '\"x\\********\"'"),
+            ("key\": hunter2", "\"x key\": hunter2", "'\"x *************'"),
+            ("hunter2", "a: \"x hunter2\"", "a: \"x *******\""),
+            ("hunter2", "\"a\": \"hunter2\",", "\"a\": \"*******\","),
+        ] {
+            assert_eq!(redactor(value).redact_yaml(line), masked);
+        }
+    }
+
+    #[test]
+    fn a_value_is_masked_in_the_notation_of_each_format() {
+        for (value, text) in [
+            ("it's Hunter2", "it''s Hunter2"),
+            ("[Hunter2and]", r"\[Hunter2and\]"),
+            ("`Hunter2and`", r"\`Hunter2and\`"),
+            ("Hunter2\tand", "Hunter2 and"),
+            ("Hunter2/it's", "Hunter2&#x2f;it&#x27;s"),
+        ] {
+            assert!(!redactor(value).redact(text).contains("unter"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_rest_beside_a_colored_cut_is_masked() {
+        let text = "name: Hunter2-an\u{1B}[1m\u{1B}[94m...\u{1B}[0m";
+        assert_eq!(redactor("Hunter2-and-more").redact(text), text.replace("Hunter2-an", "**********"));
+        let text = "\u{1B}[94m...\u{1B}[0mnd-more, x";
+        assert_eq!(redactor("Hunter2-and-more").redact(text), text.replace("nd-more", "*******"));
+        assert_eq!(redactor("Hunter2-and-more").redact("Hunter2-an…"), "**********…");
     }
 
     #[test]

@@ -12,7 +12,8 @@ use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelExtend,
 
 use super::copies::copies;
 use super::credentials::credentials;
-use super::lines::{MIN_LEN, collect};
+use super::generators::{Generators, names_user};
+use super::lines::collect;
 use super::nodes::{is_secret, is_value_of_secret};
 use super::notation::unescaped;
 use super::own_words::{own_words, words};
@@ -23,14 +24,11 @@ use super::redactor::Redactor;
 use super::{merged, nodes};
 use crate::flux::Repo;
 use crate::lint::Part;
-use crate::text::{File, Index, Tree, folder_of, join};
+use crate::text::{File, Index, Tree};
 use crate::yaml::{Entry, Node, Parsed, Value, parse};
 
 /// The maximum total length of all values in bytes. The search for longer values needs too much memory.
 const MAX_TOTAL: usize = 2 << 20;
-
-/// The part of a file that a generator reads, in bytes, in which values are searched.
-const MAX_SOURCE: usize = 256 * 1024;
 
 /// The error for secret values that are too long to be masked.
 #[derive(Debug)]
@@ -168,8 +166,9 @@ fn of_copies(parsed: &Parsed, files: &[&File], tree: &Tree) -> OfText {
     let file = &parsed.file;
     let mut found = OfText::default();
     let mut ranges = merged(nodes::in_parsed(parsed, 0));
-    let users = user_names(parsed);
-    let private: Vec<Range<usize>> = ranges.iter().filter(|range| !users.contains(range)).cloned().collect();
+    let users: BTreeSet<(usize, usize)> = user_names(parsed).map(|range| (range.start, range.end)).collect();
+    let is_user = |range: &Range<usize>| users.contains(&(range.start, range.end));
+    let private: Vec<Range<usize>> = ranges.iter().filter(|range| !is_user(range)).cloned().collect();
     for document in &parsed.documents {
         collect_at(&document.node, &private, &mut found.values);
     }
@@ -193,84 +192,30 @@ fn of_copies(parsed: &Parsed, files: &[&File], tree: &Tree) -> OfText {
     }
     found.ranges = merged(ranges);
     if file.text().contains("ecretGenerator") {
+        let mut generators = Generators { tree, sources: BTreeSet::new(), values: found.values };
         for file in files {
-            let documents = parsed.documents.iter().map(|document| &document.node);
-            documents.for_each(|document| generators_in(document, file, tree, &mut found, 0));
+            for document in &parsed.documents {
+                generators.search(&document.node, file, 0);
+            }
         }
+        (found.sources, found.values) = (generators.sources, generators.values);
     }
     found
 }
 
-/// The depth of texts in which generators are searched: the list `generators` of a kustomization has texts of YAML.
-const MAX_TEXTS: usize = 2;
-
-/// Collects the values that the generators in a kustomization, or a file of a generator, read.
-fn generators_in(node: &Node, file: &File, tree: &Tree, found: &mut OfText, depth: usize) {
-    for generator in node.get("secretGenerator").into_iter().flat_map(Node::items) {
-        generator_sources(generator, file, tree, found);
-    }
-    if node.get("kind").and_then(Node::text) == Some("SecretGenerator") {
-        generator_sources(node, file, tree, found);
-    }
-    let texts = node.get("generators").into_iter().flat_map(Node::items).filter_map(Node::text);
-    for text in texts.filter(|text| depth < MAX_TEXTS && text.contains("ecretGenerator")) {
-        for document in parse(&File::new("", text)).documents {
-            generators_in(&document.node, file, tree, found, depth + 1);
-        }
-    }
-}
-
 /// The ranges of the names of users in the Secrets of a file. They are masked at their places, but not elsewhere: the owner
 /// of a repository is often the user of its Secret.
-fn user_names(parsed: &Parsed) -> Vec<Range<usize>> {
+fn user_names(parsed: &Parsed) -> impl Iterator<Item = Range<usize>> {
     let documents = parsed.documents.iter().map(|document| &document.node);
     let secrets = documents.filter(|node| node.get("kind").and_then(Node::text).is_some_and(is_secret));
     let fields = secrets.flat_map(|secret| nodes::FIELDS.iter().filter_map(|field| secret.get(field)));
     let users = fields.flat_map(Node::entries).filter(|entry| is_user(entry));
-    users.map(|entry| entry.node.span().range()).collect()
+    users.map(|entry| entry.node.span().range())
 }
 
 /// Returns whether an entry of a Secret is the name of a user.
 fn is_user(entry: &Entry) -> bool {
     entry.node.text().is_some() && names_user(&entry.key)
-}
-
-/// Returns whether a key names a user.
-fn names_user(key: &str) -> bool {
-    let key = key.trim_end().to_ascii_lowercase();
-    ["user", "username", "login", "email"].iter().any(|end| key.ends_with(end))
-}
-
-/// Collects the values that a generator reads.
-fn generator_sources(generator: &Node, file: &File, tree: &Tree, found: &mut OfText) {
-    let literals = generator.get("literals");
-    for literal in literals.into_iter().flat_map(Node::items).chain(literals).filter_map(Node::text) {
-        found.add_text(literal.split_once('=').map_or(literal, |(_, value)| value));
-    }
-    let lists = ["envs", "files"].into_iter().filter_map(|field| generator.get(field)).flat_map(Node::items);
-    for source in lists.chain(generator.get("env")).filter_map(Node::text) {
-        let name = source.split_once('=').map_or(source, |(_, path)| path);
-        let path = join(folder_of(file.path()), name);
-        if path.as_ref().is_none_or(|path| !tree.has_file(path)) && !name.contains(['.', '/']) {
-            // The author may have written a literal.
-            found.add_text(name);
-        }
-        let path = path.filter(|path| found.sources.insert(path.clone()));
-        let Some(source) = path.and_then(|path| tree.file(&path).ok()) else { continue };
-        let text = source.text();
-        let end = (0..=MAX_SOURCE.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
-        for line in text.get(..end).unwrap_or_default().lines() {
-            let (key, value) = line.split_once(['=', ':']).unwrap_or_default();
-            if names_user(key) {
-                continue;
-            }
-            found.add_text(value);
-            // A short value is secret together with its key, and a line without a value may be a value.
-            if value.trim().len() < MIN_LEN {
-                found.add_text(line);
-            }
-        }
-    }
 }
 
 /// Collects the values of a Secret as a cluster receives it.
@@ -364,6 +309,11 @@ mod tests {
         let redactor = SecretValues::of(&tree, None).redactor().expect("the file has values");
         let line = r#"  "version": 1, "text": "a \"b\" hunter2","#;
         assert_eq!(redactor.redact_json(line), r#"  "version": 1, "text": "a \"b\" *******","#);
+    }
+
+    #[test]
+    fn a_value_with_a_colon_at_its_end_is_masked() {
+        assert_eq!(masked(&[("a.yaml", "kind: Secret\nstringData: {a: 'Hunter2:'}\n")], "is Hunter2:"), "is ********");
     }
 
     #[test]

@@ -51,12 +51,14 @@ fn add_numbered(found: &mut Vec<Private>, fields: [&[Entry]; 2]) {
         (stem.len() < key.len()).then(|| stem.to_owned())
     };
     for entries in fields {
-        let private = |entry: &Entry| found.iter().find(|one| one.name == *entry.key && one.span == *entry.node.span());
+        let of_places: BTreeMap<(&str, _), Evidence> =
+            found.iter().rev().map(|one| ((&*one.name, one.span.order()), one.evidence)).collect();
+        let private = |entry: &Entry| of_places.get(&(&*entry.key, entry.node.span().order())).copied();
         // The reason for each series, by the start of the names and the length of the values.
         let known: BTreeMap<(String, usize), Evidence> = entries
             .iter()
             .filter_map(|entry| {
-                let (series, evidence) = (series(&entry.key)?, private(entry)?.evidence);
+                let (series, evidence) = (series(&entry.key)?, private(entry)?);
                 let is_whole = matches!(evidence, Evidence::Name | Evidence::Secret);
                 is_whole.then_some(((series, entry.node.text()?.len()), evidence))
             })
