@@ -22,6 +22,10 @@ const MAX_IN_SCHEMA: usize = 1 << 20;
 /// The size of a compiled pattern in bytes from which its compilation takes noticeable time.
 const LARGE: usize = 128 << 10;
 
+/// The size of a group in a state in bytes, and the maximum size of all groups in all states.
+const GROUP: usize = 16;
+const MAX_GROUPS: usize = 64 << 20;
+
 /// The approximate size of a state of a compiled pattern in bytes.
 const STATE: usize = 32;
 
@@ -57,7 +61,11 @@ impl Regexp {
             .iter()
             .filter(|size| **size <= max)
             .find_map(|size| Some((builder.size_limit(*size).build().ok()?, size / STATE)));
-        sized.map(|(regex, states)| Self { regex, states }).ok_or(Refused::Size)
+        // A match needs memory for each group in each state.
+        let fits = |(regex, states): &(regex_lite::Regex, usize)| {
+            states.saturating_mul(regex.captures_len()).saturating_mul(GROUP) <= MAX_GROUPS
+        };
+        sized.filter(fits).map(|(regex, states)| Self { regex, states }).ok_or(Refused::Size)
     }
 
     /// The maximum number of steps of a match in a text.

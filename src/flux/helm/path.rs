@@ -7,6 +7,9 @@ use crate::yaml::{Entry, Node, Style, Value};
 /// The maximum index in a path, which limits the length of the list that an index creates.
 const MAX_INDEX: usize = 65_536;
 
+/// The maximum number of steps of a path.
+const MAX_STEPS: usize = 128;
+
 /// A value and its target path.
 pub(super) struct Set<'a> {
     pub(super) path: &'a str,
@@ -136,6 +139,9 @@ fn steps(path: &str) -> Result<Vec<Step>, String> {
     let mut characters = path.chars();
     let mut after_index = false;
     while let Some(character) = characters.next() {
+        if steps.len() > MAX_STEPS {
+            return Err(format!("the path has more than {MAX_STEPS} steps"));
+        }
         match character {
             '\\' => key.extend(characters.next()),
             '.' if key.is_empty() && after_index => after_index = false,

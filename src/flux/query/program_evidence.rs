@@ -290,6 +290,7 @@ impl Evidence {
             return;
         }
         let words: Vec<&str> = command.split_whitespace().map(trimmed).filter(|word| !word.is_empty()).collect();
+        let is_export = words.contains(&"--export");
         for (at, _) in words.iter().enumerate().filter(|(_, word)| **word == "create") {
             let rest = words.get(at + 1..).unwrap_or_default();
             let (kind, rest) = match rest.split_first() {
@@ -298,7 +299,7 @@ impl Evidence {
                 Some((&("namespace" | "ns"), rest)) => ("Namespace", rest),
                 Some((&("serviceaccount" | "sa"), rest)) => ("ServiceAccount", rest),
                 // With `--export`, the command only prints the object.
-                _ if words.contains(&"--export") => continue,
+                _ if is_export => continue,
                 _ => {
                     let Some(created) = created_by_flux(rest) else { continue };
                     created

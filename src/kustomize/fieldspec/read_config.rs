@@ -22,6 +22,9 @@ const CONFIG_FIELDS: &[(&str, ConfigField)] = &[
     ("replicas", ConfigField::Replicas),
 ];
 
+/// The maximum number of keys of a path.
+const MAX_KEYS: usize = 128;
+
 const REFERENCES: &str = "nameReference";
 
 /// Reads a file of `configurations`, and adds its errors to the findings.
@@ -99,6 +102,11 @@ pub(crate) fn read_spec(item: &Node, findings: &mut Vec<Finding>) -> Option<Fiel
     }
     let mut spec = FieldSpec::new(gvk, path, create);
     spec.span = Some(item.span().clone());
+    if spec.depth() > MAX_KEYS {
+        let message = format!("the path has more than {MAX_KEYS} keys");
+        findings.push(Finding::error(FAILED_BUILD, item.span().clone(), message).help("shorten the path"));
+        return None;
+    }
     Some(spec)
 }
 
