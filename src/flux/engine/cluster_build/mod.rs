@@ -87,7 +87,8 @@ impl ClusterBuild {
     /// Advances the build with the outputs of finished jobs, and returns the jobs that the build needs next.
     pub(super) fn advance(&mut self, context: &BuildContext<'_>) -> Vec<(Arc<BuildKey>, Job)> {
         loop {
-            if std::mem::take(&mut self.new_inputs) > 0 {
+            // A later pass may finish in one round, so it starts with the strictness of the previous pass.
+            if std::mem::take(&mut self.new_inputs) > 0 && self.passes == 0 {
                 self.strictness = self.current_strictness(context.settings);
             }
             let mut cache = PassCache::default();
@@ -214,7 +215,9 @@ impl ClusterBuild {
         let strictness = self.current_strictness(context.settings);
         let mut cache = PassCache::default();
         self.unstable = (1..self.slots.len()).filter(|at| !self.is_unchanged(*at, &mut cache, context)).collect();
-        self.unstable.is_empty() && strictness.is_strict() == self.strictness.is_strict()
+        let is_same = strictness.is_strict() == self.strictness.is_strict();
+        self.strictness = strictness;
+        self.unstable.is_empty() && is_same
     }
 
     fn is_unchanged(&mut self, at: usize, cache: &mut PassCache, context: &BuildContext<'_>) -> bool {
@@ -240,7 +243,8 @@ impl ClusterBuild {
         Strictness::detect(&self.root.name, &controllers, &instances, settings)
     }
 
-    /// Starts a new pass from the root. Its lookups use the objects of the pass that has ended.
+    /// Starts a new pass from the root. Its lookups use the objects of the pass that has ended, and its builds the
+    /// strictness that `is_fixed_point` has found in them.
     fn restart(&mut self, context: &BuildContext<'_>) {
         self.passes += 1;
         let index = ClusterIndex::new(&self.root, context.settings);
@@ -251,7 +255,6 @@ impl ClusterBuild {
         self.applied = 0;
         self.waiting = Index::default();
         self.slots = vec![self.bootstrap_slot()];
-        self.new_inputs = 1;
     }
 
     /// Counts the ancestors of an applier that are written at the same position.
