@@ -38,10 +38,21 @@ pub(crate) struct LateUse<'a> {
     things: BTreeSet<usize>,
     /// The topmost ancestor of the consumer that could depend on the provider in place of the consumer.
     pub(crate) above: Option<&'a Arc<Applier>>,
-    /// Whether Flux applies the provider after the consumer.
+    /// Whether the provider needs a namespace that the consumer applies, so that the consumer cannot wait for it.
     pub(crate) is_late: bool,
-    /// Whether the consumer fails without the used objects. Otherwise, only objects that it applies fail.
-    pub(crate) is_required: bool,
+    /// The effect on the consumer until the used objects exist.
+    pub(crate) effect: Effect,
+}
+
+/// The effect of missing objects on the applier that uses them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Effect {
+    /// Objects of the applier fail and retry. The applier itself becomes ready.
+    UsersFail,
+    /// The applier waits until objects that fail and retry are ready.
+    Waits,
+    /// The applier fails and retries.
+    Fails,
 }
 
 impl LateUse<'_> {
@@ -75,11 +86,17 @@ impl<'a> LateUses<'a> {
             if thing.by.source.as_ref() == Some(&thing.object.reference()) {
                 continue;
             }
-            search.add(by, *thing, node, || *is_itself || waits_for(by, user));
+            search.add(by, *thing, node, || match is_itself {
+                true => Effect::Fails,
+                false if waits_for(by, user) => Effect::Waits,
+                false => Effect::UsersFail,
+            });
         }
         search.add_custom_resources();
         search.add_resources_of_charts();
         let mut pairs = search.pairs;
+        // Flux applies the namespace that the provider needs, then the provider, and the objects of the consumer retry.
+        pairs.retain(|_, one| !one.is_late || one.effect > Effect::UsersFail);
         if !pairs.is_empty() {
             // An object that two appliers apply does not require the first applier.
             let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
@@ -118,7 +135,7 @@ impl<'a> Search<'_, 'a> {
                 continue;
             }
             for applied in self.view.of_kind(group, kind) {
-                self.add(applied.by, definition, kind_of(applied), || true);
+                self.add(applied.by, definition, kind_of(applied), || Effect::Fails);
             }
         }
     }
@@ -138,7 +155,7 @@ impl<'a> Search<'_, 'a> {
             }
             let Some(chart) = charts.first() else { continue };
             let is_new = !self.pairs.contains_key(&(consumer, chart.by.at));
-            self.add(user.by, *chart, kind_of(user), || true);
+            self.add(user.by, *chart, kind_of(user), || Effect::Fails);
             if let Some(added) = self.pairs.get_mut(&(consumer, chart.by.at)).filter(|_| is_new) {
                 added.custom_resource = Some(user);
             }
@@ -175,12 +192,18 @@ impl<'a> Search<'_, 'a> {
 
     /// Adds the use of an object by an applier, unless Flux already applies the object first.
     ///
-    /// `is_required` returns whether the applier requires the object to become ready.
-    fn add(&mut self, by: &'a Arc<Applier>, thing: Applied<'a>, node: &Node, is_required: impl Fn() -> bool) {
+    /// `effect` returns the effect until the object exists.
+    fn add(&mut self, by: &'a Arc<Applier>, thing: Applied<'a>, node: &Node, effect: impl Fn() -> Effect) {
         let (consumer, provider) = (by.at, thing.by.at);
         if let Some(known) = self.pairs.get_mut(&(consumer, provider)) {
             known.things.insert(memory_address(thing.object));
-            known.is_required = known.is_required || is_required();
+            let effect = if known.effect == Effect::Fails { Effect::Fails } else { effect() };
+            if effect > known.effect {
+                known.effect = effect;
+                if known.is_late {
+                    (known.thing, known.at) = (thing, by.place(node.span()));
+                }
+            }
             return;
         }
         // The provider is usually an ancestor of the consumer. That check is cheap, since it does not need the complete
@@ -192,14 +215,13 @@ impl<'a> Search<'_, 'a> {
         if order.is_before(provider, consumer) || tree.is_ancestor(consumer, provider) {
             return;
         }
-        let is_before = order.is_before(consumer, provider);
-        // `bootstrap-order` reports appliers that wait for each other.
-        let is_required = is_required();
-        if (is_before && is_required) || self.view.may_exist_before_flux(thing) {
+        // `bootstrap-order` reports appliers that wait for each other. If the consumer becomes ready without the object, Flux
+        // applies the provider next, and the objects of the consumer retry.
+        if order.is_before(consumer, provider) || self.view.may_exist_before_flux(thing) {
             return;
         }
         // The provider fails until its namespace exists, so the consumer cannot wait for it.
-        let is_late = is_before || self.namespaces().contains(&(provider, consumer));
+        let is_late = self.namespaces().contains(&(provider, consumer));
         let could_wait = |above: &&Arc<Applier>| {
             let at = above.at;
             at != provider
@@ -211,7 +233,7 @@ impl<'a> Search<'_, 'a> {
         let above = lineage.take_while(could_wait).last();
         let at = by.place(node.span());
         let things = BTreeSet::from([memory_address(thing.object)]);
-        let found = LateUse { by, thing, custom_resource: None, at, things, above, is_late, is_required };
+        let found = LateUse { by, thing, custom_resource: None, at, things, above, is_late, effect: effect() };
         self.pairs.insert((consumer, provider), found);
     }
 }

@@ -7,7 +7,7 @@ use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
-use crate::lint::order::late_uses::{LateUse, LateUses};
+use crate::lint::order::late_uses::{Effect, LateUse, LateUses};
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::yaml::Entry;
@@ -19,16 +19,16 @@ declare! {
     ///
     /// On a running cluster, all objects already exist. On a new cluster, the order is random. The API server rejects
     /// custom resources until their CRD exists, and Flux does not apply a Kustomization with a rejected object. A
-    /// HelmRelease fails at first if Flux applies its source or values later. It then waits for its next interval. With
-    /// `wait: true`, the Kustomization reaches its timeout.
+    /// HelmRelease fails and retries until its source and values exist. With `wait: true`, the Kustomization waits for
+    /// it, and fails if this takes longer than its timeout.
     ///
     /// The rule checks sources, CRDs, and the ConfigMaps and Secrets that contain values. It has a list of the API
     /// groups of the CRDs that well-known charts install. The rule accepts direct and transitive dependencies. It also
     /// accepts the dependencies of the Kustomizations above the consumer, and the objects that those Kustomizations
     /// apply. The rule does not report two objects that one Kustomization applies, or a provider that the consumer
     /// applies, since `dependsOn` cannot order them. If two Kustomizations wait for each other,
-    /// [bootstrap-order](bootstrap-order.md) reports
-    /// them. The rule reports one finding for each pair of Kustomizations, and one finding for more than three
+    /// [bootstrap-order](bootstrap-order.md) reports them. A provider that waits for a consumer is not reported if the
+    /// consumer becomes ready without it: the provider comes next, and the objects that use it retry. The rule reports one finding for each pair of Kustomizations, and one finding for more than three
     /// consumers of one provider. It ignores children if their parent also uses the provider. It ignores the CRDs of
     /// Cilium and Calico, since Flux starts only after the pod network works. It also ignores objects that other
     /// programs of the repository may create before Flux starts, such as a script, a Taskfile or a helmfile.
@@ -169,9 +169,6 @@ declare! {
     Check::Cluster(check),
 }
 
-/// The effect if the applier does not wait for the objects that use another object.
-const FAILING_USERS: &str = "the objects that use it fail";
-
 /// The maximum number of consumers of one Kustomization with separate findings. More consumers have one common finding.
 const MAX_SEPARATE: usize = 3;
 
@@ -227,8 +224,9 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
     let help = if *is_late {
         let own = &by.reference;
         format!(
-            "move {used} to {own} or to one of its dependencies: {provider} waits for {own}, which fails until \
-             {provider} is applied"
+            "move {used} to {own} or to one of its dependencies: {provider} needs a namespace that {own} applies, and \
+             {} until {provider} is applied",
+            effect(one)
         )
     } else {
         let wanted = in_words(thing.by, consumer);
@@ -237,8 +235,8 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
             1 => ", as does a Kustomization that it applies".to_owned(),
             more => format!(", as do {more} Kustomizations that it applies"),
         };
-        let fails = if one.is_required { format!("{} fails", by.reference) } else { FAILING_USERS.to_owned() };
-        format!("add {wanted} to `dependsOn`: on a new cluster Flux may apply it later, and {fails} until then{follow}")
+        let effect = effect(one);
+        format!("add {wanted} to `dependsOn`: on a new cluster Flux may apply it later, and {effect} until then{follow}")
     };
     let finding = Finding::warning(RULE.id, place_in(by, consumer), message).help(help).about(by.reference.clone());
     let finding = finding.related(at.clone(), "used here");
@@ -252,14 +250,15 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
     let finding = finding.caused_by(format!("{is_late} {summary}"), "", summary);
     let finding = if *is_late {
         finding.help_for_all(format!(
-            "move {used} to a Kustomization that all of these appliers can depend on: {provider} waits for them, and \
-             they fail until {provider} is applied"
+            "move {used} to a Kustomization that all of these appliers can depend on: {provider} needs namespaces that \
+             they apply, and {} until {provider} is applied",
+            effects(std::slice::from_ref(one))
         ))
     } else {
-        let fails = fails(std::slice::from_ref(one));
         finding.help_for_all(format!(
-            "add {provider} to `dependsOn` of each of these appliers: on a new cluster Flux may apply it later, and \
-             {fails} until then"
+            "add {provider} to `dependsOn` of each of these appliers: on a new cluster Flux may apply it later, and {} \
+             until then",
+            effects(std::slice::from_ref(one))
         ))
     };
     Some(finding.related(thing.by.place(thing.object.span()), format!("applied by {provider}")))
@@ -281,7 +280,7 @@ fn finding_at_parent(above: &Arc<Applier>, uses: &[LateUse<'_>]) -> Option<Findi
         in_words(first.thing.by, parent),
         above.reference,
         kinds_of(uses),
-        fails(uses)
+        effects(uses)
     );
     let finding = Finding::warning(RULE.id, place_in(above, parent), message).help(help).about(above.reference.clone());
     Some(with_places(finding, first, uses))
@@ -295,8 +294,8 @@ fn finding_of_all(uses: &[LateUse<'_>]) -> Option<Finding> {
     let late = uses.iter().filter(|one| one.is_late).count();
     let help = if late > 0 {
         format!(
-            "move each used object to a Kustomization that all of these {} can depend on: {provider} waits for {late} \
-             of them",
+            "move each used object to a Kustomization that all of these {} can depend on: {provider} needs namespaces \
+             that {late} of them apply",
             kinds_of(uses)
         )
     } else {
@@ -304,7 +303,7 @@ fn finding_of_all(uses: &[LateUse<'_>]) -> Option<Finding> {
             "add {provider} to `dependsOn` of each of these {}: on a new cluster Flux may apply it later, and {} until \
              then",
             kinds_of(uses),
-            fails(uses)
+            effects(uses)
         )
     };
     let part = |one: &LateUse<'_>| {
@@ -316,9 +315,25 @@ fn finding_of_all(uses: &[LateUse<'_>]) -> Option<Finding> {
     Some(with_places(finding.help(help).about(first.by.reference.clone()), first, uses))
 }
 
-/// The effect of uses before the used objects exist.
-fn fails(uses: &[LateUse<'_>]) -> &'static str {
-    if uses.iter().any(|one| one.is_required) { "they fail" } else { FAILING_USERS }
+/// The effect of a use until the used object exists.
+fn effect(one: &LateUse<'_>) -> String {
+    match one.effect {
+        Effect::UsersFail => "the objects that use it fail".to_owned(),
+        Effect::Waits => format!("{} waits", one.by.reference),
+        Effect::Fails => format!("{} fails", one.by.reference),
+    }
+}
+
+/// The common effect of uses until the used objects exist.
+fn effects(uses: &[LateUse<'_>]) -> String {
+    let count = |effect: Effect| uses.iter().filter(|one| one.effect == effect).count();
+    match (count(Effect::Fails), count(Effect::Waits)) {
+        (fail, _) if fail == uses.len() => "they fail".to_owned(),
+        (0, wait) if wait == uses.len() => "they wait".to_owned(),
+        (0, _) => "the objects that use it fail".to_owned(),
+        (1, _) => "one of them fails".to_owned(),
+        (fail, _) => format!("{fail} of them fail"),
+    }
 }
 
 fn kinds_of(uses: &[LateUse<'_>]) -> &'static str {
