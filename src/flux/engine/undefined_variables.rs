@@ -26,12 +26,17 @@ pub(crate) struct Definitions<'a> {
     clusters: &'a [ClusterBuild],
     by_name: OnceCell<BTreeMap<&'a Name, Vec<Definition<'a>>>>,
     lacking: OnceCell<Lacking<'a>>,
+    /// The keys of the Secrets and ConfigMaps of each output with undefined variables, by the address of the output.
+    keys: RefCell<BTreeMap<*const Output, Rc<Keys>>>,
     /// The names of each set of [`Lacking`] that are not misspelled in a slot, since many findings use them.
     missing: RefCell<NamesOf<'a>>,
 }
 
 /// Some names of a set of [`Lacking`], by the addresses of a slot and of the set.
 type NamesOf<'a> = BTreeMap<(*const Slot, *const BTreeSet<&'a Name>), Rc<[&'a Name]>>;
+
+/// The Secrets and ConfigMaps with a key, by the namespace and the key.
+type Keys = BTreeMap<(Option<Name>, Name), ObjectRef>;
 
 /// The variables that ConfigMaps, Secrets and Kustomizations lack.
 struct Lacking<'a> {
@@ -55,19 +60,26 @@ struct Definition<'a> {
 impl<'a> Definitions<'a> {
     /// Prepares the definitions of variables in these clusters.
     pub(crate) fn new(clusters: &'a [ClusterBuild]) -> Self {
-        Self { clusters, by_name: OnceCell::new(), lacking: OnceCell::new(), missing: RefCell::default() }
+        let (keys, missing) = (RefCell::default(), RefCell::default());
+        Self { clusters, by_name: OnceCell::new(), lacking: OnceCell::new(), keys, missing }
     }
 
     /// The findings of the undefined variables of an output, with the positions of the output.
     pub(crate) fn missed(&self, cluster: &ClusterBuild, slot: &Slot, output: &Output) -> Vec<Finding> {
         let findings = output.undefined.iter().map(|undefined| match undefined.owner {
-            VariableOwner::Flux => self.undefined(undefined, cluster, slot),
+            VariableOwner::Flux => self.undefined(undefined, cluster, slot, output),
             VariableOwner::Other(what) => own(undefined, what, cluster, slot),
         });
         findings.collect()
     }
 
-    fn undefined(&self, undefined: &UndefinedVariable, cluster: &ClusterBuild, slot: &Slot) -> Finding {
+    fn undefined(
+        &self,
+        undefined: &UndefinedVariable,
+        cluster: &ClusterBuild,
+        slot: &Slot,
+        output: &Output,
+    ) -> Finding {
         let Some((name, place)) = undefined.uses.first() else { unreachable!("an undefined variable is used") };
         let known = || slot.variables.values.keys().map(|name| &**name);
         // A name that other Kustomizations define is not misspelled.
@@ -81,9 +93,16 @@ impl<'a> Definitions<'a> {
             });
             uses.collect::<Option<Vec<_>>>().and_then(Fix::join)
         });
-        let advice = match meant {
-            Some(meant) => format!("did you mean `{meant}`? "),
-            None => format!(
+        let keys = self.keys_of(output);
+        let key = (undefined.object.namespace.clone(), name.clone());
+        let environment = keys.get(&key).filter(|owner| meant.is_none() && **owner != undefined.object);
+        let advice = match (meant, environment) {
+            (Some(meant), _) => format!("did you mean `{meant}`? "),
+            (None, Some(owner)) => format!(
+                "write `$${{{name}}}` if a program reads the variable from its environment, since {owner} has this key; \
+                 otherwise set it in `postBuild`; "
+            ),
+            (None, None) => format!(
                 "set it in `postBuild`, set a default with `${{{name}:=…}}`, or write `$${{{name}}}` if it belongs to \
                  another program; "
             ),
@@ -108,8 +127,17 @@ impl<'a> Definitions<'a> {
                 .help(format!("{advice}{why}{}", unknown_paths(name, cluster, slot)))
                 .about(undefined.object.clone())
                 .caused_by(name.to_string(), format!("variable `{name}` is not defined in "), " places");
+        if let Some(owner) = environment {
+            finding = finding
+                .caused_by(format!("keys of {owner}"), "", format!(" places use variables that are keys of {owner}"))
+                .help_for_all(format!(
+                    "write `$${{NAME}}` for each variable that a program reads from its environment, and set the others in \
+                     `postBuild`; {why}"
+                ));
+        }
         // A misspelled name has another remedy than a missing key.
         if meant.is_none()
+            && environment.is_none()
             && let Some((sources, names)) = self.lacking_with(name)
             && let names = self.not_misspelled(names, slot)
             && names.len() > 1
@@ -137,7 +165,11 @@ impl<'a> Definitions<'a> {
                     "",
                     format!(" places use variables that {whom}"),
                 )
-                .help_for_all(format!("add the keys {}{more} to {them}, or set defaults; {why}", listed.join(", ")));
+                .help_for_all(format!(
+                    "add the keys {}{more} to {them}, set defaults, or write `$${{…}}` for variables of another program; \
+                     {why}",
+                    listed.join(", ")
+                ));
         }
         finding = finding.keeping_related();
         finding.severity = severity(undefined, cluster.strictness);
@@ -148,6 +180,26 @@ impl<'a> Definitions<'a> {
             finding = finding.related(span, message);
         }
         finding
+    }
+
+    /// The keys of the Secrets and ConfigMaps of an output, without those whose values are variables.
+    fn keys_of(&self, output: &Output) -> Rc<Keys> {
+        let find = || {
+            let mut keys = Keys::new();
+            let objects = output.objects.iter().filter(|object| object.is("", "Secret") || object.is("", "ConfigMap"));
+            for object in objects {
+                let fields = ["data", "stringData"].into_iter().filter_map(|field| object.node.get(field));
+                for entry in fields.flat_map(Node::entries) {
+                    let text = entry.node.text().unwrap_or_default();
+                    if !text.is_empty() && !text.contains("${") {
+                        let key = (object.namespace().map(Name::from), entry.key.clone());
+                        keys.entry(key).or_insert_with(|| object.reference());
+                    }
+                }
+            }
+            Rc::new(keys)
+        };
+        self.keys.borrow_mut().entry(output).or_insert_with(find).clone()
     }
 
     /// The names of a set that no known variable of a slot resembles.
