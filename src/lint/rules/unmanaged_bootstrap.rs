@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, AppliedSet, ApplierKind};
-use crate::kube::groups;
 use crate::kube::groups::SYNC_FILE;
-use crate::lint::fields::flag;
+use crate::kube::{Object, groups};
+use crate::lint::fields::{flag, text_of};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
@@ -32,7 +32,9 @@ declare! {
     ///
     /// ## How to fix it
     ///
-    /// List the directory `flux-system` in the kustomization.yaml.
+    /// List the directory `flux-system` in the kustomization.yaml. If this kustomization.yaml changes its resources, for
+    /// example with `namespace`, first move its content to another directory, and list that directory too. Otherwise, the
+    /// changes break Flux.
     ///
     /// ## Bad
     ///
@@ -155,9 +157,13 @@ fn check_cluster(view: &View<'_>, managed: &BTreeSet<&str>, found: &mut Findings
         }
         let path = object.node.at_keys(&["spec", "path"]).unwrap_or(&object.node).span().clone();
         let message = format!("{} does not apply the objects of its own bootstrap", object.reference());
-        let listing = Listing::above(view, folder_of(object.span().file().path()));
+        let listing = Listing::above(view, object);
         let remedy = match &listing {
-            Some(Listing { file, home, .. }) => format!("list `{home}` in `{file}`"),
+            Some(Listing { file, home, changes: None, .. }) => format!("list `{home}` in `{file}`"),
+            Some(Listing { file, home, changes: Some(field), .. }) => format!(
+                "move the content of `{file}` to another directory, and list that directory and `{home}` in `{file}`, \
+                 since `{field}` must not change the objects of Flux"
+            ),
             None => "include the directory of this file in the source".to_owned(),
         };
         let help = format!(
@@ -171,7 +177,12 @@ fn check_cluster(view: &View<'_>, managed: &BTreeSet<&str>, found: &mut Findings
         finding.severity = Severity::Warning;
         finding.clusters.push(view.receiver.to_string().into());
         let finding = finding.help(help).about(object.reference());
-        found.push(finding.caused_by("", "", " roots do not apply the objects of their own bootstraps"));
+        let finding = finding.caused_by("", "", " roots do not apply the objects of their own bootstraps");
+        found.push(finding.help_for_all(
+            "list the directory of each bootstrap in a kustomization.yaml that its root applies, and that does not \
+             change the objects of Flux: Flux does not manage its own objects, and deletes them together with all \
+             others if it applied them before",
+        ));
     }
 }
 
@@ -197,27 +208,60 @@ struct Listing {
     /// The path of the directory, as the kustomization would list it; the path of the `gotk-sync.yaml` if the directory has no
     /// kustomization, or if the list already has a file of the directory.
     home: String,
+    /// The field of the kustomization that would break the objects of the bootstrap.
+    changes: Option<&'static str>,
 }
 
 impl Listing {
-    fn above(view: &View<'_>, home: &str) -> Option<Self> {
-        let cluster = &view.receiver.cluster.folder;
+    fn above(view: &View<'_>, sync: &Object) -> Option<Self> {
+        let (cluster, home) = (&view.receiver.cluster.folder, folder_of(sync.span().file().path()));
         let above = std::iter::successors(Some(folder_of(home)), |folder| {
             (**folder != **cluster && !folder.is_empty()).then(|| folder_of(folder))
         });
         above.filter(|folder| is_inside(folder, cluster)).find_map(|folder| {
             let file = join(folder, view.written.kustomization_in(folder)?)?;
             let own = home.strip_prefix(folder)?.trim_start_matches('/');
+            let own_file = view.written.kustomization_in(home);
             let document = view.written.document(&file);
-            let mut listed = document.iter().filter_map(|document| document.get("resources")).flat_map(Node::items);
-            let is_inside = |item: &Node| item.text().is_some_and(|path| is_inside(path.trim_start_matches("./"), own));
-            let lists_files = listed.any(is_inside) || view.written.kustomization_in(home).is_none();
-            let home = if lists_files { format!("{own}/{SYNC_FILE}") } else { own.to_owned() };
-            let place = document.map(|document| {
-                let resources = document.entry("resources").or_else(|| document.entry("components"));
-                resources.map_or_else(|| document.span().clone(), Entry::key_span)
-            });
-            Some(Self { file, place, home })
+            let listed = document.iter().filter_map(|document| document.get("resources")).flat_map(Node::items);
+            let listed = listed.filter_map(|item| Some(item.text()?.trim_start_matches("./").trim_end_matches('/')));
+            let (mut lists_home, mut lists_files) = (false, false);
+            for path in listed {
+                lists_home |= path == own;
+                lists_files |= path != own && is_inside(path, own);
+            }
+            // The kustomization of the directory omits the file.
+            if let Some(name) = own_file.filter(|_| lists_home) {
+                let file = join(home, name)?;
+                let document = view.written.document(&file);
+                return Some(Self { place: document.map(place), file, home: SYNC_FILE.to_owned(), changes: None });
+            }
+            let home = if lists_files || own_file.is_none() { format!("{own}/{SYNC_FILE}") } else { own.to_owned() };
+            let changes = document.as_ref().and_then(|document| change_of_flux(document, sync));
+            Some(Self { file, place: document.map(place), home, changes })
         })
     }
+}
+
+/// The position of the list of resources of a kustomization, or of the kustomization.
+fn place(kustomization: Node) -> Span {
+    let resources = kustomization.entry("resources").or_else(|| kustomization.entry("components"));
+    resources.map_or_else(|| kustomization.span().clone(), Entry::key_span)
+}
+
+/// The field of a kustomization that would break the objects of Flux: it renames or moves them, or it changes the immutable
+/// selectors of the controllers.
+fn change_of_flux(kustomization: &Node, sync: &Object) -> Option<&'static str> {
+    let is_set = |field: &str| text_of(kustomization, field).is_some();
+    if text_of(kustomization, "namespace").is_some_and(|namespace| Some(namespace) != sync.namespace()) {
+        return Some("namespace");
+    }
+    if let Some(field) = ["namePrefix", "nameSuffix"].into_iter().find(|field| is_set(field)) {
+        return Some(field);
+    }
+    if kustomization.get("commonLabels").is_some_and(|labels| !labels.entries().is_empty()) {
+        return Some("commonLabels");
+    }
+    let mut labels = kustomization.get("labels").map_or(&[][..], Node::items).iter();
+    labels.any(|labels| labels.get("includeSelectors").and_then(flag) == Some(true)).then_some("labels")
 }
