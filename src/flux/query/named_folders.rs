@@ -54,6 +54,13 @@ pub(super) fn named_paths(files: impl Iterator<Item = File>, wanted: &BTreeSet<&
                 continue;
             }
             let path = known_part(word.text);
+            if let Some(directory) = word.directory {
+                // The author starts in the root of the repository, or beside the file.
+                let starts = ["", folder_of(file.path())];
+                let paths = starts.into_iter().filter_map(|start| join(&join(start, directory)?, word.text));
+                paths.filter(|path| wanted.contains(&**path)).for_each(|path| add(&path));
+                continue;
+            }
             if word.is_applied && path == "." {
                 Some(folder_of(file.path())).filter(|folder| wanted.contains(folder)).into_iter().for_each(&mut add);
             }
@@ -98,6 +105,8 @@ struct Word<'a> {
     is_applied: bool,
     /// Whether a placeholder for any directory precedes the word.
     is_of_any: bool,
+    /// The directory to which a command before the word changes.
+    directory: Option<&'a str>,
 }
 
 /// The words of a file that may be paths which a cluster applies.
@@ -115,11 +124,18 @@ fn words(file: &File) -> Vec<Word<'_>> {
     if !(is_infrastructure || creates || is_apply(text) || is_machine) {
         return Vec::new();
     }
-    let mut in_block = false;
+    let (mut in_block, mut directory) = (false, None);
     let mut words = Vec::new();
     for ProgramLine { text: line, is_printed, .. } in program_lines(text) {
         if is_documentation && (line.starts_with("```") || line.starts_with("~~~")) {
             in_block = !in_block;
+            directory = None;
+        }
+        if is_documentation && in_block {
+            let changed = line.split("&&").filter_map(|command| command.trim().strip_prefix("cd "));
+            // A relative path back, a home or a variable leads to an unknown directory.
+            let known = |path: &&str| !path.starts_with(['.', '-', '~', '/', '$']) || path.starts_with("./");
+            directory = changed.map(|path| Some(path.trim()).filter(known)).last().unwrap_or(directory);
         }
         let is_applied = is_apply(line);
         let is_sentence = is_documentation && !in_block;
@@ -140,7 +156,7 @@ fn words(file: &File) -> Vec<Word<'_>> {
             let commands = commands.filter(|command| !is_warning && is_apply(command));
             let of_commands = commands.flat_map(|command| command.split(is_end_of_path));
             let of_commands = of_commands.filter(|text| !text.is_empty());
-            words.extend(of_commands.map(|text| Word { text, is_applied: true, is_of_any: false }));
+            words.extend(of_commands.map(|text| Word { text, is_applied: true, is_of_any: false, directory: None }));
             continue;
         }
         let mut is_path = false;
@@ -152,7 +168,8 @@ fn words(file: &File) -> Vec<Word<'_>> {
             let is_address = is_machine && text.starts_with("//");
             if is_applied || is_infrastructure || is_address || (creates && is_path && !is_documentation) {
                 let is_of_any = is_applied && text.starts_with('/') && line.contains(&format!(">{text}"));
-                words.push(Word { text: text.trim_start_matches('<'), is_applied, is_of_any });
+                let directory = directory.filter(|_| is_applied);
+                words.push(Word { text: text.trim_start_matches('<'), is_applied, is_of_any, directory });
             }
             let end = text.len().checked_sub("path".len()).and_then(|start| text.get(start..));
             is_path = end.is_some_and(|end| end.eq_ignore_ascii_case("path"));

@@ -26,7 +26,9 @@ use directories::missed_directories;
 use finding::finding;
 use kinds::{OF_TOOLS, is_fluxs};
 use needed_charts::{Undefined, charts_of};
-use patches::{is_for_patches, is_patch, listed_objects, unused_patches, variant_of, variants};
+use patches::{
+    LIST_OBJECT, LIST_PATCH, Patched, is_for_patches, is_patch, listed_objects, unused_patches, variant_of, variants,
+};
 use possible::{PossiblyReached, folders_of_open_instances};
 use switched_off::SwitchedOff;
 
@@ -210,6 +212,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let missing = missing_folders(fleet);
     let is_of_library = has_only_examples(fleet);
     let undefined = LazyCell::new(|| Undefined::on(fleet));
+    let patched = LazyCell::new(|| Patched::of(fleet, reached));
+    let files: BTreeSet<&str> = folders.values().flat_map(BTreeMap::keys).map(|(path, _)| *path).collect();
+    let is_reported = |path: &&str, patch: &Object| **path != *written_position(patch).1 && files.contains(path);
     for ((folder, objects), top) in folders.iter().zip(&tops) {
         let objects: Vec<&Object> = objects.values().copied().collect();
         let shared_top = Some(*top).filter(|top| below.get(top).is_some_and(|count| *count > 1));
@@ -218,7 +223,15 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             let is_listed = listed.contains(&written_position(object)) || variants.contains(&variant_of(object));
             (is_beside || is_for_patches(folder)) && is_patch(object) && !is_listed
         });
-        found.extend(unused_patches(RULE.id, &patches));
+        // The patch of an object that is switched off or unreached belongs to that object.
+        let belongs_to_other = |patch: &&Object| {
+            patched.files(patch).iter().any(|path| switched_off.contains(path) || is_reported(path, patch))
+        };
+        let patches = patches.into_iter().filter(|patch| !belongs_to_other(patch));
+        let (received, unreceived): (Vec<&Object>, Vec<&Object>) =
+            patches.partition(|patch| patched.is_received(patch));
+        found.extend(unused_patches(RULE.id, &received, LIST_PATCH));
+        found.extend(unused_patches(RULE.id, &unreceived, LIST_OBJECT));
         let has_definitions = charts_of(&objects).any(|chart| !groups_of_chart(chart).is_empty());
         let needed = has_definitions.then(|| undefined.of_charts(&objects)).flatten();
         let Some(finding) = finding(RULE.id, folder, &objects, common.or(shared_top), needed) else { continue };

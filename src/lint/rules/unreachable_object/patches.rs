@@ -38,7 +38,7 @@ pub(super) fn forgotten<'a>(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>) -> Ve
         !is_fluxs(object)
             && !OF_TOOLS.contains(&object.group())
             && *known.entry_or((root, folder), || is_of_patches(root, folder))
-            && names.contains(&(object.group(), object.kind(), object.name()))
+            && names.contains(&name_of(object))
     });
     objects.collect()
 }
@@ -48,10 +48,55 @@ pub(super) fn is_for_patches(folder: &str) -> bool {
     folder.rsplit('/').next().is_some_and(|name| DIRECTORIES.contains(&name))
 }
 
-/// The groups, kinds and names of the objects that the clusters receive.
-fn received_names<'a>(fleet: &Fleet<'a>) -> BTreeSet<(&'a str, &'a str, &'a str)> {
+/// The group, kind and name of an object.
+type ObjectName<'a> = (&'a str, &'a str, &'a str);
+
+fn name_of(object: &Object) -> ObjectName<'_> {
+    (object.group(), object.kind(), object.name())
+}
+
+/// The names of the objects that the clusters receive.
+fn received_names<'a>(fleet: &Fleet<'a>) -> BTreeSet<ObjectName<'a>> {
     let sets = fleet.repo.clusters.iter().flat_map(|cluster| &cluster.applied_sets);
-    sets.flat_map(|set| set.objects.iter()).map(|object| (object.group(), object.kind(), object.name())).collect()
+    sets.flat_map(|set| set.objects.iter()).map(name_of).collect()
+}
+
+/// The objects that patches change.
+pub(super) struct Patched<'a> {
+    received: BTreeSet<ObjectName<'a>>,
+    /// The files that define the objects that no cluster reaches.
+    unreached: BTreeMap<ObjectName<'a>, Vec<&'a str>>,
+}
+
+impl<'a> Patched<'a> {
+    pub(super) fn of(fleet: &Fleet<'a>, reached: &ReachedFiles<'a>) -> Self {
+        let mut received = received_names(fleet);
+        let mut unreached: BTreeMap<ObjectName<'a>, Vec<&str>> = BTreeMap::new();
+        let written = fleet.repo.objects.iter().map(|built| &built.object).chain(&fleet.repo.aside);
+        for object in written.filter(|object| !is_patch(object)) {
+            let (root, path, _) = written_position(object);
+            if reached.may_reach(object) {
+                // An overlay may change the name, but a patch uses the original one.
+                received.insert(name_of(object));
+            } else if root.is_none() {
+                unreached.entry(name_of(object)).or_default().push(path);
+            }
+        }
+        Self { received, unreached }
+    }
+
+    /// Returns whether a cluster receives the object of a patch. Without that object, the patch fails a build.
+    pub(super) fn is_received(&self, patch: &Object) -> bool {
+        self.received.contains(&name_of(patch))
+    }
+
+    /// The files that define the object of a patch, if no cluster receives it.
+    pub(super) fn files<'s>(&'s self, patch: &'s Object) -> &'s [&'s str] {
+        if self.is_received(patch) {
+            return &[];
+        }
+        self.unreached.get(&name_of(patch)).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// The positions of the Flux objects that a kustomization lists below `resources`, so that they are not patches.
@@ -105,8 +150,17 @@ pub(super) fn is_patch(object: &Object) -> bool {
     is_incomplete || (!is_part && is_named_patch)
 }
 
+/// The help for patches whose objects a cluster receives.
+pub(super) const LIST_PATCH: &str = "list the patch below `patches` of a kustomization.yaml that a cluster reaches, or \
+                                     remove the file: as a resource, the patch is incomplete or a duplicate";
+
+/// The help for patches whose objects no cluster receives.
+pub(super) const LIST_OBJECT: &str = "remove the file, or list the object below `resources` and the patch below \
+                                      `patches` of a kustomization.yaml that a cluster reaches: no cluster receives \
+                                      the object, and a patch without its object fails the build";
+
 /// Returns the finding for the patches of one directory that no kustomization lists.
-pub(super) fn unused_patches(rule: &'static str, patches: &[&Object]) -> Option<Finding> {
+pub(super) fn unused_patches(rule: &'static str, patches: &[&Object], help: &'static str) -> Option<Finding> {
     let (first, rest) = patches.split_first()?;
     let others = match rest.len() {
         0 => String::new(),
@@ -115,13 +169,10 @@ pub(super) fn unused_patches(rule: &'static str, patches: &[&Object]) -> Option<
     };
     let message =
         format!("no kustomization uses patch `{}` of {}{others}", place_of(first).file().path(), first.reference());
-    let help = "list the patch below `patches` of a kustomization.yaml that a cluster reaches, or remove the file: as a \
-                resource, the patch is incomplete or a duplicate";
     let finding =
         Finding::warning(rule, Label::new(place_of(first), "not used"), message).help(help).about(first.reference());
     // An author who leaves out one patch often leaves out others.
-    let finding =
-        finding.caused_by("patches", "no kustomization uses the patches in ", " directories").keeping_related();
+    let finding = finding.caused_by(help, "no kustomization uses the patches in ", " directories").keeping_related();
     let finding = finding.with_parts(parts(patches));
     let shown = rest.iter().take(MAX_SHOWN);
     Some(shown.fold(finding, |finding, object| finding.related(place_of(object), object.reference().to_string())))
