@@ -18,7 +18,8 @@ declare! {
     /// of another Kustomization.
     ///
     /// The severity is pedantic if the Kustomization applies all objects in `healthChecks`, directly or possibly
-    /// through a HelmRelease, because Flux waits for them in any case. It is also pedantic if the objects of the
+    /// through a HelmRelease, because Flux waits for them in any case: Helm waits for the workloads and the CRDs of its
+    /// chart. It is also pedantic if the objects of the
     /// Kustomization are unknown.
     ///
     /// ## How to fix it
@@ -137,28 +138,53 @@ fn object_of_another<'a>(view: &View<'a>, kustomization: &Object, checks: &'a No
     let sets = &view.receiver.cluster.applied_sets;
     let own = sets.iter().find(|set| set.by.reference == reference).filter(|set| set.is_complete())?;
     let releases: Vec<&Object> = own.objects.iter().filter(|object| is_awaited_release(object)).collect();
+    let installs_definitions = releases.iter().any(|one| one.text_at(&["spec", "install", "crds"]) != Some("Skip"));
     let is_covered = |check: &&Node| {
         let target = checked_object(check, kustomization).settled();
-        let is_of_release = |release: &&Object| {
+        let is_in_namespace = |release: &&Object| {
             let namespace = release.text_at(&["spec", "targetNamespace"]).or(release.namespace());
             namespace == Some(target.namespace)
         };
+        let may_be_of_release = || {
+            let id = ObjectId { namespace: "", ..target };
+            let mut charts = view.unknown_sources().of(id).filter(|producer| producer.is_chart());
+            charts.any(|chart| chart.by.is_some_and(|by| by.at == own.by.at))
+        };
+        let kind = (target.group, target.kind);
         own.objects.iter().any(|object| ObjectId::of(object).settled() == target)
-            || (AWAITED_BY_HELM.contains(&(target.group, target.kind)) && releases.iter().any(is_of_release))
+            || (AWAITED_BY_HELM.contains(&kind) && releases.iter().any(is_in_namespace))
+            || (CLUSTER_SCOPED.contains(&kind) && !releases.is_empty() && may_be_of_release())
+            || (kind == DEFINITION && installs_definitions && may_be_of_release())
     };
     checks.items().iter().find(|check| !is_covered(check))
 }
 
-/// The kinds of a chart's objects that Helm waits for.
-const AWAITED_BY_HELM: [(&str, &str); 7] = [
+/// The kinds of a chart's objects in a namespace that Helm waits for, or that are ready as soon as they exist.
+const AWAITED_BY_HELM: [(&str, &str); 11] = [
     ("apps", "Deployment"),
     ("apps", "StatefulSet"),
     ("apps", "DaemonSet"),
+    ("apps", "ReplicaSet"),
     ("batch", "Job"),
     ("", "Service"),
     ("", "Pod"),
     ("", "PersistentVolumeClaim"),
+    ("", "ConfigMap"),
+    ("", "Secret"),
+    ("", "ServiceAccount"),
 ];
+
+/// The kinds of a chart's objects without a namespace that are ready as soon as they exist.
+const CLUSTER_SCOPED: [(&str, &str); 5] = [
+    ("storage.k8s.io", "StorageClass"),
+    ("networking.k8s.io", "IngressClass"),
+    ("scheduling.k8s.io", "PriorityClass"),
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+];
+
+/// The kind of CRDs. Helm waits until the API server serves their kinds.
+const DEFINITION: (&str, &str) = ("apiextensions.k8s.io", "CustomResourceDefinition");
 
 /// Returns whether an object is a HelmRelease that becomes ready only after the objects of its chart.
 fn is_awaited_release(object: &Object) -> bool {
