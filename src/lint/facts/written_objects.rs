@@ -11,7 +11,7 @@ use crate::flux::source::{SourceRef, Sources};
 use crate::flux::{AppliedSet, ApplierKind, FluxVersion, Repo, Settings};
 use crate::kube::{Object, ObjectId, groups};
 use crate::kustomize::{FILE_NAMES, file_in};
-use crate::text::{Index, folder_of, normalize};
+use crate::text::{Index, folder_of, join, normalize};
 use crate::yaml::Node;
 
 /// The objects of a repository by identity, collected at the first search.
@@ -213,6 +213,20 @@ impl<'a> WrittenObjects<'a> {
     pub(crate) fn document(&self, path: &str) -> Option<Node> {
         let parsed = self.repo.sources.as_ref()?.repository_files().get(path)?;
         Some(parsed.documents.first()?.node.clone())
+    }
+
+    /// Returns whether the kustomization of a directory lists another directory.
+    pub(crate) fn lists(&self, folder: &str, other: &str) -> bool {
+        let file = self.kustomization_in(folder).and_then(|name| join(folder, name));
+        let Some(document) = file.and_then(|file| self.document(&file)) else { return false };
+        let fields = ["resources", "bases", "components"].into_iter().filter_map(|field| document.get(field));
+        let mut listed = fields.flat_map(Node::items).filter_map(|item| join(folder, item.text()?));
+        listed.any(|path| path == other)
+    }
+
+    /// Returns whether a comment of a kustomization names a directory or a file.
+    pub(crate) fn is_switched_off(&self, path: &str) -> bool {
+        self.repo.parked.contains(path)
     }
 
     /// The files that the clusters of the repository reach.

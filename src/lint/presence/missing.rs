@@ -271,7 +271,15 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         let reader = read.find_map(|folder| Some((folder, self.view.written.kustomization_in(folder)?)));
         let is_read = reader.is_some_and(|(reader, _)| reader == folder);
         let is_listable = !is_read && self.view.written.kustomization_in(folder).is_some();
-        Some(Elsewhere { object, is_inside: applied.is_some(), is_listable, reader })
+        // The directory above may list this directory, without being listed itself.
+        let next = |folder: &&'a str| {
+            let above = folder_of(folder);
+            let is_outer = !folder.is_empty() && reader.is_none_or(|(reader, _)| reader != above);
+            (is_outer && written.lists(above, folder)).then_some(above)
+        };
+        let top = std::iter::successors(Some(folder).filter(|_| is_listable), next).last().unwrap_or(folder);
+        let is_switched_off = written.is_switched_off(top);
+        Some(Elsewhere { object, is_inside: applied.is_some(), is_listable, reader, top, is_switched_off })
     }
 
     /// Returns the existing object that the author of a reference probably intended.

@@ -42,6 +42,10 @@ pub(super) struct Elsewhere<'a> {
     pub(super) is_listable: bool,
     /// The nearest kustomization file that the cluster reads: its directory and its name.
     pub(super) reader: Option<(&'a str, &'static str)>,
+    /// The topmost directory that leads to the object, but that no kustomization lists.
+    pub(super) top: &'a str,
+    /// Whether a comment of a kustomization names that directory.
+    pub(super) is_switched_off: bool,
 }
 
 /// The mistake in a reference, if the intended object exists.
@@ -59,10 +63,14 @@ pub(super) enum Mistake {
 }
 
 impl Elsewhere<'_> {
-    /// The help for some files of a directory.
-    fn remedy(&self, files: &str, folder: &str) -> String {
+    /// The help for some files of the directory.
+    fn remedy(&self, files: &str) -> String {
+        let folder = self.top;
         let listed = if self.is_listable { format!("`{folder}`") } else { files.to_owned() };
         let what = match self.reader {
+            Some((reader, name)) if self.is_switched_off => format!(
+                "a comment switches `{folder}` off: remove this reference, or list {listed} in `{reader}/{name}`"
+            ),
             Some((reader, name)) if reader == folder => format!("list {listed} in `{reader}/{name}`"),
             Some((reader, name)) => {
                 format!("list {listed} in `{reader}/{name}`, or apply `{folder}` with a Kustomization")
@@ -193,8 +201,8 @@ impl Missing<'_> {
             let object = elsewhere.object;
             let path = written_position(object).1;
             let folder = folder_of(path);
-            let of_one = elsewhere.remedy(&format!("`{path}`"), folder);
-            let of_all = elsewhere.remedy(&format!("the files of `{folder}`"), folder);
+            let of_one = elsewhere.remedy(&format!("`{path}`"));
+            let of_all = elsewhere.remedy(&format!("the files of `{folder}`"));
             let summary = format!(" places reference objects of `{folder}`, which the cluster does not apply");
             let finding = finding.caused_by(format!("in {folder}"), "", summary).help_for_all(of_all).help(of_one);
             return finding.related(object.span().clone(), "defined here");

@@ -28,7 +28,8 @@ declare! {
     /// without an error in the log. The rule reports it if an Alert references it, as a warning if it has a Secret.
     ///
     /// The severity is error for a Provider. It is warning for an event source, because the other sources of the Alert
-    /// still work, and for a Secret, because users often create them by hand. The rule does not report an object that
+    /// still work, and for a Secret, because users often create them by hand. If no Alert references the Provider of a Secret,
+    /// the severity is pedantic. The rule does not report an object that
     /// an unknown input may create: a source without a local copy, a ResourceSet with live inputs, or a chart in that
     /// namespace. It ignores suspended Alerts and Providers, and Secrets that a source also reads.
     ///
@@ -92,26 +93,38 @@ declare! {
     Check::Cluster(check), fixes: [Unsafe],
 }
 
+/// The first release without a reconciler for Providers: only Alerts read them.
+const STATIC_SINCE: (u64, u64) = (2, 2);
+
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut search = MissingSearch::on(view);
-    let (mut providers, mut sources, mut secrets) =
-        (References::default(), References::default(), References::default());
+    let (mut providers, mut sources) = (References::default(), References::default());
+    let (mut secrets, mut unused_secrets) = (References::default(), References::default());
     for alert in view.of_kind(groups::NOTIFICATION, "Alert").filter(|alert| !is_suspended(alert)) {
         providers.add(alert, provider_of(alert.object));
         found.extend(of_patterns(&alert));
         sources.add(alert, event_sources(alert.object).filter(|source| comes_from_manifests(source.target)));
     }
     let used_by_sources = secrets_of_sources(view);
-    for provider in view.of_kind(groups::NOTIFICATION, "Provider").filter(|provider| !is_suspended(provider)) {
-        let others = secrets_of(provider.object);
-        secrets.add(provider, others.filter(|secret| !used_by_sources.contains(&secret.target)));
+    let (mut receiving, mut suspended) = (BTreeSet::new(), BTreeSet::new());
+    for alert in view.of_kind(groups::NOTIFICATION, "Alert") {
+        let providers = if is_suspended(&alert) { &mut suspended } else { &mut receiving };
+        providers.extend(provider_of(alert.object).map(|provider| provider.target));
     }
-    let mut receiving: BTreeSet<ObjectId<'_>> = BTreeSet::new();
-    for alert in view.of_kind(groups::NOTIFICATION, "Alert").filter(|alert| !is_suspended(alert)) {
-        receiving.extend(provider_of(alert.object).map(|provider| provider.target));
-    }
+    // Before Flux 2.2, notification-controller reconciles each Provider.
+    let reads_all = view.has_flux(STATIC_SINCE) == Some(false) || !view.is_whole();
+    let may_receive = |provider: ObjectId<'_>| {
+        let alert = ObjectId { kind: "Alert", ..provider };
+        reads_all
+            || receiving.contains(&provider)
+            || suspended.contains(&provider)
+            || view.unknown_sources().of(alert).next().is_some()
+    };
     for provider in view.of_kind(groups::NOTIFICATION, "Provider").filter(|provider| !is_suspended(provider)) {
-        if receiving.contains(&ObjectId::of(provider.object)) {
+        let id = ObjectId::of(provider.object);
+        let references = if may_receive(id) { &mut secrets } else { &mut unused_secrets };
+        references.add(provider, secrets_of(provider.object).filter(|one| !used_by_sources.contains(&one.target)));
+        if receiving.contains(&id) {
             found.extend(without_address(view, &provider));
         }
     }
@@ -131,6 +144,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
                     without the Secret, Flux drops each event for the Provider";
         let finding = dangling.finding(RULE.id, "reads", help);
         found.push(Finding { severity: Severity::Warning, ..finding });
+    }
+    for dangling in unused_secrets.dangling(&mut search, found) {
+        let help = "add the Secret, or remove the Provider: no Alert sends events to it; if another tool creates the Secret, \
+                    declare it below `external` in `.fleetwright.yaml`";
+        let finding = dangling.finding(RULE.id, "reads", help);
+        found.push(Finding { severity: Severity::Pedantic, ..finding });
     }
 }
 
