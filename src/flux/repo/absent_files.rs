@@ -10,24 +10,52 @@ use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::object::kustomization_path::clamp;
 use crate::flux::query::other_programs::OtherPrograms;
 use crate::flux::source::{Exclusions, submodules};
-use crate::kube::groups;
+use crate::kube::{Object, groups};
 use crate::kustomize::MISSING_RESOURCE;
 use crate::text::{PathKind, Tree, folder_of, is_inside, join};
+use crate::yaml::Node;
 
-/// Lowers the severity of findings of missing files that a `.gitignore` excludes: another program writes these files
-/// before the build.
+/// The directory of the mappings of hologit.
+const HOLOGIT: &str = ".holo";
+
+/// Lowers the severity of findings of missing files that a `.gitignore` excludes, in a repository without clusters: another
+/// program writes these files before the build, and nothing shows that Flux applies the directory.
 pub(super) fn excuse_ignored(findings: &mut [Finding], tree: &Tree) {
     let exclusions = LazyCell::new(|| Exclusions::of_git(tree));
     for finding in findings.iter_mut().filter(|finding| finding.rule == MISSING_RESOURCE) {
         if referenced(finding)
             .is_some_and(|path| tree.path_kind(&path) == PathKind::Missing && exclusions.contain(&path))
         {
-            finding.severity = Severity::Warning;
+            finding.severity = Severity::Pedantic;
             finding.help = Some(
                 "write the file before the build: a `.gitignore` excludes the file from the repository".to_owned(),
             );
         }
     }
+}
+
+/// Removes the findings of missing files in directories that an ArtifactGenerator copies: the artifact may have the files beside
+/// the copies.
+pub(super) fn remove_copied<'a>(findings: &mut Vec<Finding>, objects: impl Iterator<Item = &'a Object>) {
+    let generators = objects.filter(|object| object.is(groups::SOURCE_EXTENSIONS, "ArtifactGenerator"));
+    let artifacts = generators.filter_map(|object| object.node.at_keys(&["spec", "artifacts"])).flat_map(Node::items);
+    let copies = artifacts.filter_map(|artifact| artifact.get("copy")).flat_map(Node::items);
+    let copied: BTreeSet<&str> = copies
+        .filter_map(|copy| {
+            // `@alias/path/**`
+            let (_, path) = copy.get("from")?.text()?.strip_prefix('@')?.split_once('/')?;
+            Some(path.trim_end_matches(['*', '/']))
+        })
+        .collect();
+    if copied.is_empty() {
+        return;
+    }
+    findings.retain(|finding| {
+        let mut above = std::iter::successors(Some(folder_of(finding.at.span.file().path())), |folder| {
+            (!folder.is_empty()).then(|| folder_of(folder))
+        });
+        finding.rule != MISSING_RESOURCE || !above.any(|folder| copied.contains(folder))
+    });
 }
 
 /// Returns whether a finding reports a missing directory `flux-system`, which `flux bootstrap` will create.
@@ -55,7 +83,9 @@ pub(super) fn excuse_written(findings: &mut [Finding], programs: &OtherPrograms)
     let mentions = programs.mentions(&missing);
     for finding in findings.iter_mut().filter(|finding| finding.rule == MISSING_RESOURCE) {
         if let Some(program) = referenced(finding).and_then(|path| mentions.get(&path)) {
-            finding.severity = Severity::Warning;
+            // Flux reads the branch that hologit writes, not the branch with its mappings.
+            let is_mapping = program.split('/').any(|segment| segment == HOLOGIT);
+            finding.severity = if is_mapping { Severity::Pedantic } else { Severity::Warning };
             finding.help = Some(format!("correct the path, unless `{program}` writes the file before Flux reads it"));
         }
     }

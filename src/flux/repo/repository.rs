@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use rayon::ThreadPoolBuilder;
 
-use super::absent_files::{excuse_ignored, excuse_rendered, excuse_submodules, excuse_written, remove_to_come};
+use super::absent_files::{
+    excuse_ignored, excuse_rendered, excuse_submodules, excuse_written, remove_copied, remove_to_come,
+};
 use super::chart_clusters::ChartClusters;
 use super::directory_objects::DirectoryObjects;
 use super::missing_lists::join_lists;
@@ -228,6 +230,8 @@ impl Repo {
                 repo.problems.extend(loose);
                 repo.problems.retain(|finding| !is_test_data(finding.at.span.file().path()));
                 excuse_ignored(&mut repo.problems, files.tree());
+                let objects = repo.objects.iter().map(|built| &built.object).chain(&repo.aside);
+                remove_copied(&mut repo.problems, objects);
                 repo.clusters.push(only_cluster(&repo.objects));
                 repo.chart_clusters = ChartClusters::of(tree, charts);
                 repo.other_programs = repo.programs(tree, other);

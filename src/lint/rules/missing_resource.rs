@@ -13,7 +13,8 @@ declare! {
     /// Correct the path, or remove the entry. If two entries reference the same file, remove the second one. The rule
     /// ignores a missing `gotk-components.yaml`, because `flux bootstrap` writes it, and the missing directory
     /// `flux-system` of a directory that no cluster reaches, or of a cluster without a bootstrap. In a repository without
-    /// a cluster, the severity is warning if a `.gitignore` names the file, because another program may create it.
+    /// a cluster, the severity is pedantic if a `.gitignore` names the file, because another program may create it, and the
+    /// rule ignores the directories that an ArtifactGenerator copies, because the artifact may contain the file.
     ///
     /// ## Bad
     ///
