@@ -31,7 +31,7 @@ declare! {
     ///
     /// The rule ignores:
     ///
-    /// - the namespaces of Kubernetes and of common platforms
+    /// - the namespaces of Kubernetes and of common platforms, and those with only objects for an add-on of MicroK8s
     /// - a namespace that a HelmRelease in another namespace creates with `createNamespace`
     /// - a namespace that a policy, a namespace request or another object creates
     /// - the namespace of Argo CD, and a namespace that an Application of the repository targets
@@ -142,6 +142,9 @@ fn of_absent_applier(finding: Finding, view: &View<'_>, other: &View<'_>, by: &A
         .caused_by(format!("{applier} of {other} on {cluster}"), "the cluster does not receive ", summary)
         .help_for_all(help)
 }
+
+/// The part of the names of objects that the add-ons of MicroK8s read, such as `nginx-load-balancer-microk8s-conf`.
+const MICROK8S: &str = "microk8s";
 
 /// The kinds of objects that Flux reads.
 const INPUTS: [&str; 2] = ["ConfigMap", "Secret"];
@@ -273,6 +276,10 @@ fn judge<'a>(view: &'a View<'a>, found: &mut Findings) -> Vec<Missing<'a>> {
     let users = users(view);
     missing.retain(|Missing { namespace, usage, .. }| {
         let users = users.get(&***namespace).map_or(&[][..], Vec::as_slice);
+        if !users.is_empty() && users.iter().all(|(applied, _)| applied.object.name().contains(MICROK8S)) {
+            found.unchecked(format!("Namespace `{namespace}`, which an add-on of MicroK8s may create"));
+            return false;
+        }
         let group = operator_group(view, namespace, users).filter(|_| matches!(usage, Use::Object));
         if let Some(group) = group {
             found.unchecked(format!("Namespace `{namespace}`, which the installation of `{group}` may create"));
@@ -346,7 +353,19 @@ fn targets<'a>(view: &'a View<'a>) -> impl Iterator<Item = (&'a Name, Applied<'a
 /// Returns whether a platform creates a namespace with this name.
 fn is_of_platform(namespace: &str) -> bool {
     let names = ["kube-system", "kube-public", "kube-node-lease", "kube-flannel"];
-    let prefixes = ["openshift", "gke-", "gmp-", "amazon-", "aks-", "calico-", "tigera-", "cattle-"];
+    let prefixes = [
+        "openshift",
+        "gke-",
+        "gmp-",
+        "amazon-",
+        "aks-",
+        "calico-",
+        "tigera-",
+        "cattle-",
+        "tanzu-",
+        "tkg-",
+        "vmware-system-",
+    ];
     names.contains(&namespace) || prefixes.iter().any(|prefix| namespace.starts_with(prefix))
 }
 
