@@ -1,7 +1,8 @@
 mod template;
 
+use crate::api::release::api;
 use crate::base::finding::{Finding, Label, Severity};
-use crate::kube::groups;
+use crate::kube::{Object, groups};
 use crate::lint::fields::known_text;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
@@ -18,7 +19,8 @@ declare! {
     /// `.Updated` and `.Changed.ImageResult`. The API server does not parse templates.
     ///
     /// The rule checks the ends of actions and blocks, and the fields that the template reads outside of blocks. If the
-    /// version of Flux is unknown, a removed field is a warning.
+    /// version of Flux is unknown, a removed field is a warning. It is pedantic if Flux 2.7 also removed the `apiVersion` of
+    /// the object, since a cluster that accepts the object has an earlier release.
     ///
     /// ## How to fix it
     ///
@@ -94,6 +96,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let Some((node, text)) = node.and_then(|node| Some((node, known_text(node)?))) else { continue };
         let Some(problem) = problem(text).filter(|_| !applied.completion.mentions("messageTemplate")) else { continue };
         let reference = object.reference();
+        let mut is_removed = false;
         let nothing = "otherwise the automation commits nothing";
         let (message, help, is_certain) = match problem {
             Problem::Syntax(why) => (
@@ -111,6 +114,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 if has == Some(false) {
                     continue;
                 }
+                is_removed = true;
                 (
                     format!("the commit message template of {reference} reads `{name}`, which Flux 2.7 removed"),
                     format!("read `.Changed.Changes`, `.Changed.Objects` or `.Changed.FileChanges`: {nothing}"),
@@ -119,8 +123,24 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
         };
         let label = Label::new(applied.by.place(node.span()), "Flux cannot run this template");
-        let severity = if is_certain { Severity::Error } else { Severity::Warning };
-        let finding = Finding::error(RULE.id, label, message).help(help).about(reference);
+        let severity = match is_certain {
+            true => Severity::Error,
+            false if is_of_earlier_release(object) => Severity::Pedantic,
+            false => Severity::Warning,
+        };
+        let mut finding = Finding::error(RULE.id, label, message).help(help).about(reference);
+        if is_removed {
+            // One update of Flux requires all of these corrections.
+            finding = finding.caused_by("removed", "", " commit message templates read fields that Flux 2.7 removed");
+        }
         found.push(Finding { severity, ..finding });
     }
+}
+
+/// Returns whether the release that removed the fields also removed the `apiVersion` of an object. A cluster that accepts the object
+/// then has an earlier release, and can run the template.
+fn is_of_earlier_release(object: &Object) -> bool {
+    let version = object.text_at(&["apiVersion"]).and_then(|text| text.rsplit('/').next()).unwrap_or_default();
+    let removed = api(object.group(), version, object.kind()).and_then(|api| api.removed.as_ref());
+    removed.is_some_and(|removed| (removed.major, removed.minor) <= REMOVED_SINCE)
 }
