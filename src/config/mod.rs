@@ -32,6 +32,6 @@ pub use level::{Level, RuleOptions};
 pub use lint::{Lint, Skip, check};
 pub use named_clusters::NamedCluster;
 pub use policy::{DeclaredPolicies, PolicyConfig};
-pub use production::Production;
+pub use production::{Production, is_of_other_environment};
 pub use rules::Rules;
 pub use tenancy::{DeclaredTenant, Lockdown, LockdownMode, Tenancy, TenancyMode};

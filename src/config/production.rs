@@ -7,6 +7,36 @@ const PRODUCTION: [&str; 4] = ["prod", "production", "prd", "live"];
 /// The name segments that negate the next segment, as in `non-prod`.
 const NEGATIONS: [&str; 5] = ["non", "not", "no", "pre", "un"];
 
+/// The name segments of other environments.
+const OTHERS: [&str; 14] = [
+    "dev",
+    "develop",
+    "development",
+    "lab",
+    "nonprod",
+    "preprod",
+    "preview",
+    "qa",
+    "sandbox",
+    "stage",
+    "staging",
+    "stg",
+    "test",
+    "uat",
+];
+
+/// Returns whether the last directory of a path that names an environment names one other than production.
+pub fn is_of_other_environment(path: &str) -> bool {
+    let environment = |name: &str| {
+        let is_other = name
+            .to_ascii_lowercase()
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .any(|segment| OTHERS.contains(&segment));
+        if has_production_segment(name) { Some(false) } else { is_other.then_some(true) }
+    };
+    path.rsplit('/').find_map(environment).unwrap_or(false)
+}
+
 /// The configured production clusters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Production {
@@ -47,6 +77,12 @@ mod tests {
         let inferred = Production::default();
         for name in ["prod", "prod-eu", "eu_production", "clusters/live", "shop.PRD.eu", "prod/edge"] {
             assert!(inferred.has(name), "{name}");
+        }
+        for path in ["apps/staging", "./staging", "apps/dev/shop", "deployments/shop--test", "prod/staging"] {
+            assert!(is_of_other_environment(path), "{path}");
+        }
+        for path in ["", "apps", "apps/production", "staging/prod", "clusters/devices", "testing-prod"] {
+            assert!(!is_of_other_environment(path), "{path}");
         }
         for name in ["staging", "product", "non-prod", "pre-production", "alive", "nonprod", ""] {
             assert!(!inferred.has(name), "{name}");

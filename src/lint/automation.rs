@@ -1,14 +1,16 @@
 //! ImageUpdateAutomations: the branches and directories that they change, and the clusters that reconcile the changes.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
 use super::facts::distinct::written_position;
 use super::facts::paths::segment_runs;
 use super::fleet::{Fleet, ProductionSources};
-use super::reconciled_branches::known;
+use super::reconciled_branches::{fetched_branch, known};
 use super::view::View;
 use crate::address::{Address, short_reference};
-use crate::flux::{Applied, State};
+use crate::config::is_of_other_environment;
+use crate::flux::{Applied, AppliedSet, State};
 use crate::kube::{Object, groups};
 use crate::text::{Span, folder_of, normalize};
 use crate::yaml::{Entry, Node};
@@ -67,6 +69,12 @@ impl<'a> Automation<'a> {
         let folder = UpdatePath::of(applied).map(|updates| updates.path).unwrap_or_default();
         Some(Self { object, pushes, address, folder })
     }
+
+    /// Returns whether the automation changes the directory of an environment other than production, such as `apps/staging`. A
+    /// cluster of production may also run other environments.
+    pub(super) fn is_of_other_environment(&self) -> bool {
+        is_of_other_environment(&self.folder)
+    }
 }
 
 /// The sources from which production clusters reconcile the pushed changes of an automation, each with its cluster.
@@ -120,17 +128,38 @@ impl UpdatePath {
     }
 }
 
-/// Returns whether an automation changes the linted repository.
-pub(super) fn changes_repository(view: &View<'_>, automation: &Applied<'_>) -> bool {
-    let text = |key: &str| automation.object.text_at(&["spec", "sourceRef", key]);
-    let namespace = text("namespace").or(automation.object.namespace());
-    view.receiver.cluster.applied_sets.iter().any(|brought| {
-        let Some(source) = brought.by.source.as_ref().filter(|_| brought.by.state == State::Built) else {
-            return false;
-        };
-        let is_same = Some(&*source.name) == text("name")
-            && Some(&*source.kind) == text("kind")
-            && source.namespace.as_deref() == namespace;
-        is_same && brought.objects.get(0).is_some_and(|object| written_position(object).0.is_none())
-    })
+/// The sources from which a cluster applies the linted repository.
+pub(super) struct OwnSources<'a> {
+    /// Their kinds, namespaces and names.
+    sources: BTreeSet<(&'a str, Option<&'a str>, &'a str)>,
+    /// The addresses and branches of those that fetch a branch.
+    branches: BTreeSet<(String, String)>,
+}
+
+impl<'a> OwnSources<'a> {
+    pub(super) fn of(view: &View<'a>) -> Self {
+        let sets = view.receiver.cluster.applied_sets.iter().filter(|set| set.by.state == State::Built);
+        let is_own = |set: &&AppliedSet| set.objects.get(0).is_some_and(|object| written_position(object).0.is_none());
+        let sources = sets.filter(is_own).filter_map(|set| set.by.source.as_ref());
+        let sources: BTreeSet<_> =
+            sources.map(|source| (&*source.kind, source.namespace.as_deref(), &*source.name)).collect();
+        let branches = sources.iter().filter_map(|(kind, namespace, name)| branch_of(view, kind, *namespace, name));
+        Self { branches: branches.collect(), sources }
+    }
+
+    /// Returns whether an automation changes the linted repository. It may have a source of its own, since the source of Flux
+    /// usually cannot push.
+    pub(super) fn are_changed_by(&self, view: &View<'_>, automation: &Applied<'_>) -> bool {
+        let text = |key: &str| automation.object.text_at(&["spec", "sourceRef", key]);
+        let (Some(kind), Some(name)) = (text("kind"), text("name")) else { return false };
+        let namespace = text("namespace").or(automation.object.namespace());
+        self.sources.contains(&(kind, namespace, name))
+            || branch_of(view, kind, namespace, name).is_some_and(|branch| self.branches.contains(&branch))
+    }
+}
+
+/// The address and the branch that a GitRepository fetches.
+fn branch_of(view: &View<'_>, kind: &str, namespace: Option<&str>, name: &str) -> Option<(String, String)> {
+    let source = view.find(groups::SOURCE, kind, namespace?, name).filter(|_| kind == "GitRepository")?;
+    fetched_branch(source.object)
 }

@@ -87,7 +87,7 @@ fn paths_by_source<'a>(sets: &[&'a AppliedSet]) -> BTreeMap<(&'a str, &'a str), 
 }
 
 /// The address and the branch that a source fetches; `None` if they are unknown, or if it fetches no branch.
-fn fetched_branch(source: &Object) -> Option<(String, String)> {
+pub(super) fn fetched_branch(source: &Object) -> Option<(String, String)> {
     let url = source.node.at_keys(&["spec", "url"]).and_then(known)?;
     let reference = |field: &str| source.node.at_keys(&["spec", "ref", field]);
     if ["commit", "tag", "semver"].iter().any(|field| reference(field).is_some()) {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::flux::{ApplierKind, CONTROLLERS, DEFAULT_CONTROLLERS};
+use crate::base::finding::Follows;
+use crate::flux::{Applied, ApplierKind, CONTROLLERS, DEFAULT_CONTROLLERS, is_resource_set};
 use crate::kube::{Object, groups};
 use crate::lint::view::View;
 use crate::text::Span;
@@ -12,7 +13,7 @@ use crate::yaml::{Entry, Node};
 const SHARD: &str = "sharding.fluxcd.io/key";
 
 /// The Flux kinds: group, kind, and the controller that reconciles the kind.
-pub(super) const KINDS: [(&str, &str, &str); 14] = [
+const KINDS: [(&str, &str, &str); 14] = [
     (groups::HELM, "HelmRelease", "helm-controller"),
     (groups::IMAGE, "ImagePolicy", "image-reflector-controller"),
     (groups::IMAGE, "ImageRepository", "image-reflector-controller"),
@@ -30,14 +31,26 @@ pub(super) const KINDS: [(&str, &str, &str); 14] = [
 ];
 
 /// The installed controllers of a cluster.
-pub(super) struct Installed {
+pub(crate) struct Installed {
     names: BTreeSet<String>,
     /// The position of the field or the first Deployment that defines the controllers.
     pub(crate) place: Span,
     /// The labels that assign objects to shards.
     shards: BTreeSet<String>,
     /// Whether Git determines the controllers. Without an applier of its own bootstrap, a user may have installed more.
-    pub(super) is_managed: bool,
+    pub(crate) is_managed: bool,
+}
+
+/// Returns whether the controller of a kind is certainly missing on a cluster.
+pub(crate) fn lacks_controller(view: &View<'_>, group: &str, kind: &str) -> bool {
+    let Some(installed) = Installed::of(view).filter(|installed| installed.is_managed) else { return false };
+    installed.missing_kinds().any(|(other, name, _)| (other, name) == (group, kind))
+}
+
+/// The finding from which other findings of an object follow if its controller is missing: the API server rejects the object, or no
+/// controller reads it.
+pub(crate) fn follows_from(object: &Object) -> Follows {
+    Follows { rules: &["missing-controller"], object: object.reference(), stands_alone: true }
 }
 
 impl Installed {
@@ -54,14 +67,20 @@ impl Installed {
         }
     }
 
-    /// Returns whether a controller is installed.
-    pub(crate) fn has(&self, controller: &str) -> bool {
-        self.names.contains(controller)
+    /// The kinds without a controller: group, kind and controller.
+    pub(crate) fn missing_kinds(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+        KINDS.into_iter().filter(|(_, _, controller)| !self.has(controller))
     }
 
-    /// Returns whether a shard of a controller reconciles an object. The installed controllers do not include shards.
-    pub(super) fn is_of_shard(&self, object: &Object) -> bool {
-        self.shards.iter().any(|key| object.label(key).is_some())
+    /// Returns whether an object of a kind without a controller needs the controller. A shard of a controller may reconcile the
+    /// object, since the installed controllers do not include shards.
+    pub(crate) fn is_orphan(&self, applied: &Applied<'_>) -> bool {
+        let is_of_shard = self.shards.iter().any(|key| applied.object.label(key).is_some());
+        !is_of_shard && !waits_for_crd(applied, applied.object.group())
+    }
+
+    fn has(&self, controller: &str) -> bool {
+        self.names.contains(controller)
     }
 
     fn of_instance(view: &View<'_>) -> Option<Self> {
@@ -110,4 +129,15 @@ impl Installed {
     fn none(place: Span) -> Self {
         Self { names: BTreeSet::new(), place, shards: BTreeSet::from([SHARD.to_string()]), is_managed: true }
     }
+}
+
+/// Returns whether `dependsOn` lets a ResourceSet apply an object only after a CRD of the object's group exists.
+fn waits_for_crd(applied: &Applied<'_>, group: &str) -> bool {
+    let set = applied.by.object.as_ref().filter(|object| is_resource_set(object));
+    let dependencies = set.and_then(|set| set.node.at_keys(&["spec", "dependsOn"])).map_or(&[][..], Node::items);
+    dependencies.iter().any(|dependency| {
+        let text = |field: &str| dependency.get(field).and_then(Node::text).unwrap_or_default();
+        let is_of_group = text("name").strip_suffix(group).is_some_and(|plural| plural.ends_with('.'));
+        text("kind") == "CustomResourceDefinition" && is_of_group
+    })
 }

@@ -1,6 +1,9 @@
-use crate::base::finding::Finding;
+use std::cell::LazyCell;
+
+use crate::base::finding::{Finding, Severity};
 use crate::kube::groups;
 use crate::lint::automation::{Automation, Push, production_sources};
+use crate::lint::facts::controllers::{follows_from, lacks_controller};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
@@ -15,7 +18,8 @@ declare! {
     /// staging.
     ///
     /// The rule reports nothing if only non-production clusters reconcile the branch, or if the automation changes a
-    /// directory that no production cluster applies. The name of a cluster, or `.fleetwright.yaml`, determines whether
+    /// directory that no production cluster applies. The severity is pedantic if the directory has the name of another environment,
+    /// such as `staging`. The name of a cluster, or `.fleetwright.yaml`, determines whether
     /// it is a production cluster.
     ///
     /// ## How to fix it
@@ -99,10 +103,12 @@ declare! {
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for view in fleet.views {
+        let lacks_controller = LazyCell::new(|| lacks_controller(view, groups::IMAGE, "ImageUpdateAutomation"));
         for applied in view.of_kind(groups::IMAGE, "ImageUpdateAutomation") {
             let Some(automation) = Automation::of(view, &applied) else { continue };
             for push in &automation.pushes {
-                found.extend(judge(fleet, &automation, push));
+                let Some(finding) = judge(fleet, &automation, push) else { continue };
+                found.push(if *lacks_controller { finding.following(follows_from(applied.object)) } else { finding });
             }
         }
     }
@@ -120,6 +126,9 @@ fn judge(fleet: &Fleet<'_>, automation: &Automation<'_>, push: &Push) -> Option<
     let after =
         format!(" ImageUpdateAutomations push to branch `{}`, which a production cluster reconciles", push.branch);
     finding = finding.caused_by(format!("{} {}", push.branch, source.reference()), "", after);
+    if automation.is_of_other_environment() {
+        finding.severity = Severity::Pedantic;
+    }
     finding.clusters = hits.iter().map(|(name, _)| name.clone()).collect();
     Some(finding)
 }

@@ -1,10 +1,12 @@
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::address::short_reference;
-use crate::base::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, Marker};
-use crate::kube::{Object, groups};
-use crate::lint::automation::{UpdatePath, changes_repository};
+use crate::kube::{Object, ObjectId, groups};
+use crate::lint::automation::{OwnSources, UpdatePath};
+use crate::lint::facts::controllers::{follows_from, lacks_controller};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::reached::has_root;
 use crate::lint::findings::Findings;
@@ -24,6 +26,9 @@ declare! {
     /// the image or tag that the policy selects. Image automation silently ignores a marker that references a missing
     /// policy, and a path without markers. The images then stay at their version. It is an error if the path of an
     /// automation does not exist: the automation fails.
+    ///
+    /// In a repository without an ImagePolicy, an ImageRepository and an ImageUpdateAutomation, the severity of a marker is
+    /// pedantic: the marker was probably copied from another repository.
     ///
     /// The rule does not run in a repository without a root. It does not report a policy that an unbuilt input may
     /// create. It ignores automations whose source is another repository or has no local copy.
@@ -88,6 +93,9 @@ declare! {
     Check::Fleet(check),
 }
 
+/// The kinds of image automation that show that the repository has one.
+const IMAGE_KINDS: [&str; 3] = ["ImagePolicy", "ImageRepository", "ImageUpdateAutomation"];
+
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     if !has_root(fleet.repo) {
         return;
@@ -96,17 +104,20 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     markers_without_policy(fleet, &views, found);
     let mut idle: BTreeMap<(String, usize), Finding> = BTreeMap::new();
     for view in views {
+        let lacks_controller = LazyCell::new(|| lacks_controller(view, groups::IMAGE, "ImageUpdateAutomation"));
+        let own = LazyCell::new(|| OwnSources::of(view));
         for automation in view.of_kind(groups::IMAGE, "ImageUpdateAutomation") {
             let Some(updates) = UpdatePath::of(&automation) else { continue };
             let is_below = |marker: &Marker| updates.contains(marker.place.file().path());
-            if !changes_repository(view, &automation) || fleet.repo.markers.iter().any(is_below) {
+            if !own.are_changed_by(view, &automation) || fleet.repo.markers.iter().any(is_below) {
                 continue;
             }
             let key = (updates.place.file().path().to_owned(), updates.place.range().start);
             let find = || {
                 let is_missing = is_missing(fleet, view, &automation, &updates);
                 let find = if is_missing { without_path } else { without_markers };
-                find(&automation, updates.place.clone(), &updates.path)
+                let finding = find(&automation, updates.place.clone(), &updates.path);
+                if *lacks_controller { finding.following(follows_from(automation.object)) } else { finding }
             };
             let finding = idle.entry(key).or_insert_with(find);
             finding.clusters.push(view.receiver.to_string().into());
@@ -148,9 +159,20 @@ fn markers_without_policy(fleet: &Fleet<'_>, views: &[&View<'_>], found: &mut Fi
     let is_received = |object: &Object| are_all && reached.receives(object);
     // `unreachable-object` reports a policy in a file that no cluster reaches.
     let written = fleet.repo.objects.iter().map(|built| &built.object).chain(&fleet.repo.aside);
-    let written: Vec<&Object> = written.filter(|object| object.is(groups::IMAGE, "ImagePolicy")).collect();
+    let written: Vec<&Object> = written.filter(|object| object.group() == groups::IMAGE).collect();
+    // Without a policy and without an automation, the markers are those of another repository, from which they were copied.
+    let mut received = views.iter().flat_map(|view| IMAGE_KINDS.map(|kind| view.of_kind(groups::IMAGE, kind)));
+    let (namespace, kind) = (groups::FLUX_NAMESPACE, "ImageUpdateAutomation");
+    let automation = ObjectId { group: groups::IMAGE, kind, namespace, name: namespace };
+    let has_automation = !written.is_empty()
+        || received.any(|mut objects| objects.next().is_some())
+        || views.iter().any(|view| view.unknown_sources().of(automation).next().is_some());
     let is_written = |namespace: &str, name: &str| {
-        let is_it = |object: &&Object| object.name() == name && object.namespace().is_none_or(|own| own == namespace);
+        let is_it = |object: &&Object| {
+            object.kind() == "ImagePolicy"
+                && object.name() == name
+                && object.namespace().is_none_or(|own| own == namespace)
+        };
         let is_aside = |object: &Object| reached.is_set_aside(written_position(object).1);
         written.iter().any(|object| is_it(object) && !is_aside(object) && !is_received(object))
     };
@@ -185,7 +207,8 @@ fn markers_without_policy(fleet: &Fleet<'_>, views: &[&View<'_>], found: &mut Fi
             && !reached.is_set_aside(path)
             && reported.insert((path, namespace, name))
         {
-            findings.push(without_policy(marker));
+            let finding = without_policy(marker);
+            findings.push(if has_automation { finding } else { of_another_repository(finding) });
         }
     }
     found.extend(findings);
@@ -215,13 +238,22 @@ fn without_policy(marker: &Marker) -> Finding {
     finding.caused_by("policy", "", " markers reference an ImagePolicy that does not exist on any cluster")
 }
 
+/// The finding of a marker in a repository without any policy or automation. Nothing reads the marker.
+fn of_another_repository(finding: Finding) -> Finding {
+    let help = "remove the marker, or add an ImagePolicy and an ImageUpdateAutomation: the repository has neither, so the \
+                marker has no effect";
+    Finding { severity: Severity::Pedantic, ..finding.help(help) }
+}
+
 /// Source: `Read` in internal/update/filereader.go of image-automation-controller, which fails if the path does not exist.
 fn without_path(automation: &Applied<'_>, place: Span, path: &str) -> Finding {
     let reference = automation.object.reference();
     let message = format!("{reference} updates `{path}`, which does not exist");
     let help = "correct `spec.update.path`, which is relative to the root of the repository: the automation fails, and \
                 changes no file";
-    Finding::error(RULE.id, Label::new(place, "this path does not exist"), message).help(help).about(reference)
+    let finding = Finding::error(RULE.id, Label::new(place, "this path does not exist"), message);
+    let after = format!(" ImageUpdateAutomations update `{path}`, which does not exist");
+    finding.help(help).about(reference).caused_by(format!("path {path}"), "", after)
 }
 
 fn without_markers(automation: &Applied<'_>, place: Span, folder: &str) -> Finding {
@@ -230,5 +262,7 @@ fn without_markers(automation: &Applied<'_>, place: Span, folder: &str) -> Findi
     let message = format!("{reference} finds no marker in {searched}");
     let help = "correct `spec.update.path`, or add markers of the form `# {\"$imagepolicy\": \"NAMESPACE:NAME\"}`: \
                 without markers, the automation changes no file";
-    Finding::warning(RULE.id, Label::new(place, "no marker in this path"), message).help(help).about(reference)
+    let finding = Finding::warning(RULE.id, Label::new(place, "no marker in this path"), message);
+    let after = format!(" ImageUpdateAutomations find no marker in {searched}");
+    finding.help(help).about(reference).caused_by(format!("markers {folder}"), "", after)
 }

@@ -1,9 +1,9 @@
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::Applied;
 use crate::kube::groups;
-use crate::lint::automation::{UpdatePath, changes_repository};
+use crate::lint::automation::{OwnSources, UpdatePath};
 use crate::lint::facts::reached::has_root;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
@@ -144,15 +144,18 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
 
 /// The paths of the automations of all clusters. Returns `None` if there is no automation or one of them is unknown.
 fn update_paths(fleet: &Fleet<'_>) -> Option<Vec<UpdatePath>> {
-    let automations = fleet.views.iter().flat_map(|view| {
-        view.of_kind(groups::IMAGE, "ImageUpdateAutomation").map(move |automation| (view, automation))
-    });
-    // An automation of another source may change a copy of this repository.
-    let path = |(view, automation): (&View<'_>, Applied<'_>)| {
-        changes_repository(view, &automation).then(|| UpdatePath::of(&automation))?
-    };
-    let paths: Option<Vec<UpdatePath>> = automations.map(path).collect();
-    paths.filter(|paths| !paths.is_empty())
+    let mut paths = Vec::new();
+    for view in fleet.views {
+        let own = LazyCell::new(|| OwnSources::of(view));
+        for automation in view.of_kind(groups::IMAGE, "ImageUpdateAutomation") {
+            // An automation of another source may change a copy of this repository.
+            if !own.are_changed_by(view, &automation) {
+                return None;
+            }
+            paths.push(UpdatePath::of(&automation)?);
+        }
+    }
+    (!paths.is_empty()).then_some(paths)
 }
 
 /// The images of a policy on all clusters; empty if the image of the policy is unknown on a cluster.

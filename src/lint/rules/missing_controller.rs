@@ -1,14 +1,11 @@
-mod controllers;
-
 use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, Severity};
-use crate::flux::{Applied, is_resource_set};
+use crate::flux::Applied;
+use crate::lint::facts::controllers::Installed;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::yaml::Node;
-use controllers::{Installed, KINDS};
 
 declare! {
     /// The controller of a Flux object is not installed on the cluster.
@@ -106,15 +103,9 @@ declare! {
 fn check(view: &View<'_>, found: &mut Findings) {
     let Some(installed) = Installed::of(view) else { return };
     let mut orphans: Vec<(Applied<'_>, &str)> = Vec::new();
-    for (group, kind, controller) in KINDS {
-        if installed.has(controller) {
-            continue;
-        }
-        for applied in view.of_kind(group, kind) {
-            if !installed.is_of_shard(applied.object) && !waits_for_crd(&applied, group) {
-                orphans.push((applied, controller));
-            }
-        }
+    for (group, kind, controller) in installed.missing_kinds() {
+        let objects = view.of_kind(group, kind).filter(|applied| installed.is_orphan(applied));
+        orphans.extend(objects.map(|applied| (applied, controller)));
     }
     let missing: BTreeSet<&str> = orphans.iter().map(|(_, controller)| *controller).collect();
     let names = listed(&missing);
@@ -148,15 +139,4 @@ fn listed(names: &BTreeSet<&str>) -> String {
         [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
         names => names.concat(),
     }
-}
-
-/// Returns whether `dependsOn` lets a ResourceSet apply an object only after a CRD of the object's group exists.
-fn waits_for_crd(applied: &Applied<'_>, group: &str) -> bool {
-    let set = applied.by.object.as_ref().filter(|object| is_resource_set(object));
-    let dependencies = set.and_then(|set| set.node.at_keys(&["spec", "dependsOn"])).map_or(&[][..], Node::items);
-    dependencies.iter().any(|dependency| {
-        let text = |field: &str| dependency.get(field).and_then(Node::text).unwrap_or_default();
-        let is_of_group = text("name").strip_suffix(group).is_some_and(|plural| plural.ends_with('.'));
-        text("kind") == "CustomResourceDefinition" && is_of_group
-    })
 }

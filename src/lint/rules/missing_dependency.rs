@@ -236,7 +236,9 @@ fn finding(one: &LateUse<'_>, followers: usize) -> Option<Finding> {
             more => format!(", as do {more} Kustomizations that it applies"),
         };
         let effect = effect(one);
-        format!("add {wanted} to `dependsOn`: on a new cluster Flux may apply it later, and {effect} until then{follow}")
+        format!(
+            "add {wanted} to `dependsOn`: on a new cluster Flux may apply it later, and {effect} until then{follow}"
+        )
     };
     let finding = Finding::warning(RULE.id, place_in(by, consumer), message).help(help).about(by.reference.clone());
     let finding = finding.related(at.clone(), "used here");

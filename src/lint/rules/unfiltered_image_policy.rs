@@ -1,8 +1,11 @@
+use std::cell::LazyCell;
+
 use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
 use crate::kube::semver_range::Range;
 use crate::kube::{Object, groups};
 use crate::lint::automation::{Automation, production_sources};
+use crate::lint::facts::controllers::{follows_from, lacks_controller};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
@@ -15,9 +18,10 @@ declare! {
     ///
     /// ## Why
     ///
-    /// The policy sorts all tags of the repository and selects the last tag. With alphabetical or numerical order, the
-    /// policy also considers tags such as `latest`, `main` or `test`, so it may select the tag of an experiment. A
-    /// range without an upper bound, such as `>=2.0.0`, also includes the next major release.
+    /// The policy sorts all tags of the repository and selects the last tag. With alphabetical order, the policy also
+    /// considers tags such as `latest`, `main` or `test`, so it may select the tag of an experiment. A range without an
+    /// upper bound, such as `>=2.0.0`, also includes the next major release. With numerical order, a tag such as
+    /// `latest` stops the policy instead, so the rule does not report it.
     ///
     /// The severity is warning if an automation pushes the result to a branch that a production cluster reconciles, so
     /// that production deploys the tag without review. Otherwise, it is pedantic.
@@ -75,6 +79,7 @@ declare! {
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for view in fleet.views {
         let mut automations = None;
+        let lacks_controller = LazyCell::new(|| lacks_controller(view, groups::IMAGE, "ImagePolicy"));
         for applied in view.of_kind(groups::IMAGE, "ImagePolicy") {
             let Some(Fault { place, message, summary }) = fault(&applied) else { continue };
             let pushing = automations.get_or_insert_with(|| pushing_to_production(fleet, view));
@@ -97,6 +102,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
                     finding = finding.related(automation.span().clone(), label);
                 }
                 None => finding.severity = Severity::Pedantic,
+            }
+            if *lacks_controller {
+                finding = finding.following(follows_from(applied.object));
             }
             if view.is_whole() {
                 finding.clusters.push(view.receiver.to_string().into());
@@ -136,8 +144,7 @@ fn fault(applied: &Applied<'_>) -> Option<Fault> {
         };
         return Some(Fault { place: node.span().clone(), message, summary });
     }
-    let order = |field: &str| policy.entry(field).filter(|entry| entry.node.is_map() || entry.node.is_null());
-    let entry = order("alphabetical").or_else(|| order("numerical"))?;
+    let entry = policy.entry("alphabetical").filter(|entry| entry.node.is_map() || entry.node.is_null())?;
     let message = format!("{reference} sorts all tags without a filter");
     Some(Fault { place: entry.key_span(), message, summary: " ImagePolicies sort all tags without a filter" })
 }
@@ -147,7 +154,8 @@ fn pushing_to_production<'a>(fleet: &Fleet<'a>, view: &View<'a>) -> Vec<&'a Obje
     let automations = view.of_kind(groups::IMAGE, "ImageUpdateAutomation");
     let automations = automations.filter_map(|applied| Automation::of(view, &applied));
     let pushes = automations.filter(|automation| {
-        automation.pushes.iter().any(|push| !production_sources(fleet, automation, push).is_empty())
+        !automation.is_of_other_environment()
+            && automation.pushes.iter().any(|push| !production_sources(fleet, automation, push).is_empty())
     });
     pushes.map(|automation| automation.object).collect()
 }
