@@ -308,6 +308,12 @@ fn joined(mut finding: Finding, mut others: Vec<Finding>) -> Finding {
         finding.clusters.extend(other.clusters);
         finding.followers += other.followers;
         fixes.extend(other.fix.filter(|_| fixes.len() < MAX_PLACES).map(|fix| *fix));
+        // The first related place may belong to another object, such as one with a similar name.
+        let of_object = |label: &Label| {
+            let text = label.span.text();
+            other.object.as_ref().is_none_or(|object| text.trim_matches(['"', '\'']) == &*object.name)
+        };
+        let own = other.related.first().filter(|label| of_object(label)).map(|label| label.span.clone());
         let name = match other.object {
             _ if differs => other.message,
             Some(object) => object.to_string(),
@@ -318,8 +324,7 @@ fn joined(mut finding: Finding, mut others: Vec<Finding>) -> Finding {
         let is_elsewhere = other.at.span != finding.at.span;
         let room = if keeps_related { MAX_PLACES - further.len().min(MAX_PLACES) } else { 0 };
         further.extend(other.related.iter().take(room).filter(|label| !finding.related.contains(label)).cloned());
-        let related = other.related.into_iter().next().filter(|_| !is_elsewhere).map(|label| label.span);
-        places.push(Label::new(related.unwrap_or(other.at.span), name));
+        places.push(Label::new(own.filter(|_| !is_elsewhere).unwrap_or(other.at.span), name));
     }
     finding.clusters.sort();
     finding.clusters.dedup();
