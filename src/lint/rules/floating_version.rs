@@ -117,7 +117,8 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
         }
         _ => {
             for image in containers(object).filter_map(|container| container.get("image")) {
-                if image.text().is_some_and(is_latest) {
+                let is_placeholder = || image.text() == Some("auto") && is_injected(object);
+                if image.text().is_some_and(is_latest) && !is_placeholder() {
                     report(Floating::Set(image, What::Image(image)));
                 }
             }
@@ -247,6 +248,14 @@ fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option
 /// A text that Flux cannot parse as a range does not match any version.
 fn is_unbounded(range: &Node) -> bool {
     range.text().and_then(Range::parse).is_some_and(|range| range.is_unbounded())
+}
+
+/// Returns whether Istio completes the pod of an object. It replaces the image `auto`.
+fn is_injected(object: &Object) -> bool {
+    let pod = object.node.at_keys(&["spec", "template"]).unwrap_or(&object.node);
+    let maps = ["labels", "annotations"].into_iter().filter_map(|map| pod.at_keys(&["metadata", map]));
+    let mut keys = maps.flat_map(Node::entries).map(|entry| &*entry.key);
+    keys.any(|key| ["sidecar.istio.io/inject", "inject.istio.io/templates"].contains(&key))
 }
 
 /// Returns whether an image has no digest, and no tag or the tag `latest`.
