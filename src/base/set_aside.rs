@@ -9,8 +9,26 @@ const ASIDE: &[&str] = &[
 ];
 
 /// The words in the names of directories with former files, which clusters do not apply either.
-const FORMER: &[&str] =
-    &["archive", "archived", "archives", "attic", "backup", "bak", "deprecated", "graveyard", "orig", "unused"];
+const FORMER: &[&str] = &[
+    "archive",
+    "archived",
+    "archives",
+    "attic",
+    "backup",
+    "bak",
+    "deferred",
+    "deprecated",
+    "graveyard",
+    "inactive",
+    "obsolete",
+    "orig",
+    "retired",
+    "unused",
+];
+
+/// Further words for former files. Clusters often apply a directory with one of these words in its name, but not a whole
+/// repository in it.
+const OLD: &[&str] = &["legacy", "old"];
 
 /// The words in the names of directories that users copy for each new cluster.
 const TEMPLATES: &[&str] = &[
@@ -56,9 +74,7 @@ pub fn is_set_aside_beside(path: &str, is_reached: impl Fn(&str) -> bool, has_ch
 
 /// Returns whether a path contains a directory with former versions of a repository, according to its name.
 pub fn is_former(path: &str) -> bool {
-    // Clusters often apply a directory with one of these words in its name, but not a whole repository in it.
-    const AMBIGUOUS: &[&str] = &["legacy", "old"];
-    path.split('/').any(|name| has_word(name, FORMER) || has_word(name, AMBIGUOUS))
+    path.split('/').any(|name| has_word(name, FORMER) || has_word(name, OLD))
 }
 
 /// Returns whether a path contains a directory that users copy for each new cluster, according to its name.
@@ -98,7 +114,7 @@ mod tests {
     fn names_tell_what_is_not_applied() {
         let aside = |path: &str| is_set_aside(path, |_| false);
         assert!(aside("tests/apps.yaml") && aside("apps/my-examples/a.yaml") && aside("apps/.hidden/a.yaml"));
-        assert!(aside("kubernetes.orig/apps/a.yaml"));
+        assert!(aside("kubernetes.orig/apps/a.yaml") && aside("research/inactive/a.yaml"));
         assert!(!aside("apps/latest/a.yaml") && !aside("clusters/production/a.yaml") && !aside("apps/origin/a.yaml"));
     }
 

@@ -21,7 +21,7 @@ const OF_RIGHTS: &[&str] = &[
     "tenant-forbidden-object",
 ];
 
-/// Lowers errors to warnings if it is not certain that a cluster uses the file: the clusters of the finding may not
+/// Lowers errors to warnings, and some warnings to pedantic findings, if it is not certain that a cluster uses the file: the clusters of the finding may not
 /// exist or sync another repository, or the repository has no cluster and the directory has the name of former files,
 /// examples or templates, or a chart defines clusters that do not apply the directory.
 ///
@@ -37,6 +37,14 @@ pub(super) fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>], repo:
     let with_more: BTreeSet<String> = with_more.map(ToString::to_string).collect();
     let is_rootless = receivers.iter().any(|receiver| receiver.cluster.name.is_empty());
     let is_aside = |path: &str| is_set_aside(path, |_| false) || is_former(path);
+    let is_unused = |path: &str| is_rootless && (is_aside(path) || repo.chart_clusters.leave_out(folder_of(path)));
+    // The owner of former files or examples that no cluster applies does not expect warnings about them.
+    let warnings = findings.iter_mut().filter(|finding| finding.severity == Severity::Warning);
+    for finding in warnings.filter(|finding| finding.rule != PLAINTEXT_SECRET) {
+        if is_unused(finding.at.span.file().path()) {
+            finding.severity = Severity::Pedantic;
+        }
+    }
     let is_doubtful = |finding: &Finding| {
         let are_all_in = |set: &BTreeSet<String>| {
             !finding.clusters.is_empty() && finding.clusters.iter().all(|name| set.contains(&**name))
@@ -46,9 +54,8 @@ pub(super) fn doubt(findings: &mut [Finding], receivers: &[&Receiver<'_>], repo:
                 || (finding.rule == MISSING_PATH && are_all_in(&with_more))
         };
         let path = finding.at.span.file().path();
-        let is_unused = || is_rootless && (is_aside(path) || repo.chart_clusters.leave_out(folder_of(path)));
         let is_of_plugin = || is_rootless && finding.kind == Some(FaultKind::ExternalPlugin);
-        let is_doubtful = || is_of_assumed() || is_unused() || is_of_plugin();
+        let is_doubtful = || is_of_assumed() || is_unused(path) || is_of_plugin();
         finding.severity == Severity::Error && finding.rule != PLAINTEXT_SECRET && is_doubtful()
     };
     let (doubtful, certain): (Vec<usize>, Vec<usize>) =
