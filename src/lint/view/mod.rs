@@ -7,14 +7,14 @@ mod releases;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::api::catalog::{Catalog, scope_of};
+use crate::api::catalog::Catalog;
 use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{
     Applied, AppliedSet, Applier, ApplierKind, ClusterPrograms, FleetIdentity, FluxVersion, Installation, Producers,
     Receiver, Settings, State, Tenancy,
 };
-use crate::kube::{Object, ObjectId, Scope, groups};
+use crate::kube::{Object, ObjectId, Scope, groups, scope_of};
 use crate::lint::context::Context;
 use crate::lint::facts::artifacts::GeneratedArtifacts;
 use crate::lint::facts::by_identity::{ByIdentity, ListPosition};
