@@ -1,10 +1,11 @@
-use crate::base::finding::{Finding, Safety};
+use crate::base::finding::{Finding, Safety, Severity};
 use crate::flux::{Applied, ApplyMode};
-use crate::kube::groups;
+use crate::kube::{Object, groups};
 use crate::lint::context::Context;
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
+use crate::text::Span;
 use crate::yaml::Node;
 use crate::yaml::fix;
 
@@ -16,6 +17,8 @@ declare! {
     /// Changes to the object do not reach the cluster, and Flux still reports it as ready. `suspend: true` is usually
     /// committed during an incident. `flux resume` does not help, because the next reconciliation of the parent
     /// suspends the object again.
+    ///
+    /// If a comment beside `suspend` or a description of the object explains the suspension, the severity is pedantic.
     ///
     /// kustomize-controller does not apply an object with the label or annotation
     /// `kustomize.toolkit.fluxcd.io/reconcile: disabled`. kustomize-controller does not update such an object, and does
@@ -87,16 +90,41 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
                     `flux resume`";
         let spec = object.node.get("spec").filter(|spec| spec.get("suspend").is_some());
         let fix = spec.and_then(|spec| fix::remove(spec, "suspend", Safety::Unsafe));
-        let finding = Finding::warning(RULE.id, place.span().clone(), message).help(help).about(reference);
+        let mut finding = Finding::warning(RULE.id, place.span().clone(), message).help(help).about(reference);
+        if is_explained(object, place.span()) {
+            finding.severity = Severity::Pedantic;
+        }
         found.push(finding.fixed_by(fix).caused_by("suspended", "", " objects are suspended"));
     } else if let Some(place) = exclusion(applied) {
         let message = format!("{reference} is excluded from reconciliation by `{EXCLUDED}: disabled`");
         let help = "remove this setting: kustomize-controller does not apply changes to the object, and does not create \
-                    it on a new cluster";
+                    it on a new cluster; if Flux should only create the object, set \
+                    `kustomize.toolkit.fluxcd.io/ssa: IfNotPresent`";
         let finding = Finding::warning(RULE.id, place.span().clone(), message).help(help).about(reference);
         let summary = format!(" objects are excluded from reconciliation by `{EXCLUDED}: disabled`");
         found.push(finding.caused_by("excluded", "", summary));
     }
+}
+
+/// Returns whether the author explains a setting: in a comment on its line or directly above, or in a description of the object.
+fn is_explained(object: &Object, place: &Span) -> bool {
+    let annotations = object.node.at_keys(&["metadata", "annotations"]).map_or(&[][..], Node::entries);
+    if annotations.iter().any(|entry| entry.key.ends_with("description")) {
+        return true;
+    }
+    let (before, after) = place.file().text().split_at_checked(place.range().end).unwrap_or_default();
+    let own = after.lines().next().unwrap_or_default();
+    let above = before.rsplit('\n').skip(1).take_while(|line| line.trim_start().starts_with('#'));
+    std::iter::once(own).chain(above).filter_map(|line| line.split_once('#')).any(|(_, comment)| is_sentence(comment))
+}
+
+/// Returns whether a comment contains words, and not a field that is switched off.
+fn is_sentence(comment: &str) -> bool {
+    let words = comment.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic));
+    let is_field = comment.trim().split_once(": ").is_some_and(|(key, value)| {
+        key.starts_with(|c: char| c.is_ascii_lowercase()) && !key.contains(' ') && !value.trim().contains(' ')
+    });
+    words.count() > 1 && !is_field
 }
 
 /// The field or annotation that suspends a Flux object.
