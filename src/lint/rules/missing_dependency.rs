@@ -28,7 +28,7 @@ declare! {
     /// apply. The rule does not report two objects that one Kustomization applies, or a provider that the consumer
     /// applies, since `dependsOn` cannot order them. If two Kustomizations wait for each other,
     /// [bootstrap-order](bootstrap-order.md) reports them. A provider that waits for a consumer is not reported if the
-    /// consumer becomes ready without it: the provider comes next, and the objects that use it retry. The rule reports one finding for each pair of Kustomizations, and one finding for more than three
+    /// consumer becomes ready without it: the provider comes next, and the objects that use it retry. The rule reports one finding for all providers of a consumer, and one finding for more than three
     /// consumers of one provider. It ignores children if their parent also uses the provider. It ignores the CRDs of
     /// Cilium and Calico, since Flux starts only after the pod network works. It also ignores objects that other
     /// programs of the repository may create before Flux starts, such as a script, a Taskfile or a helmfile.
@@ -190,16 +190,61 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
         groups.entry((one.above.map(|above| above.at), one.thing.by.at)).or_default().push(one);
     }
+    let mut separate: BTreeMap<(usize, bool), Vec<&LateUse<'_>>> = BTreeMap::new();
     for uses in groups.values() {
         match uses.first().and_then(|first| first.above).filter(|_| uses.len() > MAX_SEPARATE) {
             Some(above) => found.extend(finding_at_parent(above, uses)),
             None if uses.len() > MAX_SEPARATE => found.extend(finding_of_all(uses)),
-            None => {
-                let followers = |one: &LateUse<'_>| followers.get(&(one.by.at, one.thing.by.at)).copied().unwrap_or(0);
-                found.extend(uses.iter().filter_map(|one| finding(one, followers(one))));
-            }
+            None => uses.iter().for_each(|one| separate.entry((one.by.at, one.is_late)).or_default().push(one)),
         }
     }
+    let followers = |one: &LateUse<'_>| followers.get(&(one.by.at, one.thing.by.at)).copied().unwrap_or(0);
+    for ((_, is_late), uses) in &separate {
+        match uses.as_slice() {
+            // One change of `dependsOn` corrects all of them.
+            [_, _, ..] if !is_late => found.extend(finding_of_consumer(uses)),
+            uses => found.extend(uses.iter().filter_map(|one| finding(one, followers(one)))),
+        }
+    }
+}
+
+/// Returns the finding for one consumer of several providers.
+fn finding_of_consumer(uses: &[&LateUse<'_>]) -> Option<Finding> {
+    let first = uses.first()?;
+    let (by, consumer) = (first.by, first.by.object.as_ref()?);
+    let is_plain = uses.iter().all(|one| one.thing.by.kind == ApplierKind::Kustomization);
+    let kinds = if is_plain { "Kustomizations" } else { "objects" };
+    let message = format!("{} uses objects of {} other {kinds} and does not depend on them", by.reference, uses.len());
+    let wanted: Vec<String> = uses.iter().map(|one| in_words(one.thing.by, consumer)).collect();
+    let wanted = wanted.join(", ");
+    let (effect, effects) = match uses.iter().map(|one| one.effect).max()? {
+        Effect::UsersFail => ("the objects that use them fail".to_owned(), "the objects that use them fail"),
+        Effect::Waits => (format!("{} waits", by.reference), "they wait"),
+        Effect::Fails => (format!("{} fails", by.reference), "they fail"),
+    };
+    let help =
+        format!("add {wanted} to `dependsOn`: on a new cluster Flux may apply them later, and {effect} until then");
+    let place = place_in(by, consumer);
+    let parts = uses.iter().map(|one| Part {
+        span: place.span.clone(),
+        object: Some(by.reference.clone()),
+        fault: one.thing.by.reference.to_string(),
+    });
+    let finding = Finding::warning(RULE.id, place.clone(), message).help(help).about(by.reference.clone());
+    let finding = finding.with_parts(parts).caused_by(
+        format!("several {wanted}"),
+        "",
+        format!(" appliers use objects of {} other {kinds} and do not depend on them", uses.len()),
+    );
+    let finding = finding.help_for_all(format!(
+        "add {wanted} to `dependsOn` of each of these appliers: on a new cluster Flux may apply them later, and {effects} \
+         until then"
+    ));
+    let label = |one: &&LateUse<'_>| {
+        let (used, provider) = (one.thing.object.reference(), &one.thing.by.reference);
+        (one.at.clone(), format!("uses {}{used} of {provider}", chart_of_release(one.thing.object)))
+    };
+    Some(uses.iter().map(label).fold(finding, |finding, (place, label)| finding.related(place, label)))
 }
 
 /// Returns the finding for one consumer. `followers` is the number of appliers below it that also use the provider.
