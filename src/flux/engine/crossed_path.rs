@@ -81,14 +81,31 @@ fn finding((cluster, applier): &User<'_>, (other, by): &User<'_>, own: &str) -> 
         "{} of cluster `{name}` applies `{folder}`, the directory of cluster `{of}`, and no cluster applies `{own}`",
         applier.reference
     );
-    let help = format!(
-        "set the path to `./{own}`, or delete that directory if `{name}` shares the directory of `{of}`: every change \
-         for `{of}` also reaches `{name}`"
+    let (at, there) = (place(applier, object), by.object.as_ref().map(|object| place(by, object)));
+    let effect = format!("every change for `{of}` also reaches `{name}`");
+    let (help, of_all) = if there.as_ref() == Some(&at) {
+        let remedy =
+            format!("in a kustomization that only cluster `{name}` reads, since both clusters receive this file");
+        (format!("patch `spec.path` to `./{own}` {remedy}"), format!("patch the paths {remedy}"))
+    } else {
+        let unless = format!("if `{name}` shares the directories of `{of}`");
+        (
+            format!("set the path to `./{own}`, or delete that directory {unless}"),
+            format!("set the paths to the directories of `{name}`, or delete those {unless}"),
+        )
+    };
+    // The file is often a copy of the file of the other cluster.
+    let file = at.file().path().to_owned();
+    let label = Label::new(at.clone(), format!("the directory of cluster `{of}`"));
+    let finding = Finding::warning(PATH_OF_OTHER_CLUSTER, label, message).help(format!("{help}: {effect}"));
+    let finding = finding.about(applier.reference.clone());
+    let after = format!(
+        " Kustomizations of cluster `{name}` apply directories of cluster `{of}`, and no cluster applies its own"
     );
-    let at = Label::new(place(applier, object), format!("the directory of cluster `{of}`"));
-    let mut finding = Finding::warning(PATH_OF_OTHER_CLUSTER, at, message).help(help).about(applier.reference.clone());
-    if let Some(object) = &by.object {
-        finding = finding.related(place(by, object), format!("cluster `{of}` applies the directory here"));
+    let finding = finding.caused_by(format!("{file} of {name} and {of}"), "", after);
+    let mut finding = finding.help_for_all(format!("{of_all}: {effect}"));
+    if let Some(there) = there.filter(|there| *there != at) {
+        finding = finding.related(there, format!("cluster `{of}` applies the directory here"));
     }
     finding.clusters.push(name.to_string().into());
     Some(finding)
