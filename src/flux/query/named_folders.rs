@@ -21,12 +21,14 @@ const COMMANDS: [&str; 3] = ["flux bootstrap", "flux create", "k8s-configuration
 const TALOS_MANIFESTS: [&str; 2] = ["externalCloudProvider", "extraManifests"];
 /// The program that applies manifests.
 const KUBECTL: &str = "kubectl";
+/// The API group of Kustomizations in documentation, whose users apply them by hand.
+const GROUP: &str = "kustomize.toolkit.fluxcd.io";
 /// The texts of code that creates Kustomizations.
 const NAMES_OF_FLUX: [&str; 2] = ["fluxConfigurations", "fluxcd"];
 
 /// Parts of the texts that may name a path, one of each group above and of a command of kubectl. Most files contain none.
 static MARKS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let marks = COMMANDS.iter().chain(&TALOS_MANIFESTS).chain(&NAMES_OF_FLUX).chain([&KUBECTL]);
+    let marks = COMMANDS.iter().chain(&TALOS_MANIFESTS).chain(&NAMES_OF_FLUX).chain([&KUBECTL, &GROUP]);
     let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(marks);
     finder.expect("the marks are few and short")
 });
@@ -119,7 +121,8 @@ fn words(file: &File) -> Vec<Word<'_>> {
         return Vec::new();
     }
     let creates = COMMANDS.iter().any(|command| text.contains(command))
-        || (OF_CODE.contains(&extension) && NAMES_OF_FLUX.iter().any(|name| text.contains(name)));
+        || (OF_CODE.contains(&extension) && NAMES_OF_FLUX.iter().any(|name| text.contains(name)))
+        || (is_documentation && text.contains(GROUP));
     let is_machine = TALOS_MANIFESTS.iter().any(|field| text.contains(field));
     if !(is_infrastructure || creates || is_apply(text) || is_machine) {
         return Vec::new();
@@ -139,7 +142,7 @@ fn words(file: &File) -> Vec<Word<'_>> {
         }
         let is_applied = is_apply(line);
         let is_sentence = is_documentation && !in_block;
-        let may_name = is_infrastructure || is_machine || (creates && !is_documentation);
+        let may_name = is_infrastructure || is_machine || creates;
         // Most lines contain no such word.
         if is_printed || line.starts_with("//") || !(is_applied || (may_name && !is_sentence)) {
             continue;
@@ -166,7 +169,7 @@ fn words(file: &File) -> Vec<Word<'_>> {
                 continue;
             }
             let is_address = is_machine && text.starts_with("//");
-            if is_applied || is_infrastructure || is_address || (creates && is_path && !is_documentation) {
+            if is_applied || is_infrastructure || is_address || (creates && is_path) {
                 let is_of_any = is_applied && text.starts_with('/') && line.contains(&format!(">{text}"));
                 let directory = directory.filter(|_| is_applied);
                 words.push(Word { text: text.trim_start_matches('<'), is_applied, is_of_any, directory });
