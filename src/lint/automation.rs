@@ -9,7 +9,6 @@ use super::fleet::{Fleet, ProductionSources};
 use super::reconciled_branches::{fetched_branch, known};
 use super::view::View;
 use crate::address::{Address, short_reference};
-use crate::config::is_of_other_environment;
 use crate::flux::{Applied, AppliedSet, State};
 use crate::kube::{Object, groups};
 use crate::text::{Span, folder_of, normalize};
@@ -68,12 +67,6 @@ impl<'a> Automation<'a> {
         let address = Address::new(known(source.node.at_keys(&["spec", "url"])?)?);
         let folder = UpdatePath::of(applied).map(|updates| updates.path).unwrap_or_default();
         Some(Self { object, pushes, address, folder })
-    }
-
-    /// Returns whether the automation changes the directory of an environment other than production, such as `apps/staging`. A
-    /// cluster of production may also run other environments.
-    pub(super) fn is_of_other_environment(&self) -> bool {
-        is_of_other_environment(&self.folder)
     }
 }
 

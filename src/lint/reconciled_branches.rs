@@ -1,12 +1,13 @@
 //! The branches that production clusters reconcile, and the directories that they apply from them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use arcstr::ArcStr;
 
 use super::view::View;
 use crate::address::{Address, short_reference};
+use crate::config::is_of_other_environment;
 use crate::flux::AppliedSet;
 use crate::kube::{Object, groups};
 use crate::text::Index;
@@ -26,9 +27,10 @@ struct ReconciledBranch<'a> {
     paths: Paths,
 }
 
-/// The directories that a cluster applies from a source, and the files of the objects.
+/// The directories that a cluster applies from a source, and the files of the objects. A value is false if only appliers of the
+/// directories of other environments than production apply the path.
 #[derive(Default)]
-struct Paths(BTreeSet<ArcStr>);
+struct Paths(BTreeMap<ArcStr, bool>);
 
 /// The applied sets of a cluster and of the other clusters to which it applies objects.
 type SetsByTarget<'a> = Index<Option<Name>, Vec<&'a AppliedSet>>;
@@ -58,6 +60,9 @@ impl<'a> ReconciledBranches<'a> {
     }
 
     /// The sources of a branch from which clusters apply a directory or files in it, one source for each cluster.
+    ///
+    /// A cluster of production may also run other environments. If the directory has the name of one of them, appliers of such
+    /// directories do not count.
     pub(super) fn sources(&self, address: &str, branch: &str, folder: &str) -> Vec<(Name, &'a Object)> {
         let all = self.0.get(&(address.to_owned(), branch.to_owned())).map_or(&[][..], Vec::as_slice);
         let mut found: Vec<(Name, &'a Object)> = Vec::new();
@@ -79,9 +84,12 @@ fn paths_by_source<'a>(sets: &[&'a AppliedSet]) -> BTreeMap<(&'a str, &'a str), 
         };
         let Some(namespace) = reference.namespace.as_deref() else { continue };
         let Paths(paths) = by_source.entry((namespace, &reference.name)).or_default();
-        paths.insert(set.by.folder.as_str().into());
+        let is_production = !is_of_other_environment(&set.by.folder);
         let written = set.objects.iter().map(|object| object.node.get("kind").unwrap_or(&object.node).origin.written());
-        paths.extend(written.map(|span| span.file().shared_path().clone()));
+        let written = written.map(|span| span.file().shared_path().clone());
+        for path in written.chain([set.by.folder.as_str().into()]) {
+            *paths.entry(path).or_default() |= is_production;
+        }
     }
     by_source
 }
@@ -103,13 +111,16 @@ pub(super) fn fetched_branch(source: &Object) -> Option<(String, String)> {
 impl Paths {
     /// Returns whether one of the paths is the directory, is in it, or contains it.
     fn overlap(&self, folder: &str) -> bool {
+        let is_of_other = is_of_other_environment(folder);
+        let counts = |is_production: &bool| *is_production || !is_of_other;
         if folder.is_empty() {
             return !self.0.is_empty();
         }
         let above = std::iter::successors(Some(folder), |path| path.rsplit_once('/').map(|(above, _)| above));
         let start = format!("{folder}/");
-        let mut after = self.0.range::<str, _>((Bound::Included(&*start), Bound::Unbounded));
-        above.chain([""]).any(|path| self.0.contains(path)) || after.next().is_some_and(|path| path.starts_with(&start))
+        let after = self.0.range::<str, _>((Bound::Included(&*start), Bound::Unbounded));
+        above.chain([""]).any(|path| self.0.get(path).is_some_and(counts))
+            || after.take_while(|(path, _)| path.starts_with(&start)).any(|(_, is_production)| counts(is_production))
     }
 }
 

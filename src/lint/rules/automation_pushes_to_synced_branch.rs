@@ -1,9 +1,9 @@
 use std::cell::LazyCell;
 
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::Finding;
 use crate::kube::groups;
 use crate::lint::automation::{Automation, Push, production_sources};
-use crate::lint::facts::controllers::{follows_from, lacks_controller};
+use crate::lint::controllers::{follows_from, lacks_controller};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
@@ -18,8 +18,8 @@ declare! {
     /// staging.
     ///
     /// The rule reports nothing if only non-production clusters reconcile the branch, or if the automation changes a
-    /// directory that no production cluster applies. The severity is pedantic if the directory has the name of another environment,
-    /// such as `staging`. The name of a cluster, or `.fleetwright.yaml`, determines whether
+    /// directory that no production cluster applies. If the directory has the name of another environment, such as
+    /// `staging`, the Kustomizations of such directories do not count. The name of a cluster, or `.fleetwright.yaml`, determines whether
     /// it is a production cluster.
     ///
     /// ## How to fix it
@@ -126,9 +126,6 @@ fn judge(fleet: &Fleet<'_>, automation: &Automation<'_>, push: &Push) -> Option<
     let after =
         format!(" ImageUpdateAutomations push to branch `{}`, which a production cluster reconciles", push.branch);
     finding = finding.caused_by(format!("{} {}", push.branch, source.reference()), "", after);
-    if automation.is_of_other_environment() {
-        finding.severity = Severity::Pedantic;
-    }
     finding.clusters = hits.iter().map(|(name, _)| name.clone()).collect();
     Some(finding)
 }
