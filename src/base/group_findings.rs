@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use arcstr::ArcStr;
 
-use super::finding::{Finding, Fix, Follows, Joint, Label, ObjectRef, Others, Severity};
+use super::finding::{Finding, Fix, Follows, Joint, Label, ObjectRef, Others, Part, Severity};
 use crate::text::Index;
 
 /// The maximum number of related places of merged findings.
@@ -305,15 +305,12 @@ fn joined(mut finding: Finding, mut others: Vec<Finding>) -> Finding {
     let mut further: Vec<Label> = Vec::new();
     let mut fixes: Vec<Fix> = finding.fix.take().into_iter().map(|fix| *fix).collect();
     for other in others {
+        // Without a part of the object itself, the first related place is the position of the object.
+        let is_own = |part: &Part| part.object.is_some() && part.object == other.object;
+        let own = other.related.first().filter(|_| !other.parts().iter().any(is_own)).map(|label| label.span.clone());
         finding.clusters.extend(other.clusters);
         finding.followers += other.followers;
         fixes.extend(other.fix.filter(|_| fixes.len() < MAX_PLACES).map(|fix| *fix));
-        // The first related place may belong to another object, such as one with a similar name.
-        let of_object = |label: &Label| {
-            let text = label.span.text();
-            other.object.as_ref().is_none_or(|object| text.trim_matches(['"', '\'']) == &*object.name)
-        };
-        let own = other.related.first().filter(|label| of_object(label)).map(|label| label.span.clone());
         let name = match other.object {
             _ if differs => other.message,
             Some(object) => object.to_string(),

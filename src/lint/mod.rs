@@ -8,6 +8,7 @@ mod refs;
 mod facts;
 mod namespace_change;
 mod view;
+mod controllers;
 mod presence;
 mod api_uses;
 mod cluster_policies;

@@ -2,7 +2,6 @@
 
 pub(super) mod artifacts;
 pub(super) mod content;
-pub(super) mod controllers;
 pub(super) mod difference;
 pub(super) mod distinct;
 pub(super) mod identity_hash;

@@ -6,7 +6,7 @@ use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, Marker};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::automation::{OwnSources, UpdatePath};
-use crate::lint::facts::controllers::{follows_from, lacks_controller};
+use crate::lint::controllers::{follows_from, lacks_controller};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::reached::has_root;
 use crate::lint::findings::Findings;

@@ -137,7 +137,17 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let help =
             "correct the name or the namespace, or remove the entry: an event source matches only events of its object";
         let finding = dangling.finding(RULE.id, "forwards events of", help);
-        found.push(Finding { severity: Severity::Warning, ..finding });
+        let finding = Finding { severity: Severity::Warning, ..finding };
+        // An Alert of a former layout references several objects of that layout.
+        let alert = finding.object.clone().filter(|_| finding.help.as_deref() == Some(help));
+        found.push(match alert {
+            Some(alert) => finding.caused_by(
+                format!("sources of {alert}"),
+                "",
+                format!(" event sources of {alert} reference objects that the cluster does not receive"),
+            ),
+            None => finding,
+        });
     }
     for dangling in secrets.dangling(&mut search, found) {
         let help = "add the Secret; if another tool creates it, declare it below `external` in `.fleetwright.yaml`: \

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
-use crate::lint::facts::controllers::Installed;
+use crate::lint::controllers::Installed;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;

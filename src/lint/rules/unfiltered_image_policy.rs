@@ -5,7 +5,7 @@ use crate::flux::Applied;
 use crate::kube::semver_range::Range;
 use crate::kube::{Object, groups};
 use crate::lint::automation::{Automation, production_sources};
-use crate::lint::facts::controllers::{follows_from, lacks_controller};
+use crate::lint::controllers::{follows_from, lacks_controller};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
@@ -154,8 +154,7 @@ fn pushing_to_production<'a>(fleet: &Fleet<'a>, view: &View<'a>) -> Vec<&'a Obje
     let automations = view.of_kind(groups::IMAGE, "ImageUpdateAutomation");
     let automations = automations.filter_map(|applied| Automation::of(view, &applied));
     let pushes = automations.filter(|automation| {
-        !automation.is_of_other_environment()
-            && automation.pushes.iter().any(|push| !production_sources(fleet, automation, push).is_empty())
+        automation.pushes.iter().any(|push| !production_sources(fleet, automation, push).is_empty())
     });
     pushes.map(|automation| automation.object).collect()
 }
