@@ -40,21 +40,21 @@ pub(super) fn remove_copied<'a>(findings: &mut Vec<Finding>, objects: impl Itera
     let generators = objects.filter(|object| object.is(groups::SOURCE_EXTENSIONS, "ArtifactGenerator"));
     let artifacts = generators.filter_map(|object| object.node.at_keys(&["spec", "artifacts"])).flat_map(Node::items);
     let copies = artifacts.filter_map(|artifact| artifact.get("copy")).flat_map(Node::items);
-    let copied: BTreeSet<&str> = copies
+    let folders: BTreeSet<&str> = copies
         .filter_map(|copy| {
             // `@alias/path/**`
             let (_, path) = copy.get("from")?.text()?.strip_prefix('@')?.split_once('/')?;
             Some(path.trim_end_matches(['*', '/']))
         })
         .collect();
-    if copied.is_empty() {
+    if folders.is_empty() {
         return;
     }
     findings.retain(|finding| {
         let mut above = std::iter::successors(Some(folder_of(finding.at.span.file().path())), |folder| {
             (!folder.is_empty()).then(|| folder_of(folder))
         });
-        finding.rule != MISSING_RESOURCE || !above.any(|folder| copied.contains(folder))
+        finding.rule != MISSING_RESOURCE || !above.any(|folder| folders.contains(folder))
     });
 }
 

@@ -241,8 +241,8 @@ fn finding_of_consumer(uses: &[&LateUse<'_>]) -> Option<Finding> {
          until then"
     ));
     let label = |one: &&LateUse<'_>| {
-        let (used, provider) = (one.thing.object.reference(), &one.thing.by.reference);
-        (one.at.clone(), format!("uses {}{used} of {provider}", chart_of_release(one.thing.object)))
+        let (object, provider) = (one.thing.object.reference(), &one.thing.by.reference);
+        (one.at.clone(), format!("uses {}{object} of {provider}", chart_of_release(one.thing.object)))
     };
     Some(uses.iter().map(label).fold(finding, |finding, (place, label)| finding.related(place, label)))
 }

@@ -143,7 +143,7 @@ fn of_absent_applier(finding: Finding, view: &View<'_>, other: &View<'_>, by: &A
         .help_for_all(help)
 }
 
-/// The part of the names of objects that the add-ons of MicroK8s read, such as `nginx-load-balancer-microk8s-conf`.
+/// The part of the names of objects that the add-ons of `MicroK8s` read, such as `nginx-load-balancer-microk8s-conf`.
 const MICROK8S: &str = "microk8s";
 
 /// The kinds of objects that Flux reads.

@@ -234,17 +234,22 @@ impl Listing {
             if let Some(name) = own_file.filter(|_| lists_home) {
                 let file = join(home, name)?;
                 let document = view.written.document(&file);
-                return Some(Self { place: document.map(place), file, home: SYNC_FILE.to_owned(), changes: None });
+                return Some(Self {
+                    place: document.as_ref().map(place),
+                    file,
+                    home: SYNC_FILE.to_owned(),
+                    changes: None,
+                });
             }
             let home = if lists_files || own_file.is_none() { format!("{own}/{SYNC_FILE}") } else { own.to_owned() };
             let changes = document.as_ref().and_then(|document| change_of_flux(document, sync));
-            Some(Self { file, place: document.map(place), home, changes })
+            Some(Self { file, place: document.as_ref().map(place), home, changes })
         })
     }
 }
 
 /// The position of the list of resources of a kustomization, or of the kustomization.
-fn place(kustomization: Node) -> Span {
+fn place(kustomization: &Node) -> Span {
     let resources = kustomization.entry("resources").or_else(|| kustomization.entry("components"));
     resources.map_or_else(|| kustomization.span().clone(), Entry::key_span)
 }

@@ -32,6 +32,8 @@ impl Printed {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
     use crate::report::mask::SecretValues;
     use crate::text::{File, Tree};
@@ -40,7 +42,7 @@ mod tests {
     fn masked(values: &[&str], text: &str) -> [String; 2] {
         let mut secret = "kind: Secret\nstringData:\n".to_owned();
         for (at, value) in values.iter().enumerate() {
-            secret += &format!("  k{at}: {value:?}\n");
+            writeln!(secret, "  k{at}: {value:?}").unwrap();
         }
         let secret = File::new("a.yaml", secret);
         let tree: Tree = [secret].into_iter().collect();

@@ -26,9 +26,7 @@ use directories::missed_directories;
 use finding::finding;
 use kinds::{OF_TOOLS, is_fluxs};
 use needed_charts::{Undefined, charts_of};
-use patches::{
-    LIST_OBJECT, LIST_PATCH, Patched, is_for_patches, is_patch, listed_objects, unused_patches, variant_of, variants,
-};
+use patches::{Patched, is_for_patches, is_patch, listed_objects, variant_of, variants};
 use possible::{PossiblyReached, folders_of_open_instances};
 use switched_off::SwitchedOff;
 
@@ -213,9 +211,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let missing = missing_folders(fleet);
     let is_of_library = has_only_examples(fleet);
     let undefined = LazyCell::new(|| Undefined::on(fleet));
-    let patched = LazyCell::new(|| Patched::of(fleet, reached));
+    let targets = LazyCell::new(|| Patched::of(fleet, reached));
     let files: BTreeSet<&str> = folders.values().flat_map(BTreeMap::keys).map(|(path, _)| *path).collect();
-    let is_reported = |path: &&str, patch: &Object| **path != *written_position(patch).1 && files.contains(path);
     for ((folder, objects), top) in folders.iter().zip(&tops) {
         let objects: Vec<&Object> = objects.values().copied().collect();
         let shared_top = Some(*top).filter(|top| below.get(top).is_some_and(|count| *count > 1));
@@ -224,15 +221,10 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             let is_listed = listed.contains(&written_position(object)) || variants.contains(&variant_of(object));
             (is_beside || is_for_patches(folder)) && is_patch(object) && !is_listed
         });
-        // The patch of an object that is switched off or unreached belongs to that object.
-        let belongs_to_other = |patch: &&Object| {
-            patched.files(patch).iter().any(|path| switched_off.contains(path) || is_reported(path, patch))
-        };
-        let patches = patches.into_iter().filter(|patch| !belongs_to_other(patch));
-        let (received, unreceived): (Vec<&Object>, Vec<&Object>) =
-            patches.partition(|patch| patched.is_received(patch));
-        found.extend(unused_patches(RULE.id, &received, LIST_PATCH));
-        found.extend(unused_patches(RULE.id, &unreceived, LIST_OBJECT));
+        if !patches.is_empty() {
+            let is_explained = |path: &str| switched_off.contains(path) || files.contains(path);
+            found.extend(targets.unused_patches(RULE.id, patches, is_explained));
+        }
         let has_definitions = charts_of(&objects).any(|chart| !groups_of_chart(chart).is_empty());
         let needed = has_definitions.then(|| undefined.of_charts(&objects)).flatten();
         let Some(finding) = finding(RULE.id, folder, &objects, common.or(shared_top), needed) else { continue };
@@ -242,14 +234,12 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         }
         // A path below a directory without reached files has one directory too many.
         let is_unused = !folder.is_empty() && reached.nearest(folder) != Some(*folder);
-        let mut failed = missing.iter();
         let is_moved = |path: &str| fleet.repo.moved.get(path).is_some_and(|to| is_inside(folder, to));
-        let cause =
-            failed.find(|(path, _)| is_meant(folder, path) || is_moved(path) || (is_unused && is_inside(path, folder)));
-        found.push(match cause {
-            Some((_, cause)) => {
-                finding.following(Follows { rules: &[MISSING_PATH], object: (*cause).clone(), stands_alone: true })
-            }
+        let is_cause = |path: &str| is_meant(folder, path) || is_moved(path) || (is_unused && is_inside(path, folder));
+        let object = missing.iter().find(|(path, _)| is_cause(path)).map(|(_, cause)| (*cause).clone());
+        let follows = object.map(|object| Follows { rules: &[MISSING_PATH], object, stands_alone: true });
+        found.push(match follows {
+            Some(follows) => finding.following(follows),
             None => finding,
         });
     }

@@ -85,13 +85,33 @@ impl<'a> Patched<'a> {
         Self { received, unreached }
     }
 
+    /// The findings for the patches of one directory that no kustomization lists.
+    ///
+    /// `is_explained` returns whether a file is switched off or reported. A patch of an object in such a file belongs to that
+    /// object.
+    pub(super) fn unused_patches(
+        &self,
+        rule: &'static str,
+        patches: Vec<&Object>,
+        is_explained: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = Finding> {
+        let is_of_other = |patch: &&Object| {
+            let own = written_position(patch).1;
+            self.files(patch).iter().any(|path| *path != own && is_explained(path))
+        };
+        let patches = patches.into_iter().filter(|patch| !is_of_other(patch));
+        let (received, others): (Vec<&Object>, Vec<&Object>) = patches.partition(|patch| self.is_received(patch));
+        let of_received = unused_patches(rule, &received, LIST_PATCH);
+        of_received.into_iter().chain(unused_patches(rule, &others, LIST_OBJECT))
+    }
+
     /// Returns whether a cluster receives the object of a patch. Without that object, the patch fails a build.
-    pub(super) fn is_received(&self, patch: &Object) -> bool {
+    fn is_received(&self, patch: &Object) -> bool {
         self.received.contains(&name_of(patch))
     }
 
     /// The files that define the object of a patch, if no cluster receives it.
-    pub(super) fn files<'s>(&'s self, patch: &'s Object) -> &'s [&'s str] {
+    fn files<'s>(&'s self, patch: &'s Object) -> &'s [&'s str] {
         if self.is_received(patch) {
             return &[];
         }
@@ -151,16 +171,16 @@ pub(super) fn is_patch(object: &Object) -> bool {
 }
 
 /// The help for patches whose objects a cluster receives.
-pub(super) const LIST_PATCH: &str = "list the patch below `patches` of a kustomization.yaml that a cluster reaches, or \
+const LIST_PATCH: &str = "list the patch below `patches` of a kustomization.yaml that a cluster reaches, or \
                                      remove the file: as a resource, the patch is incomplete or a duplicate";
 
 /// The help for patches whose objects no cluster receives.
-pub(super) const LIST_OBJECT: &str = "remove the file, or list the object below `resources` and the patch below \
+const LIST_OBJECT: &str = "remove the file, or list the object below `resources` and the patch below \
                                       `patches` of a kustomization.yaml that a cluster reaches: no cluster receives \
                                       the object, and a patch without its object fails the build";
 
 /// Returns the finding for the patches of one directory that no kustomization lists.
-pub(super) fn unused_patches(rule: &'static str, patches: &[&Object], help: &'static str) -> Option<Finding> {
+fn unused_patches(rule: &'static str, patches: &[&Object], help: &'static str) -> Option<Finding> {
     let (first, rest) = patches.split_first()?;
     let others = match rest.len() {
         0 => String::new(),
