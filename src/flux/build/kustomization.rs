@@ -114,7 +114,13 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact, specs: &SharedSpecs
 fn ignored(object: &Object, spec: &ApplierSpec) -> Option<Finding> {
     let (place, message, help, summary) = if object.is("kustomize.config.k8s.io", "Kustomization") {
         let message = "of kustomize is listed as an object, so Flux ignores it";
-        let help = "list its directory instead of the file, with the file name kustomization.yaml".to_owned();
+        let name = object.span().file().path().rsplit('/').next().unwrap_or_default();
+        let help = if FILE_NAMES.contains(&name) {
+            "remove the file from `resources`; to build another kustomization, list its directory"
+        } else {
+            "list its directory instead of the file, with the file name kustomization.yaml"
+        };
+        let help = help.to_owned();
         (object.span().clone(), message, help, " kustomizations are listed as objects, so Flux ignores them")
     } else if object.api_version().is_empty() {
         let (place, help) = missing_version(object);

@@ -26,9 +26,9 @@ declare! {
     /// to act as other accounts. If these accounts have further permissions, `tenant-escape` reports the binding. The
     /// rule `tenant-cluster-admin` reports roles with all permissions, such as `cluster-admin`.
     ///
-    /// The severity is warning for an account that Flux does not impersonate, in a namespace whose tenant nothing names: the
-    /// account may belong to a program of the platform. It is also warning if a wildcard only grants access to the quotas of
-    /// the tenant's own namespace.
+    /// The severity is pedantic for an account that Flux does not impersonate, in a namespace whose tenant nothing names: the
+    /// account belongs to a program, whose vendor wrote the role. It is warning if a wildcard only grants access to the quotas
+    /// of the tenant's own namespace.
     ///
     /// ## How to fix it
     ///
@@ -214,7 +214,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
             let mut finding = finding(&fault);
             // The tenant stays in its namespaces.
             let is_own_quota = fault.powers == [OWN_QUOTAS] && fault.is_own;
-            if fault.is_of_programs || is_own_quota {
+            // Vendors write the roles of programs, such as the controllers of a platform, and Flux does not use their accounts.
+            if fault.is_of_programs {
+                finding.severity = Severity::Pedantic;
+            } else if is_own_quota {
                 finding.severity = Severity::Warning;
             }
             found.push(finding);

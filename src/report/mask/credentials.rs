@@ -30,6 +30,8 @@ pub(super) fn credentials(text: &str) -> impl Iterator<Item = Range<usize>> {
     let without_scheme = text.match_indices('@').filter_map(|(at, _)| {
         let first = boundary(text, at.saturating_sub(MAX_ADDRESS));
         let before = text.get(first..at)?;
+        // A password follows a colon.
+        memchr::memchr(b':', before.as_bytes())?;
         let start = first + before.rfind(is_end).map_or(0, |end| end + before.get(end..).map_or(0, first_len));
         let whole = word(text.get(start..)?);
         let host = whole.get(at - start + 1..)?;

@@ -46,16 +46,28 @@ fn collect_inner(text: &str, found: &mut BTreeSet<ArcStr>) {
     }
 }
 
+/// The signs around variables and templates.
+const VARIABLES: [(&str, &str); 2] = [("${", "}"), ("<<", ">>")];
+
 /// Returns whether a line consists of variables and templates, except for a text that is too short for a mask.
 fn is_variable(line: &str) -> bool {
-    let (mut rest, mut written) = (line, 0);
-    while let Some((at, end)) =
-        [("${", "}"), ("<<", ">>")].iter().filter_map(|(start, end)| Some((rest.find(start)?, end))).min()
+    let find = |sign: &str, from: usize| line.get(from..).and_then(|rest| rest.find(sign)).map(|at| from + at);
+    let (mut done, mut written) = (0, 0);
+    // A line may have many of one kind, so each search starts at the last result.
+    let mut next = VARIABLES.map(|(start, _)| find(start, 0));
+    while let Some((start, (_, end_sign))) =
+        next.iter().zip(VARIABLES).filter_map(|(at, signs)| Some(((*at)?, signs))).min()
     {
-        let Some((_, after)) = rest.get(at..).and_then(|from| from.split_once(end)) else { break };
-        (written, rest) = (written + at, after);
+        let Some(end) = find(end_sign, start) else { break };
+        written += start - done;
+        done = end + end_sign.len();
+        for (at, (sign, _)) in next.iter_mut().zip(VARIABLES) {
+            if at.is_some_and(|at| at < done) {
+                *at = find(sign, done);
+            }
+        }
     }
-    written + rest.len() < MIN_LEN
+    written + line.len() - done < MIN_LEN
 }
 
 /// Returns whether a line is a key without a value, or with a value that cannot be a secret, such as `interval: 5m` or

@@ -1,8 +1,8 @@
 mod inline;
 mod runtime_info;
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use arcstr::ArcStr;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -31,6 +31,7 @@ declare! {
     ///
     /// - ConfigMaps that are not in the repository, because other tools create them
     /// - keys that a cluster does not read, or that have a default there
+    /// - keys that a known object of another cluster reads, even if a source without a local copy may read them too
     /// - unread keys, if a source without a local copy may read them
     /// - unread keys of a file from which kustomize generates several ConfigMaps, if an object reads the key from one
     ///   of them
@@ -136,7 +137,8 @@ const MAX_SHOWN: usize = 5;
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let all = infos(fleet);
-    let of_maps: Vec<(BTreeSet<&Name>, Findings)> = all.par_iter().map(|infos| check_map(fleet, infos)).collect();
+    let waiting = Waiting { fleet, reads: OnceLock::new() };
+    let of_maps: Vec<(BTreeSet<&Name>, Findings)> = all.par_iter().map(|infos| check_map(&waiting, infos)).collect();
     let mut judged: Vec<(&[Info<'_>], BTreeSet<&Name>)> = Vec::with_capacity(all.len());
     for (infos, (left_over, of_map)) in all.iter().zip(of_maps) {
         found.merge(of_map);
@@ -146,10 +148,23 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     found.extend(unread_variables(RULE.id, fleet));
 }
 
+/// A fleet with the variables that objects of its repository read, which are collected on demand.
+struct Waiting<'f, 'a> {
+    fleet: &'f Fleet<'a>,
+    reads: OnceLock<BTreeSet<Name>>,
+}
+
+impl Waiting<'_, '_> {
+    /// The variables that objects of the repository read, also objects that no cluster receives.
+    fn reads(&self) -> &BTreeSet<Name> {
+        self.reads.get_or_init(|| repository_reads(self.fleet))
+    }
+}
+
 /// Checks the ConfigMaps with one name. Returns the keys that no object reads, and the findings of the others.
-fn check_map<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> (BTreeSet<&'a Name>, Findings) {
-    let (left_over, mut found) = (left_over(fleet, infos), Findings::default());
-    missing_keys(fleet, infos, &left_over, &mut found);
+fn check_map<'a>(waiting: &Waiting<'_, 'a>, infos: &[Info<'a>]) -> (BTreeSet<&'a Name>, Findings) {
+    let (left_over, mut found) = (left_over(waiting, infos), Findings::default());
+    missing_keys(waiting, infos, &left_over, &mut found);
     (left_over, found)
 }
 
@@ -161,7 +176,8 @@ fn position(key: &Name, place: &Span) -> Position {
 }
 
 /// The keys that no object reads on any cluster, as far as the readers are known.
-fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
+fn left_over<'a>(waiting: &Waiting<'_, 'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
+    let fleet = waiting.fleet;
     // An unknown source may read any key, on this cluster and on other clusters.
     let readers = all_readers(infos);
     if readers.iter().any(|readers| readers.may_be_read) {
@@ -176,13 +192,12 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
         return BTreeSet::new();
     }
     // Objects that no cluster receives may also read variables.
-    let waiting = repository_reads(fleet);
-    unread.into_iter().filter(|key| !waiting.contains(*key)).collect()
+    unread.into_iter().filter(|key| !waiting.reads().contains(*key)).collect()
 }
 
 /// Adds the findings for keys that some clusters have and other clusters lack.
-fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
-    let in_repository = OnceCell::new();
+fn missing_keys(waiting: &Waiting<'_, '_>, infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
+    let fleet = waiting.fleet;
     for key in all_keys(infos).difference(left_over) {
         let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) = infos.iter().partition(|info| info.has_key(key));
         // If a cluster does not read the key, or has a default, the difference is intentional.
@@ -192,11 +207,15 @@ fn missing_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], left_over: &BTreeSet<&Nam
         let readers = all_readers(with.iter().copied());
         let unknown: BTreeSet<&ObjectRef> = readers.iter().flat_map(|one| one.unknown.iter().copied()).collect();
         let failed: BTreeSet<&ObjectRef> = readers.iter().flat_map(|one| one.failed.iter().copied()).collect();
-        let is_read_in_repository = || in_repository.get_or_init(|| repository_reads(fleet)).contains(*key);
+        // A cluster that does not apply the known readers of a key needs no value.
+        let has_known_reader = readers.iter().any(|one| one.read.contains(*key));
+        let is_read_in_repository = || waiting.reads().contains(*key);
         let lacks = |info: &&Info<'_>| {
-            info.readers.missed.contains(*key)
-                || !info.readers.unknown.is_disjoint(&unknown)
-                || (!info.readers.failed.is_disjoint(&failed) && is_read_in_repository())
+            let has_unknown_reader = || {
+                !info.readers.unknown.is_disjoint(&unknown)
+                    || (!info.readers.failed.is_disjoint(&failed) && is_read_in_repository())
+            };
+            info.readers.missed.contains(*key) || (!has_known_reader && has_unknown_reader())
         };
         let without: Vec<&Info<'_>> = without.into_iter().filter(lacks).collect();
         if without.is_empty() {
