@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::fault::{Fault, field, integer, is_unknown, items, number, text};
+use super::fault::{Fault, field, integer, is_unknown, items, known, number, text};
 use super::secrets::{self, keys_of_config_map};
+use super::services;
 use crate::api::validate::is_dns_label;
 use crate::kube::Object;
 use crate::lint::fields::known_text;
-use crate::yaml::{Entry, Node};
+use crate::yaml::Node;
 
 /// The prefix of the labels of Pod Security Admission.
 const POD_SECURITY: &str = "pod-security.kubernetes.io/";
@@ -42,66 +43,6 @@ fn is_version(text: &str) -> bool {
     let minor =
         text.strip_prefix("v1.").is_some_and(|minor| is_number(minor) && (minor == "0" || !minor.starts_with('0')));
     text == "latest" || minor
-}
-
-pub(super) fn claim(object: &Object, faults: &mut Vec<Fault>) {
-    let Some(spec) = object.node.get("spec").filter(|spec| spec.is_map()) else { return };
-    let modes = field(spec, "accessModes");
-    if modes.is_none_or(|modes| modes.is_seq() && modes.items().is_empty()) {
-        let remedy = "set `accessModes`, for example to `[ReadWriteOnce]`";
-        faults.push(Fault::new(modes.unwrap_or(spec), "has no `accessModes`", remedy));
-    }
-    let resources = field(spec, "resources");
-    let requests = resources.and_then(|resources| field(resources, "requests"));
-    let is_open = |node: Option<&Node>| node.is_some_and(|node| !node.is_map() || is_unknown(node));
-    let has_size = requests.is_some_and(|requests| field(requests, "storage").is_some());
-    if !has_size && !is_open(resources) && !is_open(requests) {
-        let at = requests.or(resources).unwrap_or(spec);
-        faults.push(Fault::new(at, "requests no `storage`", "set `resources.requests.storage`"));
-    }
-}
-
-/// The fields of a persistent volume that contain its type.
-const VOLUMES: [&str; 22] = [
-    "awsElasticBlockStore",
-    "azureDisk",
-    "azureFile",
-    "cephfs",
-    "cinder",
-    "csi",
-    "fc",
-    "flexVolume",
-    "flocker",
-    "gcePersistentDisk",
-    "glusterfs",
-    "hostPath",
-    "iscsi",
-    "local",
-    "nfs",
-    "photonPersistentDisk",
-    "portworxVolume",
-    "quobyte",
-    "rbd",
-    "scaleIO",
-    "storageos",
-    "vsphereVolume",
-];
-
-/// Checks that a persistent volume has one type.
-///
-/// Source: `ValidatePersistentVolumeSpec` of `k8s.io/kubernetes/pkg/apis/core/validation`.
-pub(super) fn volume(object: &Object, faults: &mut Vec<Fault>) {
-    let Some(spec) = object.node.get("spec").filter(|spec| spec.is_map()) else { return };
-    let set = |entry: &&Entry| VOLUMES.contains(&&*entry.key) && !entry.node.is_null();
-    let mut volumes = spec.entries().iter().filter(set);
-    let Some(first) = volumes.next() else {
-        faults.push(Fault::new(spec, "has no volume", "set one, such as `csi`, `nfs` or `hostPath`"));
-        return;
-    };
-    if let Some(second) = volumes.next() {
-        let message = format!("has two volumes: `{}` and `{}`", first.key, second.key);
-        faults.push(Fault { at: second.key_span(), message, remedy: "remove one of them".to_owned() });
-    }
 }
 
 /// The maximum length of a key of a ConfigMap or a Secret.
@@ -164,6 +105,7 @@ pub(super) fn service(object: &Object, faults: &mut Vec<Fault>) {
             faults.push(Fault::new(node, message, "set `type: NodePort`, or remove `nodePort`"));
         }
     }
+    services::check(spec, kind, faults);
     if let Some(kind) = kind.filter(|kind| is_headless && matches!(*kind, "NodePort" | "LoadBalancer")) {
         let at = field(spec, "clusterIP").unwrap_or(spec);
         let message = format!("has `clusterIP: None`, but its type is `{kind}`");
@@ -186,10 +128,45 @@ pub(super) fn autoscaler(object: &Object, faults: &mut Vec<Fault>) {
         faults.push(Fault::new(node, format!("has `maxReplicas: {max}`"), "write a number of at least 1"));
         return;
     }
+    items(spec, "metrics").iter().for_each(|metric| faults.extend(of_metric(metric)));
     let Some((min, max)) = number(spec, "minReplicas").zip(number(spec, "maxReplicas")) else { return };
     if let Some(node) = spec.get("maxReplicas").filter(|_| min > max) {
         let message = format!("has `maxReplicas: {max}`, which is less than `minReplicas: {min}`");
         faults.push(Fault::new(node, message, "correct one of them"));
+    }
+}
+
+/// The types of metrics, with the field that each of them requires.
+const METRICS: [(&str, &str); 5] = [
+    ("ContainerResource", "containerResource"),
+    ("External", "external"),
+    ("Object", "object"),
+    ("Pods", "pods"),
+    ("Resource", "resource"),
+];
+
+/// The fault of a metric of an autoscaler.
+///
+/// Source: `validateMetricSpec` of `k8s.io/kubernetes/pkg/apis/autoscaling/validation`.
+fn of_metric(metric: &Node) -> Option<Fault> {
+    let (node, kind) = known(metric, "type")?;
+    let (_, key) = METRICS.iter().find(|(known, _)| *known == kind)?;
+    let Some(source) = field(metric, key) else {
+        let message = format!("has a metric of the type `{kind}` without `{key}`");
+        return Some(Fault::new(node, message, format!("set `{key}`")));
+    };
+    let target = field(source, "target").filter(|_| *key == "resource" && !is_unknown(source))?;
+    let value = field(target, "averageValue");
+    match (field(target, "averageUtilization"), value) {
+        (None, None) => {
+            let message = "has a metric of a resource without a target";
+            Some(Fault::new(target, message, "set `averageUtilization` or `averageValue`"))
+        }
+        (Some(_), Some(value)) => {
+            let message = "has a metric of a resource with `averageUtilization` and `averageValue`";
+            Some(Fault::new(value, message, "remove one of them; in a patch, set it to null"))
+        }
+        _ => None,
     }
 }
 

@@ -1,9 +1,15 @@
 mod fault;
 mod ports;
 mod secrets;
+mod pod_settings;
 mod pod_values;
 mod probes;
+mod services;
 mod kinds;
+mod storage;
+mod roles;
+mod settings;
+mod endpoints;
 mod bindings;
 mod networking;
 mod pods;
@@ -36,16 +42,18 @@ declare! {
     ///
     /// - workloads: the selector and the labels of the pods, the update strategy and `restartPolicy`;
     /// - Pods and workloads except StatefulSets: the names and images of containers, volumes that a container mounts, volumes
-    ///   with several types, their names, modes and paths, ports, variables with `value` and `valueFrom`, requests above
-    ///   limits, names of resources, handlers of probes and events, probes of init containers, tolerations, weights of
-    ///   affinities, and `allowPrivilegeEscalation` beside `privileged`;
-    /// - CronJob: the schedule; HorizontalPodAutoscaler: `minReplicas` and `maxReplicas`; PodDisruptionBudget:
-    ///   `minAvailable` and `maxUnavailable`;
-    /// - Service: names of ports, node ports, external names, and headless Services; Ingress: hosts, paths, rules and backends;
-    ///   NetworkPolicy: peers, networks and ports;
-    /// - PersistentVolumeClaim: access modes and size; PersistentVolume: its volume;
+    ///   with several types, their names, modes and paths, two mounts at one path, ports, sources of variables, requests above
+    ///   limits, names and amounts of resources, handlers of probes and events, probes of init containers, tolerations, affinities,
+    ///   the spread over nodes, DNS, addresses of hosts, users, seccomp profiles, and `allowPrivilegeEscalation` beside `privileged`;
+    /// - CronJob: the schedule; HorizontalPodAutoscaler: `minReplicas`, `maxReplicas` and metrics; PodDisruptionBudget:
+    ///   `minAvailable` and `maxUnavailable`; Deployment: `minReadySeconds`;
+    /// - Service: ports, node ports, external names and addresses, headless Services, and fields that depend on the type; Ingress:
+    ///   hosts, paths, rules and backends; IngressClass: its controller; NetworkPolicy: peers, networks and ports; Endpoints and
+    ///   EndpointSlice: addresses;
+    /// - PersistentVolumeClaim: access modes and size; PersistentVolume: access modes, size and its volume;
     /// - ConfigMap and Secret: keys, and the keys that the type of a Secret requires;
-    /// - RoleBinding and ClusterRoleBinding: the kind and group of the role, and the kind, group and namespace of subjects;
+    /// - LimitRange, ResourceQuota and PriorityClass: their values; APIService and the configurations of webhooks: their names;
+    /// - Role and ClusterRole: verbs, API groups and resources; RoleBinding and ClusterRoleBinding: the kind and group of the role, and the kind, group and namespace of subjects;
     /// - Namespace: the levels and versions of Pod Security Standards.
     ///
     /// The rule reads the objects that the cluster receives, after patches and substitution. It ignores values that only the
@@ -115,7 +123,7 @@ declare! {
     ///
     /// ## Source
     ///
-    /// `pkg/apis/{core,apps,batch,autoscaling,policy,networking,rbac}/validation` of
+    /// `pkg/apis/{core,apps,batch,autoscaling,policy,networking,rbac,scheduling}/validation` of
     /// [Kubernetes](https://github.com/kubernetes/kubernetes/tree/master/pkg/apis),
     /// [Kubernetes: Pod Security Admission](https://kubernetes.io/docs/concepts/security/pod-security-admission/)
     "invalid-object", Error, "the API server rejects an object whose fields contradict each other", Check::Cluster(check),
@@ -124,11 +132,11 @@ declare! {
 /// The kinds that have checks, with their checks.
 type Checks = fn(&Object, &mut Vec<Fault>);
 
-const KINDS: [(&str, &str, Checks); 20] = [
+const KINDS: [(&str, &str, Checks); 31] = [
     ("", "ConfigMap", kinds::config_map),
     ("", "Namespace", kinds::namespace),
-    ("", "PersistentVolume", kinds::volume),
-    ("", "PersistentVolumeClaim", kinds::claim),
+    ("", "PersistentVolume", storage::volume),
+    ("", "PersistentVolumeClaim", storage::claim),
     ("", "Pod", pods::pod),
     ("", "Secret", kinds::secret),
     ("", "Service", kinds::service),
@@ -145,6 +153,17 @@ const KINDS: [(&str, &str, Checks); 20] = [
     ("rbac.authorization.k8s.io", "ClusterRoleBinding", bindings::cluster_role_binding),
     ("rbac.authorization.k8s.io", "RoleBinding", bindings::role_binding),
     ("", "ReplicationController", pods::pod),
+    ("", "Endpoints", endpoints::endpoints),
+    ("", "LimitRange", settings::limit_range),
+    ("", "ResourceQuota", settings::quota),
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration", settings::webhooks),
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", settings::webhooks),
+    ("apiregistration.k8s.io", "APIService", settings::api_service),
+    ("discovery.k8s.io", "EndpointSlice", endpoints::slice),
+    ("networking.k8s.io", "IngressClass", settings::ingress_class),
+    ("rbac.authorization.k8s.io", "ClusterRole", roles::cluster_role),
+    ("rbac.authorization.k8s.io", "Role", roles::role),
+    ("scheduling.k8s.io", "PriorityClass", settings::priority_class),
 ];
 
 /// The maximum number of further places with the same fault that a finding shows.

@@ -1,6 +1,9 @@
 //! Values of pods: modes and names of volumes, paths of mounts, tolerations, ports, permissions and weights.
 
+use std::collections::BTreeSet;
+
 use super::fault::{Fault, MAX_PORT, field, integer, items, known};
+use super::pod_settings::check_security;
 use crate::api::validate::is_dns_label;
 use crate::lint::fields::{flag, known_text};
 use crate::yaml::Node;
@@ -91,14 +94,58 @@ pub(super) fn check_container(pod: &Node, container: &Node, faults: &mut Vec<Fau
             faults.push(Fault::new(node, message, "write the same number, or remove `hostPort`"));
         }
     }
+    let mut mounted: BTreeSet<&str> = BTreeSet::new();
     for mount in items(container, "volumeMounts") {
+        if let Some((node, path)) = known(mount, "mountPath").filter(|(_, path)| !mounted.insert(path)) {
+            let message = format!("mounts two volumes of a container at `{path}`");
+            faults.push(Fault::new(node, message, "mount one of them at another path"));
+        }
         if let Some((node, path)) = known(mount, "subPath").filter(|(_, path)| leaves(path)) {
             let message = format!("mounts the `subPath` `{path}`");
             faults.push(Fault::new(node, message, "write a relative path without `..`"));
         }
     }
+    check_environment(container, faults);
     if let Some(context) = field(container, "securityContext") {
+        check_security(context, faults);
         check_permissions(context, faults);
+    }
+}
+
+/// The fields of a pod that a variable can read.
+const POD_FIELDS: [&str; 9] = [
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+];
+
+/// Checks the sources of the variables of a container.
+fn check_environment(container: &Node, faults: &mut Vec<Fault>) {
+    for source in items(container, "envFrom").iter().filter(|source| source.is_map()) {
+        let is_set = |key: &str| field(source, key).is_some();
+        let is_open =
+            source.entries().iter().any(|entry| !matches!(&*entry.key, "configMapRef" | "secretRef" | "prefix"));
+        if !is_open && !is_set("configMapRef") && !is_set("secretRef") {
+            let message = "has an entry of `envFrom` without a ConfigMap or a Secret";
+            faults.push(Fault::new(source, message, "set `configMapRef` or `secretRef`"));
+        }
+    }
+    for variable in items(container, "env") {
+        let Some((node, path)) = variable.at_keys(&["valueFrom", "fieldRef"]).and_then(|one| known(one, "fieldPath"))
+        else {
+            continue;
+        };
+        let has_key = ["metadata.labels[", "metadata.annotations["].iter().any(|start| path.starts_with(start));
+        if !has_key && path != "spec.host" && !POD_FIELDS.contains(&path) {
+            let message = format!("has a variable with the field `{path}`, which variables cannot read");
+            faults.push(Fault::new(node, message, format!("write one of `{}`", POD_FIELDS.join("`, `"))));
+        }
     }
 }
 

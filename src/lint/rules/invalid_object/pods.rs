@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::fault::{Fault, field, is_unknown, items, list, text};
-use super::pod_values;
 use super::ports::port_name_fault;
 use super::probes::check_probes;
+use super::{pod_settings, pod_values};
 use crate::api::validate::is_dns_label;
 use crate::kube::Object;
 use crate::kube::quantity::Quantity;
@@ -37,6 +37,7 @@ pub(super) fn pod(object: &Object, faults: &mut Vec<Fault>) {
         faults.extend(several_types(volume));
     }
     pod_values::check_pod(pod, faults);
+    pod_settings::check(pod, faults);
     let volumes = volumes(object, pod);
     let mut names: BTreeSet<&str> = BTreeSet::new();
     for key in ["containers", "initContainers"] {
@@ -141,8 +142,32 @@ fn check_names_of_resources(resources: &Node, faults: &mut Vec<Fault>) {
     }
 }
 
+/// Checks that extended resources are whole numbers, and that huge pages are beside processor time or memory.
+fn check_huge_pages(resources: &Node, faults: &mut Vec<Fault>) {
+    let lists = || ["limits", "requests"].into_iter().filter_map(|key| field(resources, key)).flat_map(Node::entries);
+    let is_open = is_unknown(resources);
+    let has_native = lists().any(|entry| matches!(&*entry.key, "cpu" | "memory"));
+    for entry in lists() {
+        let name = &*entry.key;
+        if name.starts_with("hugepages-") && !has_native && !is_open {
+            let message = format!("has `{name}` without `cpu` and `memory`");
+            let remedy = "set `cpu` or `memory` beside it".to_owned();
+            faults.push(Fault { at: entry.key_span(), message, remedy });
+            return;
+        }
+        let is_extended = name.contains('/') && !name.contains("kubernetes.io/");
+        if let Some((text, amount)) = quantity(&entry.node).filter(|_| is_extended)
+            && amount % 1_000_000_000 != 0
+        {
+            let message = format!("has `{name}: {text}`, which is no whole number");
+            faults.push(Fault::new(&entry.node, message, "write a whole number"));
+        }
+    }
+}
+
 fn check_resources(resources: &Node, faults: &mut Vec<Fault>) {
     check_names_of_resources(resources, faults);
+    check_huge_pages(resources, faults);
     let Some(requests) = field(resources, "requests") else { return };
     let limits = field(resources, "limits");
     if limits.is_some_and(|limits| !limits.is_map()) {

@@ -2,6 +2,7 @@
 
 use super::fault::{Fault, field, is_unknown, text};
 use crate::kube::{Object, groups};
+use crate::lint::fields::known_text;
 use crate::yaml::{Entry, Node};
 
 /// The annotation that a Secret with the token of an account requires.
@@ -41,6 +42,14 @@ pub(super) fn secret(object: &Object, faults: &mut Vec<Fault>) {
         }
         _ => return,
     };
+    if kind == "kubernetes.io/dockerconfigjson" {
+        let text = object.node.at_keys(&["stringData", ".dockerconfigjson"]);
+        let known = text.and_then(|node| Some((node, known_text(node)?))).filter(|(_, text)| !text.starts_with("ENC["));
+        let is_json = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        if let Some((node, _)) = known.filter(|(_, text)| !is_json(text)) {
+            faults.push(Fault::new(node, "has a `.dockerconfigjson` that is no JSON", "correct the text"));
+        }
+    }
     if let Some(key) = required.iter().find(|key| !has(key)) {
         let message = format!("has the type `{kind}`, but no key `{key}`");
         faults.push(Fault::new(node, message, "add the key, or write `type: Opaque`"));

@@ -7,8 +7,23 @@ use crate::kube::selector::Selector;
 use crate::lint::fields::known_text;
 use crate::yaml::Node;
 
+/// The default of `progressDeadlineSeconds`.
+const DEFAULT_DEADLINE: i64 = 600;
+
 pub(super) fn deployment(object: &Object, faults: &mut Vec<Fault>) {
     workload(object, faults);
+    let number = |key: &str| object.node.at_keys(&["spec", key]).and_then(|node| Some((node, integer(node)?)));
+    if let Some((node, ready)) = number("minReadySeconds") {
+        let deadline = match object.node.at_keys(&["spec", "progressDeadlineSeconds"]).filter(|node| !node.is_null()) {
+            Some(node) => integer(node),
+            None => Some(DEFAULT_DEADLINE),
+        };
+        if let Some(deadline) = deadline.filter(|deadline| *deadline <= ready && ready > 0) {
+            let message =
+                format!("has `minReadySeconds: {ready}`, which is not below `progressDeadlineSeconds: {deadline}`");
+            faults.push(Fault::new(node, message, "increase `progressDeadlineSeconds`"));
+        }
+    }
     let Some(strategy) = object.node.at_keys(&["spec", "strategy"]) else { return };
     let Some(rolling) = field(strategy, "rollingUpdate") else { return };
     if text(strategy, "type") == Some("Recreate") {
@@ -101,6 +116,11 @@ fn selector(object: &Object) -> Option<Fault> {
 }
 
 pub(super) fn job(object: &Object, faults: &mut Vec<Fault>) {
+    // Kubernetes adds its own label to the selector and to the pods.
+    let selector_node = object.node.at_keys(&["spec", "selector"]);
+    if selector_node.is_some_and(|node| !node.is_null() && !node.entries().is_empty()) {
+        faults.extend(selector(object));
+    }
     job_policy(object.node.at_keys(&["spec", "template", "spec"]), faults);
     pods::pod(object, faults);
 }
