@@ -10,7 +10,8 @@ use crate::yaml::Node;
 /// The artifacts that the `ArtifactGenerator` objects of a cluster generate.
 #[derive(Debug, Default)]
 pub(crate) struct GeneratedArtifacts<'a> {
-    has_generators: bool,
+    /// Whether the cluster has a generator.
+    pub(crate) has_generators: bool,
     /// The namespaces and names without variables.
     names: BTreeSet<(&'a str, &'a str)>,
     /// The namespaces and names with variables.

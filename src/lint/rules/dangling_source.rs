@@ -26,7 +26,8 @@ declare! {
     ///
     /// The rule checks Kustomizations, HelmReleases, HelmCharts and ImageUpdateAutomations, and the sources that
     /// GitRepositories include (`include`) and ArtifactGenerators copy from (`sources`). It warns about a missing input provider of
-    /// a ResourceSet (`inputsFrom`), which another program may create. It accepts the source that
+    /// a ResourceSet (`inputsFrom`), and about an ExternalArtifact of a cluster without an ArtifactGenerator, which another program
+    /// may create. It accepts the source that
     /// a FluxInstance creates for its `sync`. The rule does not report a source that an unknown input may create: a
     /// source without a local copy, a ResourceSet with live inputs, or a chart in that namespace. The rule assumes that
     /// a chart of another owner or domain creates a Flux object only if the values of its HelmRelease contain the manifest
@@ -102,7 +103,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 }
                 let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
                 let is_by_hand = has_sources_by_hand && applied.object.is(groups::KUSTOMIZE, "Kustomization");
-                let help = if is_by_hand {
+                let has_no_generator = wanted.kind == "ExternalArtifact" && !view.generated_artifacts().has_generators;
+                let help = if has_no_generator {
+                    "add an ArtifactGenerator with this artifact, or correct the kind, if no other program creates it"
+                } else if is_by_hand {
                     "add the source, or correct the name, if nothing outside of Git creates it"
                 } else {
                     "add the source, or correct the name: without it, the object never becomes ready"
@@ -113,7 +117,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 let is_doubtful = is_by_hand && !missing.is_certain_mistake();
                 let is_of_other = may_be_elsewhere(view, wanted.namespace);
                 // Another program may create an input provider, such as one for each environment.
-                let is_doubtful = is_doubtful || wanted.kind == INPUT_PROVIDER;
+                let is_doubtful = is_doubtful || wanted.kind == INPUT_PROVIDER || has_no_generator;
                 if is_doubtful || is_of_other || missing.is_uncertain() || is_not_built && missing.is_elsewhere() {
                     finding.severity = Severity::Warning;
                 }
@@ -158,7 +162,9 @@ const MAX_PARTS: usize = 260;
 /// Returns whether a controller creates or may create a source.
 fn is_generated(view: &View<'_>, wanted: ObjectId<'_>) -> bool {
     match wanted.kind {
-        "ExternalArtifact" => view.may_generate_artifact(wanted.namespace, wanted.name),
+        "ExternalArtifact" => {
+            view.generated_artifacts().has_generators && view.may_generate_artifact(wanted.namespace, wanted.name)
+        }
         // helm-controller creates a HelmChart for each release that sets `spec.chart`.
         "HelmChart" => {
             let names = wanted

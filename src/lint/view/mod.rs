@@ -439,10 +439,13 @@ impl<'a> View<'a> {
 
     /// Returns whether a controller on the cluster may generate an `ExternalArtifact`.
     pub(in crate::lint) fn may_generate_artifact(&self, namespace: &str, name: &str) -> bool {
-        let generated = self
-            .generated_artifacts
-            .get_or_init(|| GeneratedArtifacts::of(self.of_kind(groups::SOURCE_EXTENSIONS, "ArtifactGenerator")));
-        generated.may_contain(namespace, name)
+        self.generated_artifacts().may_contain(namespace, name)
+    }
+
+    /// The artifacts that the generators of the cluster create.
+    pub(in crate::lint) fn generated_artifacts(&self) -> &GeneratedArtifacts<'a> {
+        self.generated_artifacts
+            .get_or_init(|| GeneratedArtifacts::of(self.of_kind(groups::SOURCE_EXTENSIONS, "ArtifactGenerator")))
     }
 
     /// The labels of the pods of the cluster.
