@@ -30,6 +30,7 @@ pub use file::remote_base::{RemoteBase, UnreadBase};
 pub use file::sops::decrypt_object;
 pub use objects::patch_targets::{PatchTarget, TargetList};
 pub use omission::{Omission, Omissions, omissions_by_name};
+pub use patch::read::patch_faults;
 pub use rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
 pub use state::totals::{Limits, Totals};
 pub use text::scope::is_cluster_scoped;

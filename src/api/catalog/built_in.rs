@@ -1,5 +1,6 @@
 //! The kinds that the binary knows: those of Kubernetes, Flux and the Flux Operator.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::pack::{Kind, Pack, Run};
@@ -127,6 +128,28 @@ pub fn built_in(group: &str, version: &str, kind: &str, releases: &Releases) -> 
 pub fn scope_of(group: &str, kind: &str) -> Scope {
     let known = Product::of_group(group).and_then(|product| product.versions(group, kind).next());
     known.map_or(Scope::Unknown, |known| known.scope)
+}
+
+/// The API versions of the groups that have a kind in the newest releases: the newest stable version of each group.
+pub fn versions_of_kind(kind: &str) -> Vec<String> {
+    let mut newest: BTreeMap<&str, &str> = BTreeMap::new();
+    for product in Product::ALL {
+        let pack = product.pack();
+        let last = pack.releases.len().saturating_sub(1);
+        for known in pack.kinds.iter().filter(|known| &*known.kind == kind) {
+            let is_served = known.runs.last().is_some_and(|run| run.last == last);
+            let is_stable = |version: &str| !version.contains("alpha") && !version.contains("beta");
+            let old = newest.get(&*known.group).copied();
+            if is_served && old.is_none_or(|old| is_stable(&known.version) || !is_stable(old)) {
+                newest.insert(&known.group, &known.version);
+            }
+        }
+    }
+    let text = |(group, version): (&str, &str)| match group {
+        "" => version.to_owned(),
+        _ => format!("{group}/{version}"),
+    };
+    newest.into_iter().map(text).collect()
 }
 
 impl Run {

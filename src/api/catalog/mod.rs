@@ -7,7 +7,7 @@ mod definition_mistakes;
 mod lookup;
 mod collect;
 
-pub use built_in::{BuiltIn, Product, Releases, built_in, scope_of};
+pub use built_in::{BuiltIn, Product, Releases, built_in, scope_of, versions_of_kind};
 pub use collect::definitions_in;
 pub use definition::{Definition, Version};
 pub use definition_mistakes::{DefinitionMistake, definition_mistakes};

@@ -17,7 +17,7 @@ mod rules;
 mod walk;
 
 pub use mismatch::{Fault, Mismatch};
-pub(crate) use names::{is_dns_label, is_dns_subdomain};
+pub(crate) use names::{is_dns_label, is_dns_subdomain, is_label_value, is_qualified_name};
 pub use walk::validate;
 
 #[cfg(test)]

@@ -23,14 +23,14 @@ pub(super) fn is_path_segment(text: &str) -> bool {
 }
 
 /// Returns whether a text is the key of a label or an annotation: a name with an optional prefix.
-pub(super) fn is_qualified_name(text: &str) -> bool {
+pub(crate) fn is_qualified_name(text: &str) -> bool {
     let (prefix, name) = text.rsplit_once('/').map_or((None, text), |(prefix, name)| (Some(prefix), name));
     let is_name = !name.is_empty() && is_label_value(name);
     is_name && prefix.is_none_or(|prefix| !prefix.contains('/') && is_dns_subdomain(prefix))
 }
 
 /// Returns whether a text is the value of a label; it may be empty.
-pub(super) fn is_label_value(text: &str) -> bool {
+pub(crate) fn is_label_value(text: &str) -> bool {
     let is_end = |c: char| c.is_ascii_alphanumeric();
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     text.is_empty()

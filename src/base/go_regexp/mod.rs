@@ -8,6 +8,7 @@
 mod refused;
 mod class;
 mod translate;
+mod required;
 
 use std::borrow::Cow;
 
@@ -81,6 +82,11 @@ impl Regexp {
     /// The names of the groups, in the order of their numbers. Group 0 is the whole match. Unnamed groups are `None`.
     pub fn groups(&self) -> impl Iterator<Item = Option<&str>> {
         self.regex.capture_names()
+    }
+
+    /// A text that each match contains and that `is_wanted`, as far as the pattern writes it literally.
+    pub fn required_text(&self, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
+        required::text(&regex_syntax::parse(self.regex.as_str()).ok()?, &is_wanted)
     }
 
     /// Returns whether the pattern matches a part of a text.
@@ -197,6 +203,17 @@ mod tests {
             }
         }
         assert!(differences.is_empty(), "{}", differences.join("\n"));
+    }
+
+    #[test]
+    fn each_match_contains_a_required_text() {
+        let required = |pattern: &str| Regexp::compile(pattern).unwrap().required_text(|text| text.contains('m'));
+        assert_eq!(required("^main-(?P<ts>.*)$").as_deref(), Some("main-"));
+        assert_eq!(required("^(?P<ts>[0-9]+)-(arm)$").as_deref(), Some("arm"));
+        assert_eq!(required("(main-)+[0-9]+").as_deref(), Some("main-"));
+        for none in ["main|dev", "(?i)main-", "(main-)?[0-9]+", "[m]*", "dev-"] {
+            assert_eq!(required(none), None, "{none}");
+        }
     }
 
     #[test]

@@ -91,6 +91,28 @@ fn values_with(release: &Object, parsed: &mut ParsedValues, find: impl Fn(&str, 
     merged
 }
 
+/// The faults of the texts from which a HelmRelease reads values and that are no YAML mapping. helm-controller fails even if
+/// the reference is optional.
+fn unreadable_with(
+    release: &Object,
+    parsed: &mut ParsedValues,
+    find: impl Fn(&str, &str) -> Option<Produced>,
+) -> Vec<ValuesFault> {
+    let references = release.node.at_keys(&["spec", "valuesFrom"]).map_or(&[][..], Node::items);
+    let of_reference = |reference: &Node| {
+        let said = |key: &str| reference.get(key).and_then(Node::text).filter(|text| !text.is_empty());
+        let name = said("name").filter(|_| said("kind") == Some("ConfigMap") && said("targetPath").is_none())?;
+        let key = said("valuesKey").unwrap_or(VALUES_KEY);
+        let found = find("ConfigMap", name).filter(|found| !found.open)?;
+        let text = found.object.node.at_keys(&["data", key])?;
+        let is_known = matches!(text.value, Value::Scalar(_, style) if style != Style::Unknown);
+        let message = parsed.read(text).err().filter(|_| is_known)?;
+        let message = format!("key `{key}` of ConfigMap `{name}` is no YAML mapping: {message}");
+        Some(ValuesFault { at: reference.get("name")?.span().clone(), message })
+    };
+    references.iter().filter_map(of_reference).collect()
+}
+
 impl Values {
     fn take(
         &mut self,

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use super::apply::{Patch, PatchOptions};
+use super::json_patch;
 use crate::base::finding::{Finding, Severity};
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::sops::{self, Format};
@@ -43,6 +44,25 @@ pub(crate) fn read(
         );
     }
     patches
+}
+
+/// The faults of a patch with `patch` and `target` that do not depend on the objects which it changes.
+///
+/// The fault of an operation is a warning: kustomize reads the operations of a patch only if it selects an object.
+pub fn patch_faults(item: &Node) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let patches = read(&Files::default(), "", std::slice::from_ref(item), PatchFormat::Any, &mut findings);
+    findings.retain(|finding| finding.severity == Severity::Error);
+    for patch in patches {
+        let Some(operations) = patch.documents.first().filter(|document| document.is_seq()) else { continue };
+        if patch.target.is_none() {
+            let message = "a JSON patch has no `target`";
+            findings.push(Finding::error(FAILED_BUILD, patch.span.clone(), message).help("add `target`"));
+        } else if let Err((at, message)) = json_patch::read(operations) {
+            findings.push(Finding::warning(FAILED_BUILD, at, message));
+        }
+    }
+    findings
 }
 
 fn read_one(

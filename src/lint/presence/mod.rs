@@ -4,6 +4,7 @@ pub(super) mod confinement;
 pub(super) mod generators;
 pub(super) mod on_cluster;
 pub(super) mod own_inputs;
+pub(super) mod keys;
 mod program_folders;
 pub(super) mod failed_appliers;
 mod missing_object;

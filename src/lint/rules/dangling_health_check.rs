@@ -2,16 +2,19 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::api::catalog::versions_of_kind;
 use crate::base::finding::{Finding, Severity};
-use crate::flux::{Applier, NotBuiltReason, State};
+use crate::flux::{Applied, Applier, NotBuiltReason, State};
 use crate::kube::{ObjectId, Scope, groups, scope_of};
 use crate::lint::facts::suspension::is_suspended;
 use crate::lint::findings::Findings;
 use crate::lint::presence::dangling::{Dangling, References};
 use crate::lint::presence::missing::{MissingSearch, comes_from_manifests};
 use crate::lint::refs::health_check::health_checks;
+use crate::lint::refs::reference::Reference;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
+use crate::yaml::Node;
 
 declare! {
     /// The field `healthChecks` of a Kustomization lists an object that the cluster does not receive.
@@ -22,7 +25,8 @@ declare! {
     /// never exists, each reconciliation fails after `timeout`, and the Kustomizations that depend on it never start.
     ///
     /// The severity is error for the kinds of Flux, because only manifests define their objects. It is warning for
-    /// workloads, because users may create them by hand. The rule does not report an object that an unknown input may
+    /// workloads, because users may create them by hand, and error for a kind that its API group does not have, such as
+    /// `Deployment` of `v1`. Without `apiVersion`, Flux looks for the kind in `apps/v1`. The rule does not report an object that an unknown input may
     /// create: a chart in that namespace, a source without a local copy, a ResourceSet with live inputs, or a custom
     /// resource from which an operator may create a workload. For other kinds, the rule reports only probable typing
     /// errors. It ignores suspended Kustomizations and Kustomizations for remote clusters. With `wait: true`, Flux does
@@ -114,12 +118,49 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
         let has_namespace =
             |id: ObjectId<'_>| !id.namespace.is_empty() || scope_of(id.group, id.kind) == Scope::Cluster;
-        references.add(applied, health_checks(applied.object).filter(|check| has_namespace(check.target)));
+        let mut checked = Vec::new();
+        for check in health_checks(applied.object) {
+            match versions_of_other_groups(check.target) {
+                Some(versions) => found.push(of_another_group(&applied, &check, &versions)),
+                None => checked.extend(has_namespace(check.target).then_some(check)),
+            }
+        }
+        references.add(applied, checked);
     }
     let operated = OnceCell::new();
     for dangling in references.dangling(&mut MissingSearch::on(view), found) {
         found.extend(finding(&dangling, || operated.get_or_init(|| Operated::on(view))));
     }
+}
+
+/// The API versions that have a kind, if the group of a health check certainly does not have it.
+///
+/// Only Kubernetes has groups without a dot, so no definition can add a kind to them.
+fn versions_of_other_groups(id: ObjectId<'_>) -> Option<Vec<String>> {
+    if id.group.contains('.') || !id.is_known() || scope_of(id.group, id.kind) != Scope::Unknown {
+        return None;
+    }
+    let versions = versions_of_kind(id.kind);
+    (!versions.is_empty()).then_some(versions)
+}
+
+/// The finding for a kind in a group that does not have it.
+fn of_another_group(applied: &Applied<'_>, check: &Reference<'_>, versions: &[String]) -> Finding {
+    let ObjectId { kind, name, .. } = check.target;
+    let items = applied.object.node.at_keys(&["spec", "healthChecks"]).map_or(&[][..], Node::items);
+    let item = items.iter().find(|item| item.get("name").is_some_and(|node| std::ptr::eq(node, check.node)));
+    let written = item.and_then(|item| item.get("apiVersion")).filter(|node| !node.is_null());
+    let by = applied.object.reference();
+    let message = match written.and_then(Node::text) {
+        Some(version) => format!("{by} waits for {kind} `{name}` of `{version}`, which has no kind `{kind}`"),
+        None => format!("{by} waits for {kind} `{name}` without an API version, so that Flux looks for `apps/v1`"),
+    };
+    let help = format!(
+        "write `apiVersion: {}`: each reconciliation waits for the missing object and fails after `timeout`",
+        versions.join("` or `")
+    );
+    let place = applied.by.place(written.unwrap_or(check.node).span());
+    Finding::error(RULE.id, place, message).help(help).about(by)
 }
 
 fn finding<'a>(dangling: &Dangling<'_>, operated: impl FnOnce() -> &'a Operated) -> Option<Finding> {

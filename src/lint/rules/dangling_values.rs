@@ -2,18 +2,18 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Severity};
-use crate::flux::{Applied, ApplyMode};
-use crate::kube::{Object, ObjectId, groups};
+use crate::flux::Applied;
+use crate::kube::{ObjectId, groups};
 use crate::lint::facts::suspension::is_suspended;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
+use crate::lint::presence::keys::known_keys;
 use crate::lint::presence::missing::MissingSearch;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::presence::own_inputs::secrets_of_sources;
 use crate::lint::refs::values_reference::{ValuesReference, values_of};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::yaml::Node;
 
 declare! {
     /// `valuesFrom` or `substituteFrom` references an object or a key that the cluster does not receive.
@@ -227,47 +227,29 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
 /// Returns the finding for a key that a HelmRelease reads and that an object certainly lacks.
 fn missing_key(view: &View<'_>, applied: &Applied<'_>, reference: &ValuesReference<'_>) -> Option<Finding> {
     let key = reference.key?;
-    let ObjectId { kind, namespace, name, .. } = reference.target;
-    let received = view.get(reference.target)?;
-    // Another program may add keys.
-    if received.apply_mode() != ApplyMode::Applied || is_filled(received.object) {
-        return None;
-    }
-    let known = |kind: &str, namespace: &str, name: &str| view.config_object(kind, namespace, name);
-    let object = view.producers().find(kind, namespace, name, &known).filter(|found| !found.open)?.object;
-    // Kubernetes merges `stringData` into the `data` of a Secret.
-    let fields = if kind == "Secret" { &["data", "stringData"][..] } else { &["data"] };
-    let entries = fields.iter().flat_map(|field| object.node.get(field).map_or(&[][..], Node::entries));
-    let keys: Vec<&str> = entries.map(|entry| &*entry.key).collect();
-    if keys.contains(&key) || keys.iter().chain([&key]).any(|key| key.contains('$')) {
+    view.get(reference.target)?;
+    let keys = known_keys(view, reference.target)?;
+    if keys.has(key) || key.contains('$') {
         return None;
     }
     let place = applied.by.place(reference.key_node.unwrap_or(reference.node).span());
     let by = applied.object.reference();
     let message = format!("{by} reads key `{key}` of {}, which does not have this key", reference.target);
-    let help = match keys.as_slice() {
-        [] => "add the key, or set `optional: true`: without the key, Flux does not install the release".to_owned(),
-        [only] => format!(
-            "set `valuesKey: {only}`, add the key, or set `optional: true`: without the key, Flux does not install the \
-             release"
+    let help = match keys.names.len() {
+        0 => "add the key, or set `optional: true`: without the key, Flux does not install the release".to_owned(),
+        1 => format!(
+            "set `valuesKey: {}`, add the key, or set `optional: true`: without the key, Flux does not install the \
+             release",
+            keys.listed()
         ),
-        many => format!(
+        _ => format!(
             "add the key, set `valuesKey` to one of `{}`, or set `optional: true`: without the key, Flux does not \
              install the release",
-            many.join("`, `")
+            keys.listed()
         ),
     };
     let finding = Finding::error(RULE.id, place, message).help(help).about(by);
-    Some(finding.related(received.by.place(received.object.span()), "the key is missing here"))
-}
-
-/// The annotations with which a controller adds keys to an object.
-const FILLS: [&str; 2] = ["secret-generator.v1.mittwald.de/autogenerate", "replicator.v1.mittwald.de/replicate-from"];
-
-/// Returns whether a controller adds keys to an object.
-fn is_filled(object: &Object) -> bool {
-    let annotations = object.node.at_keys(&["metadata", "annotations"]);
-    annotations.is_some_and(|annotations| FILLS.iter().any(|name| annotations.get(name).is_some()))
+    Some(finding.related(keys.place, "the key is missing here"))
 }
 
 /// Lowers the finding of a suspended object, which fails only when a user resumes it.

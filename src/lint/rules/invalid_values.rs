@@ -4,7 +4,7 @@ use std::sync::Arc;
 use arcstr::ArcStr;
 
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::helm::{Chart, ChartFiles, Mismatch, NoChart, ParsedValues, Values, coalesce, validates};
+use crate::flux::helm::{Chart, ChartFiles, Mismatch, NoChart, ParsedValues, Values, ValuesFault, coalesce, validates};
 use crate::flux::{Applied, ApplyMode};
 use crate::kube::groups;
 use crate::lint::facts::distinct::memory_address;
@@ -20,6 +20,9 @@ declare! {
     /// The values of a HelmRelease do not match the schema of its chart.
     ///
     /// ## Why
+    ///
+    /// Helm reads the text of a key of `valuesFrom` as a YAML mapping. If the text of a ConfigMap is something else,
+    /// helm-controller neither installs nor upgrades the release, even if the reference is optional.
     ///
     /// Helm validates values with the file `values.schema.json` of a chart and of its subcharts. If they do not match,
     /// helm-controller neither installs nor upgrades the release. The schema applies to all values together: the default
@@ -210,6 +213,19 @@ impl Charts {
     }
 }
 
+/// The findings for texts that a release reads as values and that Helm cannot read.
+fn unreadable(view: &View<'_>, applied: &Applied<'_>, charts: &mut Charts) -> Vec<Finding> {
+    let faults = view.receiver.cluster.unreadable_values(applied, &mut charts.parsed);
+    let finding = |ValuesFault { at, message }| {
+        let release = applied.object.reference();
+        let help = "write the values as a YAML mapping, or set `targetPath`: otherwise Flux neither installs nor upgrades the release";
+        Finding::error(RULE.id, applied.by.place(&at), format!("{release} cannot read its values: {message}"))
+            .help(help)
+            .about(release)
+    };
+    faults.into_iter().map(finding).collect()
+}
+
 fn judge(
     fleet: &Fleet<'_>,
     view: &View<'_>,
@@ -218,6 +234,11 @@ fn judge(
     found: &mut Findings,
 ) -> Vec<Finding> {
     let cluster = view.receiver.cluster;
+    let object = applied.object;
+    let unreadable = unreadable(view, applied, charts);
+    if !unreadable.is_empty() {
+        return unreadable;
+    }
     let Some(sources) = &fleet.repo.sources else { return Vec::new() };
     let find = |kind: &str, namespace: &str, name: &str| {
         view.find(groups::SOURCE, kind, namespace, name).map(|applied| applied.object.clone())
@@ -241,7 +262,6 @@ fn judge(
         }
         return Vec::new();
     };
-    let object = applied.object;
     let reads_others = object.node.at_keys(&["spec", "valuesFrom"]).is_some_and(|list| !list.items().is_empty());
     let key = (memory_address(object), files.id.clone());
     let known = charts.known.get(&key).filter(|_| !reads_others).cloned();

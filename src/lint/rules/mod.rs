@@ -46,7 +46,10 @@ rules! {
     mod invalid_git_url;
     mod invalid_message_template;
     mod invalid_object;
+    mod invalid_patch;
     mod invalid_policy;
+    mod invalid_provider;
+    mod invalid_release;
     mod invalid_source;
     mod invalid_values;
     mod invalid_variable_name;
@@ -63,7 +66,9 @@ rules! {
     mod missing_namespace;
     mod missing_path;
     mod missing_prune;
+    mod missing_push_branch;
     mod missing_resource;
+    mod missing_secret_key;
     mod missing_service_account;
     mod missing_storage_namespace;
     mod missing_timeout;

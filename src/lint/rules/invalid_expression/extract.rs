@@ -15,7 +15,10 @@ pub(super) fn check(applied: &Applied<'_>, rule: &'static str, found: &mut Findi
         return;
     }
     let Some(filter) = object.node.at_keys(&["spec", "filterTags"]) else { return };
-    let Some(node) = filter.get("extract") else { return };
+    let Some(node) = filter.get("extract").filter(|node| node.text() != Some("")) else {
+        found.extend(whole_tags(applied, filter, rule));
+        return;
+    };
     let pattern =
         filter.get("pattern").map_or(Some(""), |node| if node.is_null() { Some("") } else { known_text(node) });
     let Some((text, pattern)) = known_text(node).zip(pattern) else { return };
@@ -58,6 +61,30 @@ pub(super) fn check(applied: &Applied<'_>, rule: &'static str, found: &mut Findi
         Some(span) => finding.related(applied.by.place(span), "the pattern is here"),
         None => finding,
     });
+}
+
+/// The finding for a numerical policy that gets whole tags, although each tag that matches the pattern has a letter.
+fn whole_tags(applied: &Applied<'_>, filter: &Node, rule: &'static str) -> Option<Finding> {
+    let object = applied.object;
+    let policy = object.node.at_keys(&["spec", "policy", "numerical"]).filter(|node| !node.is_null())?;
+    let pattern = filter.get("pattern")?;
+    let regexp = Regexp::compile(known_text(pattern)?).ok()?;
+    let text = regexp.required_text(|text| text.contains(is_in_no_number))?;
+    let groups: Vec<&str> = regexp.groups().flatten().collect();
+    let remedy = match groups.as_slice() {
+        [] => "name the group with the number, as in `(?P<ts>[0-9]+)`, and set `extract: $ts`".to_owned(),
+        [first, ..] => format!("set `extract: ${first}`"),
+    };
+    let message = format!("{} compares tags as numbers, but each tag contains `{text}`", object.reference());
+    let label = Label::new(applied.by.place(pattern.span()), "no `extract` beside this pattern");
+    let finding = Finding::error(rule, label, message).about(object.reference());
+    let finding = finding.related(applied.by.place(policy.span()), "the policy is here");
+    Some(finding.help(format!("{remedy}: otherwise no tag is a number, and the policy selects no image")))
+}
+
+/// Returns whether a character is in no number that Go parses, such as `1e5`, `0x1p-2`, `Infinity` or `nan`.
+fn is_in_no_number(c: char) -> bool {
+    c.is_alphabetic() && !"abcdefxpinty".contains(c.to_ascii_lowercase())
 }
 
 /// A part of a text with references to groups.
