@@ -296,8 +296,7 @@ fn of_provider(kind: &str) -> Option<Required<'static>> {
         "github" | "githubdispatch" | "githubpullrequestcomment" => {
             Some(Required::Any(&[&["token"], &["githubAppID"]]))
         }
-        "gitlab" | "gitlabmergerequestcomment" => Some(Required::Any(&[&["token"], &["password"]])),
-        "bitbucketserver" => Some(Required::Any(&[&["token"], &["password"]])),
+        "bitbucketserver" | "gitlab" | "gitlabmergerequestcomment" => Some(Required::Any(&[&["token"], &["password"]])),
         "bitbucket"
         | "datadog"
         | "generic-hmac"

@@ -128,7 +128,7 @@ fn interrupted_fixes_leave_whole_files() {
         let source = format!(
             "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n\
              metadata: {{name: apps-{number}, namespace: flux-system}}\n\
-             spec: {{interval: 1m, url: \"git@github.com:acme/apps.git\"}}\n"
+             spec: {{interval: 1m, url: \"git@github.com:acme/apps.git\", secretRef: {{name: apps}}}}\n"
         );
         repository.write(&format!("clusters/a/apps-{number}.yaml"), &source);
     }

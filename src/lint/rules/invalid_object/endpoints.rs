@@ -1,4 +1,4 @@
-//! The addresses of Endpoints and EndpointSlices.
+//! The addresses of Endpoints and their slices.
 
 use core::net::IpAddr;
 

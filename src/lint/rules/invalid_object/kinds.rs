@@ -128,7 +128,7 @@ pub(super) fn autoscaler(object: &Object, faults: &mut Vec<Fault>) {
         faults.push(Fault::new(node, format!("has `maxReplicas: {max}`"), "write a number of at least 1"));
         return;
     }
-    items(spec, "metrics").iter().for_each(|metric| faults.extend(of_metric(metric)));
+    faults.extend(items(spec, "metrics").iter().filter_map(of_metric));
     let Some((min, max)) = number(spec, "minReplicas").zip(number(spec, "maxReplicas")) else { return };
     if let Some(node) = spec.get("maxReplicas").filter(|_| min > max) {
         let message = format!("has `maxReplicas: {max}`, which is less than `minReplicas: {min}`");

@@ -7,10 +7,10 @@ use crate::kube::quantity::Quantity;
 use crate::lint::fields::known_text;
 use crate::yaml::Node;
 
-/// The largest value of a PriorityClass that is not one of the system.
+/// The largest value of a priority class that is not one of the system.
 const MAX_PRIORITY: i64 = 1_000_000_000;
 
-/// The PriorityClasses of Kubernetes.
+/// The priority classes of Kubernetes.
 const SYSTEM_CLASSES: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
 
 /// The resources without a domain that a quota can limit.

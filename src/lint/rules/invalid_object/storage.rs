@@ -1,4 +1,4 @@
-//! PersistentVolumes and PersistentVolumeClaims.
+//! Persistent volumes and their claims.
 
 use super::fault::{Fault, field, is_unknown, items, known, text};
 use crate::kube::Object;
