@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::base_url::BaseUrl;
 use super::contents::{self, Contents};
 use super::fleet_identity::FleetIdentity;
-use super::known_contents::{KnownContents, Purpose};
+use super::known_contents::{KnownContents, Purpose, groups_of_chart};
 use super::manifests::namespaces_of_manifests;
 use super::mention::{contains, has_word, mentions, mentions_kind, share_word};
 use crate::flux::install::installation::installs;
@@ -46,6 +46,8 @@ pub struct UnknownProducer {
     pub(super) renamed: BTreeSet<Name>,
     /// The URL of the artifact, if the producer is an applier.
     pub(super) artifact: Option<Name>,
+    /// The path in the artifact, if the producer is an applier.
+    path: Option<Name>,
     /// The names of the CRDs for which the applier waits.
     awaited_definitions: Vec<Name>,
 }
@@ -105,7 +107,8 @@ impl UnknownProducer {
         let names = names.filter(|_| matches!(contents, Contents::Public)).map(Name::from).collect();
         let values = applier.and_then(|object| object.node.at_keys(&["spec", "postBuild"])).cloned();
         let (artifact, awaited_definitions) = (url.map(Name::from), awaited_definitions(applier));
-        Self { namespace, names, values, artifact, awaited_definitions, ..Self::new(contents) }
+        let path = applier.and_then(|object| object.text_at(&["spec", "path"])).map(Name::from);
+        Self { namespace, names, values, artifact, path, awaited_definitions, ..Self::new(contents) }
     }
 
     /// A base at a URL without a copy.
@@ -132,6 +135,7 @@ impl UnknownProducer {
             base: None,
             renamed: BTreeSet::new(),
             artifact: None,
+            path: None,
             awaited_definitions: Vec::new(),
         }
     }
@@ -140,6 +144,12 @@ impl UnknownProducer {
     pub fn probably_defines(&self, group: &str, kind: &str) -> bool {
         let is_of_group = |name: &Name| name.split_once('.').is_some_and(|(_, suffix)| suffix == group);
         if self.awaited_definitions.iter().any(is_of_group) {
+            return true;
+        }
+        // The Git repository of several charts has a directory for each chart.
+        let places = [self.base.as_deref(), self.path.as_deref()];
+        let mut charts = places.into_iter().flatten().flat_map(|place| place.split('/'));
+        if self.has_only_definitions() && charts.any(|chart| groups_of_chart(chart).contains(&group)) {
             return true;
         }
         let url = self.base.as_deref().or(self.artifact.as_deref());
@@ -152,6 +162,11 @@ impl UnknownProducer {
                 url.contains(group) || url.contains(&kind.to_ascii_lowercase()) || share_word(&url, group)
             }
         }
+    }
+
+    /// Returns whether the producer contains only CRDs.
+    pub fn has_only_definitions(&self) -> bool {
+        matches!(self.contents, Contents::Definitions) || self.contents.is(Purpose::Definitions)
     }
 
     /// The producer of an object whose kind, name or namespace SOPS encrypted. The keys of the fields are not

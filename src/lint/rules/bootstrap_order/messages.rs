@@ -302,8 +302,7 @@ pub(super) fn deadlock(
         }
         Reason::Applied | Reason::AppliedByParent | Reason::MayCreate => return None,
     };
-    let help = "break one step of the cycle: remove a wait, or move the dependency to another Kustomization";
-    let mut finding = Finding::warning(rule, Label::new(place, "waits here"), message).help(help);
+    let mut finding = Finding::warning(rule, Label::new(place, "waits here"), message).help(help_of(order, cycle));
     finding.severity = severity;
     for CycleStep { from, to, reason } in rest {
         let (one, other) = (order.name(*from), order.name(*to));
@@ -324,6 +323,34 @@ pub(super) fn deadlock(
         }
     }
     Some(finding)
+}
+
+/// The instruction that breaks a cycle.
+fn help_of(order: &ApplyOrder<'_>, cycle: &EventCycle) -> String {
+    let is_checked = cycle.steps.iter().any(|step| matches!(step.reason, Reason::HealthCheck(_)));
+    let depends = cycle.steps.iter().any(|step| matches!(step.reason, Reason::DependsOn(..)));
+    if is_checked {
+        return "break one step of the cycle: remove a wait, or move the dependency to another Kustomization"
+            .to_owned();
+    }
+    if depends {
+        return "break one step of the cycle: remove a dependency, or move a needed object to another Kustomization"
+            .to_owned();
+    }
+    let mut needs = cycle.steps.iter().filter_map(|step| match &step.reason {
+        Reason::Needs(_, what, _) => Some((what, step)),
+        _ => None,
+    });
+    let (Some((what, step)), None) = (needs.next(), needs.next()) else {
+        return "break one step of the cycle: move a needed object to another Kustomization".to_owned();
+    };
+    let thing = match what.rsplit_once(" needs ") {
+        Some((_, needed)) if needed == ITS_DEFINITION => "the CRD",
+        Some((_, needed)) if needed.starts_with("namespace ") => needed,
+        _ => "the needed object",
+    };
+    let (waiting, wanted) = (order.name(step.from), order.name(step.to));
+    format!("move {thing} to {waiting}, or move the object that needs it to {wanted}")
 }
 
 #[cfg(test)]

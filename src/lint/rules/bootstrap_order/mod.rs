@@ -19,6 +19,7 @@ use crate::lint::order::late_uses::LateUses;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::folder_of;
+use crate::yaml::Name;
 use absent_definitions::absent_definitions;
 use messages::{deadlock, earlier_than_several, own_inputs, too_early};
 use needs::{Need, needs};
@@ -211,12 +212,13 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for (number, cycle) in cycles.iter().enumerate() {
         cycle.appliers.iter().for_each(|at| cycles_of.entry(*at).or_default().push(number));
     }
+    let follows = Followers::of(&open);
     let mut early: BTreeMap<usize, Vec<(usize, Vec<&Need<'_>>)>> = BTreeMap::new();
     let elsewhere = if open.is_empty() { LateUses::default() } else { LateUses::of(view) };
     for ((at, provider), needs) in &open {
         let of_one = |at: &usize| cycles_of.get(at).into_iter().flatten();
         let is_in_one_cycle = of_one(at).any(|cycle| of_one(provider).any(|other| other == cycle));
-        if is_in_one_cycle || elsewhere.contains(*at, *provider) {
+        if is_in_one_cycle || elsewhere.contains(*at, *provider) || follows.comes_later(view, &order, *at, *provider) {
             continue;
         }
         let is_after = order.is_before(*at, *provider);
@@ -238,6 +240,39 @@ fn check(view: &View<'_>, found: &mut Findings) {
             [(provider, needs)] => too_early(RULE.id, view, *provider, needs, false),
             several => earlier_than_several(RULE.id, view, several),
         });
+    }
+}
+
+/// The appliers whose objects the API server rejects until another applier starts, by that applier.
+struct Followers {
+    refused: BTreeMap<usize, Vec<usize>>,
+    /// The namespaces that appliers need, by the two appliers.
+    namespaces: BTreeSet<(usize, usize)>,
+}
+
+impl Followers {
+    fn of(open: &BTreeMap<(usize, usize), Vec<Need<'_>>>) -> Self {
+        let mut followers = Self { refused: BTreeMap::new(), namespaces: BTreeSet::new() };
+        for ((at, provider), needs) in open.iter().filter(|(_, needs)| needs.iter().any(|need| need.refused)) {
+            followers.refused.entry(*provider).or_default().push(*at);
+            let own = |need: &Need<'_>| need.object.by.object.as_ref().and_then(|own| own.namespace().map(Name::from));
+            let is_own = |need: &Need<'_>| own(need).is_some_and(|own| need.what == format!("namespace `{own}`"));
+            if needs.iter().any(is_own) {
+                followers.namespaces.insert((*at, *provider));
+            }
+        }
+        followers
+    }
+
+    /// Returns whether an applier certainly comes after the start of another applier: its own object is in a namespace that
+    /// the other one applies, or an applier before it needs an object of the other one. Flux applies all CRDs and
+    /// Namespaces of an applier at its start.
+    fn comes_later(&self, view: &View<'_>, order: &ApplyOrder<'_>, at: usize, provider: usize) -> bool {
+        // The object of an applier for a remote cluster is on the cluster of Flux.
+        let is_own = view.receiver.target.is_none() && self.namespaces.contains(&(at, provider));
+        let before = order.before(at);
+        let mut refused = self.refused.get(&provider).into_iter().flatten();
+        is_own || refused.any(|one| *one != at && before.get(*one) == Some(&true))
     }
 }
 
