@@ -12,7 +12,7 @@ use crate::flux::model::objects::Objects;
 use crate::flux::producer::is_producer;
 use crate::flux::variables::substitute::undefined::{UndefinedVariable, VariableOwner};
 use crate::kube::Object;
-use crate::kustomize::{RemoteBase, UnreadBase};
+use crate::kustomize::{Omission, RemoteBase, UnreadBase};
 use crate::yaml::Name;
 
 /// The objects of one applier. Clusters that receive the same objects share them.
@@ -95,6 +95,15 @@ impl AppliedSet {
             !facts.not_done.is_empty() || !facts.unread.is_empty() || !facts.unidentified.is_empty()
         };
         self.by.state == State::Built && self.by.is_known && !self.facts.as_ref().is_some_and(omits)
+    }
+
+    /// Returns whether everything that the set may lack is the contents of an applier without a build, or of bases at URLs.
+    pub(crate) fn lacks_only_appliers_and_bases(&self) -> bool {
+        let of_bases = Omission::RemoteResource.to_string();
+        let omits = |facts: &Arc<BuildFacts>| {
+            !facts.unidentified.is_empty() || facts.not_done.keys().any(|omission| *omission != of_bases)
+        };
+        !self.facts.as_ref().is_some_and(omits)
     }
 
     /// The objects that may lack changes.

@@ -301,6 +301,12 @@ impl<'a> UnknownSources<'a> {
         })
     }
 
+    /// The positions of the appliers whose unknown contents are not only CRDs.
+    pub(crate) fn beyond_definitions(&self) -> BTreeSet<usize> {
+        let others = self.producers.iter().filter(|producer| !producer.contents.has_only_definitions());
+        others.filter_map(|producer| producer.at).collect()
+    }
+
     /// The remote bases and unbuilt appliers that probably contain the CRD of a custom resource.
     pub(crate) fn with_definition(&self, group: &str, kind: &str) -> impl Iterator<Item = &Producer<'a>> {
         self.producers.iter().filter(move |one| one.contents.probably_defines(group, kind))

@@ -285,9 +285,9 @@ impl<'a> ApplyOrder<'a> {
     /// Returns a child that becomes ready only after its parent, the given applier.
     ///
     /// With such a child, the parent must not wait for its own objects.
-    pub(crate) fn child_that_waits_for(&self, at: usize, tree: &ApplierTree) -> Option<usize> {
+    pub(crate) fn child_that_waits_for(&self, at: usize, is_child: impl Fn(usize) -> bool) -> Option<usize> {
         let waits = |child: &usize| self.graph.reachable(ready(*child), |_| true).get(ready(at)) == Some(&true);
-        (0..self.appliers.len()).filter(|child| tree.parent(*child) == Some(at)).find(waits)
+        (0..self.appliers.len()).filter(|child| *child != at && is_child(*child)).find(waits)
     }
 
     /// The cycles, except cycles of `dependsOn` alone.

@@ -1,3 +1,5 @@
+mod health;
+
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +16,7 @@ use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::Node;
 use crate::yaml::fix;
+use health::{Contents, Health};
 
 declare! {
     /// Objects depend on a Kustomization without health checks, which is ready as soon as Flux applies it.
@@ -31,14 +34,17 @@ declare! {
     ///
     /// The rule ignores a dependent that defines readiness with `readyExpr`. It ignores a dependent that the
     /// Kustomization itself applies, directly or indirectly: the Kustomization comes first in any case, and with
-    /// `wait`, the two would wait for each other. It ignores HelmReleases, which always wait. It also ignores a
-    /// Kustomization without objects that become healthy later, such as a Kustomization with only ConfigMaps, or with
-    /// CRDs, for which Flux always waits.
+    /// `wait`, the two would wait for each other. It ignores HelmReleases, which always wait.
+    ///
+    /// It also ignores a Kustomization without objects that become healthy later: Flux always waits for CRDs, and a
+    /// ConfigMap is healthy as soon as it exists. The same is true for a custom resource whose status has no
+    /// conditions. Sources of Flux do not count, since the objects that use a source wait for it themselves. A
+    /// PersistentVolumeClaim does not count if its volume waits for the first pod and another applier applies the pod.
     ///
     /// ## How to fix it
     ///
     /// Set `wait: true` and a `timeout`, or list the important objects in `healthChecks`. If the Kustomization applies
-    /// other appliers that depend on it, use `healthChecks`.
+    /// other appliers that depend on it, or PersistentVolumeClaims for the pods of other appliers, use `healthChecks`.
     ///
     /// ## Bad
     ///
@@ -122,6 +128,7 @@ const MAX_SHOWN: usize = 3;
 
 struct Awaited<'a> {
     applied: Applied<'a>,
+    health: Health,
     by: Vec<(Span, Applied<'a>)>,
     count: usize,
 }
@@ -130,6 +137,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let mut awaited: BTreeMap<ObjectId<'_>, Option<Awaited<'_>>> = BTreeMap::new();
     let own_appliers: OnceCell<OwnAppliers<'_>> = OnceCell::new();
     let own_appliers = || own_appliers.get_or_init(|| OwnAppliers::of(view));
+    let contents = Contents::of_view(view);
     for (group, kind) in DEPENDENTS.into_iter().filter(|(_, kind)| *kind != "HelmRelease") {
         for applied in view.of_kind(group, kind) {
             for dependency in dependencies(applied.object).filter(|dependency| dependency.condition == Condition::Ready)
@@ -144,13 +152,13 @@ fn check(view: &View<'_>, found: &mut Findings) {
                         let is_patched = applied.completion.mentions("healthChecks");
                         !is_patched && checks_only_others(view, applied.object, own_appliers())
                     };
-                    let unready =
-                        received.filter(|applied| may_be_unready(applied) && has_health(view, applied.object));
-                    let unready = unready.filter(|applied| !has_checks(applied.object) || checks_others(applied));
-                    unready.map(|applied| Awaited { applied, by: Vec::new(), count: 0 })
+                    let received = received.filter(may_be_unready);
+                    let unready = received.filter(|applied| !has_checks(applied.object) || checks_others(applied));
+                    let (applied, health) = unready.map(|applied| (applied, contents.health(applied.object)))?;
+                    health.is_awaited.then_some(Awaited { applied, health, by: Vec::new(), count: 0 })
                 });
                 let Some(awaited) = known else { continue };
-                if own_appliers().applies(awaited.applied.object, applied.by) {
+                if own_appliers().applies(awaited.applied.object, &applied) {
                     continue;
                 }
                 awaited.count += 1;
@@ -171,6 +179,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
 /// The appliers of a cluster by their objects, with the applier tree and the apply order.
 struct OwnAppliers<'a> {
     positions: Index<ObjectId<'a>, usize>,
+    /// The further appliers of the objects that several appliers apply.
+    others: Index<ObjectId<'a>, Vec<usize>>,
     appliers: &'a [std::sync::Arc<Applier>],
     tree: ApplierTree,
     order: ApplyOrder<'a>,
@@ -182,21 +192,42 @@ impl<'a> OwnAppliers<'a> {
         let objects = appliers.iter().filter_map(|applier| Some((applier.object.as_ref()?, applier.at)));
         let positions = objects.filter_map(|(object, at)| Some((identity(object)?, at))).collect();
         let tree = ApplierTree::when_running(view);
-        Self { positions, appliers, order: ApplyOrder::new(view, &tree), tree }
+        let mut others: Index<ObjectId<'a>, Vec<usize>> = Index::default();
+        for (first, further) in view.duplicates() {
+            let id = ObjectId::of(first.object).settled();
+            if id == ObjectId::of(further.object).settled() {
+                others.entry(id).push(further.by.at);
+            }
+        }
+        Self { positions, others, appliers, order: ApplyOrder::new(view, &tree), tree }
     }
 
     fn position(&self, object: &Object) -> Option<usize> {
         self.positions.get(&identity(object)?).copied()
     }
 
-    /// Returns whether the applier that an object defines is the applier `by`, or an ancestor of it.
-    fn applies(&self, object: &Object, by: &Applier) -> bool {
-        self.position(object).is_some_and(|at| at == by.at || self.tree.is_ancestor(at, by.at))
+    /// Returns whether one of the appliers of an object is the applier that `own` defines, or a descendant of it.
+    fn applies(&self, own: &Object, applied: &Applied<'_>) -> bool {
+        let further = self.others.get(&ObjectId::of(applied.object).settled()).into_iter().flatten();
+        self.is_below(own, applied.by.at) || further.into_iter().any(|by| self.is_below(own, *by))
+    }
+
+    /// Returns whether an applier is the applier that an object defines, or a descendant of it.
+    fn is_below(&self, own: &Object, by: usize) -> bool {
+        self.position(own).is_some_and(|at| at == by || self.tree.is_ancestor(at, by))
     }
 
     /// A child of the applier that an object defines, if the child becomes ready only after that applier.
     fn child_that_waits_for(&self, object: &Object) -> Option<&'a Applier> {
-        let child = self.order.child_that_waits_for(self.position(object)?, &self.tree)?;
+        let at = self.position(object)?;
+        let is_further = |child: &Applier| {
+            let own = child.object.as_ref().map(|own| ObjectId::of(own).settled());
+            own.and_then(|own| self.others.get(&own)).is_some_and(|by| by.contains(&at))
+        };
+        let is_child = |child: usize| {
+            self.tree.parent(child) == Some(at) || self.appliers.get(child).is_some_and(|child| is_further(child))
+        };
+        let child = self.order.child_that_waits_for(at, is_child)?;
         self.appliers.get(child).map(|child| &**child)
     }
 }
@@ -207,7 +238,7 @@ fn identity(object: &Object) -> Option<ObjectId<'_>> {
 }
 
 fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
-    let Awaited { applied, by, count } = awaited;
+    let Awaited { applied, health, by, count } = awaited;
     let object = applied.object;
     let is_set = object.kind() == "ResourceSet";
     let spec = object.node.get("spec");
@@ -238,7 +269,8 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
         (None, false) => format!(" {}s have dependents, but no `wait` or `healthChecks`", object.kind()),
     };
     let mut finding = Finding::warning(RULE.id, at, message).about(object.reference());
-    let key = format!("{} {} {} {has_checks}", object.kind(), disabled.is_some(), child.is_some());
+    let has_claims = child.is_none() && health.waits_for_pods;
+    let key = format!("{} {} {} {has_checks} {has_claims}", object.kind(), disabled.is_some(), child.is_some());
     finding = finding.caused_by(key, "", summary);
     for (place, dependent) in by {
         let label = format!("{} waits for this {}", dependent.object.reference(), object.kind());
@@ -249,7 +281,7 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
         finding =
             finding.related(place, "`healthCheckExprs` define the health of a kind, but have no effect without checks");
     }
-    if child.is_none() && !has_checks {
+    if child.is_none() && !has_claims && !has_checks {
         let fix =
             spec.and_then(|spec| fix::set(spec, "wait", "true", &["prune", "interval", "timeout"], Safety::Unsafe));
         finding = finding.fixed_at(fix, |span| applied.by.place(span));
@@ -262,7 +294,11 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
         _ => format!("; {others} more objects wait for this {kind}"),
     };
     let consequence = format!("otherwise, a {kind} is ready as soon as Flux applies it");
+    let claims = "a PersistentVolumeClaim would wait for the pods of other appliers";
     finding = match child {
+        None if has_claims => finding.help_for_all(format!(
+            "list the important objects in `healthChecks` of each {kind}: {consequence}; with `wait: true`, {claims}"
+        )),
         Some(_) if is_set => finding.help_for_all(
             "let the dependents depend on the objects that they need: with `wait: true`, each ResourceSet would wait for \
              an applier that waits for the ResourceSet",
@@ -274,6 +310,9 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
         None => finding.help_for_all(format!("set `wait: true`: {consequence}")),
     };
     finding.help(match child {
+        None if has_claims => format!(
+            "list the important objects in `healthChecks`: {consequence}; with `wait: true`, {claims}{more}"
+        ),
         Some(child) if is_set => format!(
             "let the dependents depend on the objects that they need: with `wait: true`, this ResourceSet would wait for \
              {}, which waits for the ResourceSet{more}",
@@ -310,55 +349,12 @@ fn has_checks(object: &Object) -> bool {
 /// Returns whether all health checks of a Kustomization reference objects that other appliers certainly apply.
 fn checks_only_others(view: &View<'_>, kustomization: &Object, appliers: &OwnAppliers<'_>) -> bool {
     let checks = kustomization.node.at_keys(&["spec", "healthChecks"]).map_or(&[][..], Node::items);
+    // Several Kustomizations may apply one object.
     let is_of_another = |check: &Node| {
         let checked = checked_object(check, kustomization);
-        // Several Kustomizations may apply one object.
-        let is_own = || {
-            let own = view.applied_sets().filter(|set| appliers.applies(kustomization, &set.by));
-            own.flat_map(|set| set.objects.iter()).any(|object| ObjectId::of(object).settled() == checked.settled())
-        };
-        view.get(checked).is_some_and(|found| !appliers.applies(kustomization, found.by)) && !is_own()
+        view.get(checked).is_some_and(|found| !appliers.applies(kustomization, &found))
     };
     view.is_whole() && !checks.is_empty() && checks.iter().all(is_of_another)
-}
-
-/// The kinds of objects that are healthy as soon as they exist, or for which Flux always waits.
-///
-/// Flux applies CRDs and Namespaces in a separate stage, and waits for them.
-///
-/// Source: `ApplyAllStaged` of `fluxcd/pkg/ssa`, and the generic status of `kstatus`.
-const WITHOUT_HEALTH: [(&str, &str); 17] = [
-    ("", "ConfigMap"),
-    ("", "LimitRange"),
-    ("", "Namespace"),
-    ("", "ResourceQuota"),
-    ("", "Secret"),
-    ("", "ServiceAccount"),
-    ("apiextensions.k8s.io", "CustomResourceDefinition"),
-    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition"),
-    ("networking.k8s.io", "IngressClass"),
-    ("networking.k8s.io", "NetworkPolicy"),
-    ("rbac.authorization.k8s.io", "ClusterRole"),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
-    ("rbac.authorization.k8s.io", "Role"),
-    ("rbac.authorization.k8s.io", "RoleBinding"),
-    ("scheduling.k8s.io", "PriorityClass"),
-    ("snapshot.storage.k8s.io", "VolumeSnapshotClass"),
-    ("storage.k8s.io", "StorageClass"),
-];
-
-/// Returns whether a Kustomization applies or may apply an object that becomes healthy later.
-///
-/// An author who sets `wait` or `healthCheckExprs` expects such objects.
-fn has_health(view: &View<'_>, object: &Object) -> bool {
-    if ["wait", "healthCheckExprs"].iter().any(|field| object.node.at_keys(&["spec", field]).is_some()) {
-        return true;
-    }
-    let Some(set) = view.applied_by(object).filter(|set| object.kind() == "Kustomization" && set.is_complete()) else {
-        return true;
-    };
-    // A Kustomization without objects is ready as soon as its own dependencies are.
-    set.objects.iter().any(|object| !WITHOUT_HEALTH.contains(&(object.group(), object.kind())))
 }
 
 fn is_empty(list: &Node) -> bool {
