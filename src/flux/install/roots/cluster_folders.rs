@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{CandidateKind, RootCandidate, base_of, best_prefix, prefixes};
-use super::coverage::{Coverage, WrittenSync, source_of};
+use super::coverage::{Coverage, WrittenSync, is_remote, source_of};
 use super::names::{self, CLUSTERS, is_placeholder};
 use super::root::is_of;
 use super::self_applied;
@@ -361,4 +361,50 @@ fn excludes(tree: &Tree, source: &Object, prefix: &str, folder: &str) -> bool {
     let Some(exclusions) = source.text_at(&["spec", "ignore"]).map(Exclusions::of_source) else { return false };
     let in_source = |path: &'_ str| path.get(prefix.len()..).unwrap_or_default().trim_start_matches('/').to_owned();
     tree.under(folder).all(|path| exclusions.contain(&in_source(path)))
+}
+
+/// The bootstraps of roots, by which a directory without a bootstrap is known to be no cluster.
+///
+/// A cluster that receives the bootstrap of a root syncs the directory of this root, and not its own directory.
+pub(super) struct Bootstraps<'a> {
+    /// The synced paths of the roots, by the file of the root.
+    paths: BTreeMap<String, BTreeSet<String>>,
+    /// The directories with a Kustomization that applies the directory and the bootstrap of a root.
+    units: BTreeSet<&'a str>,
+}
+
+impl<'a> Bootstraps<'a> {
+    pub(super) fn of(tree: &Tree, coverage: &'a Coverage<'_>, roots: &[RootCandidate]) -> Self {
+        let mut paths: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut synced: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for root in roots {
+            let file = root.file.path().to_owned();
+            paths.entry(file.clone()).or_default().insert(clamp(&root.path));
+            if let Some(folder) = root.synced(tree).filter(|folder| !folder.is_empty() && is_inside(&file, folder)) {
+                synced.entry(folder).or_default().push(file);
+            }
+        }
+        let applies = |target: &str| synced.contains_key(target);
+        let of_roots = coverage.syncs.iter().filter(|sync| !is_remote(&sync.object));
+        let of_roots = of_roots.filter_map(|sync| Some((sync, sync.target.as_deref().filter(|of| applies(of))?)));
+        let units = of_roots.flat_map(|(sync, target)| sync.units.iter().map(move |unit| (unit.as_str(), target)));
+        let outside = units.filter(|(unit, target)| !is_inside(unit, target)).map(|(unit, _)| unit).collect();
+        Self { paths, units: outside }
+    }
+
+    /// Returns whether a directory includes or applies the bootstrap of a root.
+    pub(super) fn are_in(&self, builder: &Builder, includers: &Includers, folder: &str) -> bool {
+        let inside = format!("{folder}/");
+        let below = self.units.range(inside.as_str()..).next();
+        if self.units.contains(folder) || below.is_some_and(|unit| unit.starts_with(&inside)) {
+            return true;
+        }
+        includers.is_buildable(folder)
+            && builder.build(folder).objects.iter().any(|object| {
+                let paths = [&["spec", "path"][..], &["spec", "sync", "path"]];
+                let path = paths.into_iter().find_map(|keys| object.text_at(keys)).map(clamp);
+                let own = self.paths.get(object.node.origin.written().file().path());
+                own.zip(path).is_some_and(|(own, path)| own.contains(&path))
+            })
+    }
 }

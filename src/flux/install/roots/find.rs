@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::applied_by_hand::{applied_by_hand, applied_by_hand_in, of_clusters, of_terraform, with_source_of_cli};
 use super::candidate::{CandidateKind, RootCandidate, base_of, correct_prefixes};
-use super::cluster_folders::{cluster_folders, folders_of_releases};
+use super::cluster_folders::{Bootstraps, cluster_folders, folders_of_releases};
 use super::coverage::{Coverage, WrittenSync, contains_itself, source_of};
 use super::declared::declare;
 use super::evidence::RootEvidence;
@@ -81,6 +81,8 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let others = candidates.iter().map(|one| &one.home).chain(overlaps.iter().map(|one| &one.folder)).chain(&copied);
     let has_other = |folder: &RootCandidate| others.clone().any(|other| is_inside(other, &folder.home));
     folders.retain(|folder| !has_other(folder));
+    let bootstraps = Bootstraps::of(tree, &coverage, &candidates);
+    folders.retain(|folder| !bootstraps.are_in(builder, &includers, &folder.home));
     // A Kustomization beside its source is better evidence than the name of a directory.
     let by_hand = |folder: &RootCandidate| applied_by_hand_in(builder, &includers, &coverage, &folder.home);
     candidates.extend(folders.into_iter().map(|folder| by_hand(&folder).unwrap_or(folder)));
@@ -100,7 +102,10 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
         let overlaps = overlaps.iter().map(|one| &one.folder);
         others.iter().chain(overlaps).any(|other| is_inside(other, &folder.home))
     };
-    candidates.extend(folders_of_releases(builder, &includers, &coverage).into_iter().filter(|one| !is_other(one)));
+    let bootstraps = Bootstraps::of(tree, &coverage, &candidates);
+    let mut of_releases = folders_of_releases(builder, &includers, &coverage);
+    of_releases.retain(|one| !is_other(one) && !bootstraps.are_in(builder, &includers, &one.home));
+    candidates.extend(of_releases);
     candidates.extend(of_sets);
     join_parts(tree, &coverage, &mut candidates);
     add_sources_by_hand(builder, &includers, &coverage, &mut candidates);
