@@ -86,3 +86,18 @@ pub(super) fn resource_of(line: &str) -> Option<&'static str> {
     ];
     kinds.into_iter().find(|(start, _)| name.starts_with(start)).map(|(_, kind)| kind)
 }
+
+/// Returns whether the value of a key of Terraform is a Kubernetes service account, or a list of them with namespaces.
+pub(super) fn is_key_of_account(key: &str) -> bool {
+    let keys = ["k8s_sa_name", "service_account", "service_account_name", "service_accounts"];
+    keys.iter().any(|known| key.strip_suffix(known).is_some_and(|start| start.is_empty() || start.ends_with('_')))
+}
+
+pub(super) fn is_helmfile(path: &str) -> bool {
+    path.split('/').any(|segment| segment.starts_with("helmfile"))
+}
+
+/// Returns whether a text has the list of releases of a helmfile.
+pub(super) fn contains_releases(text: &str) -> bool {
+    text.contains("releases:") && text.lines().any(|line| line.trim_end() == "releases:")
+}

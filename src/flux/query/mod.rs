@@ -8,6 +8,7 @@ mod template_paths;
 mod cluster_config;
 mod shell;
 mod created_objects;
+mod indirect_files;
 mod program_evidence;
 mod program_index;
 mod named_folders;

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
+use super::indirect_files::TALOS_MANIFESTS;
 use super::shell::{ProgramLine, SimpleCommand, is_end_of_path, program_lines, simple_commands};
 use crate::kustomize::is_yaml;
 use crate::text::{File, Index, folder_of, join};
@@ -17,8 +18,6 @@ const OF_INFRASTRUCTURE: [&str; 3] = ["bicep", "hcl", "tf"];
 const OF_CODE: [&str; 4] = ["go", "json", "py", "ts"];
 /// The commands that create Kustomizations.
 const COMMANDS: [&str; 3] = ["flux bootstrap", "flux create", "k8s-configuration flux"];
-/// The fields of a Talos machine configuration with the addresses of manifests that Talos applies.
-const TALOS_MANIFESTS: [&str; 2] = ["externalCloudProvider", "extraManifests"];
 /// The program that applies manifests.
 const KUBECTL: &str = "kubectl";
 /// The API group of Kustomizations in documentation, whose users apply them by hand.

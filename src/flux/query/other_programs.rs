@@ -10,9 +10,9 @@ use std::sync::{Arc, OnceLock};
 use arcstr::ArcStr;
 
 use super::cluster_config::is_cluster_config;
-use super::created_objects::created_kind;
+use super::created_objects::{created_kind, is_helmfile};
 use super::named_folders::{applies_itself, may_name_folders, named_paths};
-use super::program_evidence::{Evidence, is_document, is_helmfile, renders_charts};
+use super::program_evidence::{Evidence, is_document, renders_charts};
 use super::program_index::{FirstPrograms, ProgramIndex};
 use crate::flux::classify::{claims_to_be_manifest, is_chart_template};
 use crate::flux::install::kustomizations::is_kustomization_name;
@@ -26,11 +26,16 @@ const MAX_FILES: usize = 5_000;
 /// The maximum length of a file that is read.
 const MAX_LEN: usize = 512 * 1024;
 
+/// The maximum number of programs that are read for searches, and for paths that contain a variable.
+const MAX_WITH_PATTERNS: usize = 50;
+
 /// The directory of the mappings of hologit.
 const MAPPINGS: &str = ".holo/branches/";
 /// The extensions of scripts, and of templates from which programs create manifests.
-const EXTENSIONS: [&str; 16] =
-    ["bash", "fish", "hcl", "j2", "jinja", "jinja2", "just", "mk", "nu", "ps1", "py", "sh", "tf", "tmpl", "tpl", "zsh"];
+const EXTENSIONS: [&str; 17] = [
+    "bash", "fish", "hcl", "j2", "jinja", "jinja2", "just", "mk", "nu", "ps1", "py", "sh", "template", "tf", "tmpl",
+    "tpl", "zsh",
+];
 /// The prefixes of the names of task files.
 const TASK_FILES: [&str; 6] = ["justfile", ".justfile", "makefile", "gnumakefile", "taskfile", ".taskfile"];
 /// The programs whose files a repository contains. The files are read at the first query.
@@ -53,6 +58,8 @@ struct AllEvidence {
     found: Vec<Arc<Evidence>>,
     /// The positions of the evidence about each manifest, by the end of the manifest's path.
     of_manifests: Index<String, Vec<usize>>,
+    /// The positions of the evidence with searches for manifests, or with paths that contain a variable.
+    with_patterns: Vec<usize>,
     /// The positions of the evidence by what the programs create or name.
     index: ProgramIndex,
 }
@@ -210,7 +217,15 @@ impl OtherPrograms {
         let ends = path.match_indices('/').map(|(at, _)| at + 1).filter_map(|start| path.get(start..));
         let ends = std::iter::once(path).chain(ends);
         let places = ends.filter_map(move |end| all.of_manifests.get(end)).flatten();
-        places.filter_map(move |at| all.found.get(*at)).map(AsRef::as_ref)
+        places.filter_map(move |at| all.found.get(*at)).map(AsRef::as_ref).chain(self.finders_of_file(path))
+    }
+
+    /// The evidence that programs search for a manifest by its name, or apply its directory by a path with a variable.
+    fn finders_of_file<'a>(&'a self, path: &str) -> impl Iterator<Item = &'a Evidence> {
+        let all = self.all_evidence();
+        let found = all.with_patterns.iter().filter_map(|at| all.found.get(*at)).map(AsRef::as_ref);
+        let finds = |one: &Evidence| one.searches.iter().any(|search| search.finds(path));
+        found.filter(move |one: &&Evidence| finds(one) || one.may_read(folder_of(path)))
     }
 
     /// The files of programs.
@@ -284,6 +299,7 @@ impl AllEvidence {
             of_files: Index::default(),
             found: Vec::new(),
             of_manifests: Index::default(),
+            with_patterns: Vec::new(),
             index: ProgramIndex::default(),
         };
         for file in files {
@@ -295,6 +311,10 @@ impl AllEvidence {
         for (at, one) in all.found.iter().enumerate() {
             for path in &one.applied_files {
                 all.of_manifests.entry_or(path.clone(), Vec::new).push(at);
+            }
+            let has_patterns = !one.searches.is_empty() || !one.read_folders.is_empty();
+            if has_patterns && all.with_patterns.len() < MAX_WITH_PATTERNS {
+                all.with_patterns.push(at);
             }
         }
         all.index = ProgramIndex::new(all.found.iter().map(AsRef::as_ref), clusters);
@@ -330,7 +350,8 @@ impl<'a> ClusterPrograms<'a> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let with_folder = path.rmatch_indices('/').nth(1).and_then(|(at, _)| path.get(at + 1..)).unwrap_or(path);
         let is_named = |name: &str| self.first(self.index().named_files.get(name)).is_some();
-        is_named(with_folder) || (name.starts_with(object) && is_named(name))
+        let is_found = || self.all.finders_of_file(path).any(|one| !self.is_of_another(one.file.path()));
+        is_named(with_folder) || (name.starts_with(object) && is_named(name)) || is_found()
     }
 
     /// The file of a program that may apply a directory, or of a program that tells the user to apply it.

@@ -8,10 +8,14 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memchr;
 
 use super::cluster_config::{created_with_cluster, is_cluster_config};
-use super::created_objects::{Manifest, created_by_flux, resource_of};
+use super::created_objects::{
+    Manifest, contains_releases, created_by_flux, is_helmfile, is_key_of_account, resource_of,
+};
+use super::indirect_files::{FileSearch, copied_files, downloaded_files, searches};
+
 use super::shell::{
     Definitions, ProgramLine, SimpleCommand, is_computed, is_end_of_path, path_of_manifest, path_with_variable,
-    pattern_of, program_lines, simple_commands, trimmed, without_inner_quotes,
+    pattern_of, program_lines, simple_commands, trimmed, without_inner_quotes, without_watched_files,
 };
 use super::template_paths::template_paths;
 use crate::flux::unknown::known_contents::groups_of_chart;
@@ -34,6 +38,9 @@ const FLAGS_WITH_VALUE: [&str; 10] = [
     "-o",
     "--output",
 ];
+
+/// The argument with which eksctl creates a service account.
+const EKSCTL_ACCOUNT: &str = "iamserviceaccount";
 
 /// Parts of the commands that are read, of which none overlaps another. Most lines contain none.
 static COMMAND: LazyLock<AhoCorasick> = LazyLock::new(|| {
@@ -66,6 +73,8 @@ pub(super) struct Evidence {
     pub(super) printed_folders: BTreeSet<String>,
     /// The paths of directories with a variable, in a program that applies objects. The item of a variable is empty.
     pub(super) read_folders: BTreeSet<Vec<String>>,
+    /// The searches for manifests, in a program that applies objects.
+    pub(super) searches: BTreeSet<FileSearch>,
 }
 
 /// Returns whether a program writes the output of `kustomize build --enable-helm` to a file.
@@ -112,10 +121,12 @@ impl Evidence {
             applied_files: BTreeSet::new(),
             printed_folders: BTreeSet::new(),
             read_folders: BTreeSet::new(),
+            searches: BTreeSet::new(),
         };
         if is_cluster {
             created_with_cluster(&own).for_each(|(kind, name)| evidence.add(kind, &name));
         } else if is_program {
+            evidence.applied_files.extend(downloaded_files(&text));
             evidence.read(&text, is_helmfile(own.path()) || contains_releases(&text));
         } else {
             evidence.read_document(&text);
@@ -159,7 +170,7 @@ impl Evidence {
     pub(super) fn has_folders(&self) -> bool {
         let is_in_command =
             !self.applied_folders.is_empty() || !self.printed_folders.is_empty() || !self.applied_files.is_empty();
-        is_in_command || !self.read_folders.is_empty() || !self.template_paths.is_empty()
+        is_in_command || !(self.read_folders.is_empty() && self.template_paths.is_empty() && self.searches.is_empty())
     }
 
     fn read(&mut self, text: &str, is_helmfile: bool) {
@@ -179,6 +190,11 @@ impl Evidence {
         let has_places = has_addresses || has_artifacts || has_manifests;
         if !(has_places || has_commands || has_arguments || is_applier || is_helmfile) {
             return;
+        }
+        if is_applier {
+            let lines = || program_lines(text).filter(|line| !line.is_printed).map(|line| line.text);
+            self.searches = searches(lines());
+            self.applied_files.extend(copied_files(self.file.path(), lines()));
         }
         for ProgramLine { range, text: line, is_printed } in program_lines(text) {
             let has_slash = memchr(b'/', line.as_bytes()).is_some();
@@ -249,7 +265,7 @@ impl Evidence {
 
     /// Reads the commands with which a user creates objects before the bootstrap. Other commands may be examples.
     fn read_document(&mut self, text: &str) {
-        if !text.contains("kubectl") {
+        if !["kubectl", EKSCTL_ACCOUNT].iter().any(|command| text.contains(command)) {
             return;
         }
         let (mut command, definitions) = (String::new(), Definitions::of(text));
@@ -259,7 +275,8 @@ impl Evidence {
             if line.ends_with('\\') {
                 continue;
             }
-            if command.contains("kubectl") && !command.contains("helm") && !command.starts_with('#') {
+            let is_read = command.contains("kubectl") || command.contains(EKSCTL_ACCOUNT);
+            if is_read && !command.contains("helm") && !command.starts_with('#') {
                 self.read_command(&command, &definitions, false, true);
             }
             command.clear();
@@ -286,11 +303,20 @@ impl Evidence {
         if command.contains("flux bootstrap") {
             self.applied_files.extend(bootstrapped(command));
         }
+        if command.contains("flux create kustomization") && !command.contains("--export") && !is_printed {
+            self.read_folders.extend(command.split(is_end_of_path).filter_map(path_with_variable));
+        }
         if !command.contains("create") && !command.contains("helm") {
             return;
         }
         let words: Vec<&str> = command.split_whitespace().map(trimmed).filter(|word| !word.is_empty()).collect();
         let is_export = words.contains(&"--export");
+        // `eksctl create iamserviceaccount --name NAME`
+        if words.contains(&EKSCTL_ACCOUNT) {
+            let name = words.iter().find_map(|word| word.strip_prefix("--name="));
+            let value = words.iter().position(|word| *word == "--name").and_then(|at| words.get(at + 1).copied());
+            name.or(value).into_iter().for_each(|name| self.add("ServiceAccount", name));
+        }
         for (at, _) in words.iter().enumerate().filter(|(_, word)| **word == "create") {
             let rest = words.get(at + 1..).unwrap_or_default();
             let (kind, rest) = match rest.split_first() {
@@ -408,25 +434,6 @@ impl Evidence {
     }
 }
 
-/// The text of a Taskfile without the files below `sources` and `generates`. Task only compares these files.
-fn without_watched_files(text: &str) -> Cow<'_, str> {
-    let is_list =
-        |line: &str| ["sources:", "generates:"].iter().any(|key| line.trim_start_matches("- ").starts_with(key));
-    if !text.contains("cmds:")
-        || !text.lines().any(|line| line.trim() == "cmds:")
-        || !text.lines().any(|line| is_list(line.trim()))
-    {
-        return Cow::Borrowed(text);
-    }
-    let mut is_watched = false;
-    let kept = text.split_inclusive('\n').filter(|line| {
-        let line = line.trim();
-        is_watched = is_list(line) || (is_watched && (line.starts_with("- ") || line.is_empty()));
-        !is_watched
-    });
-    Cow::Owned(kept.collect())
-}
-
 /// Returns whether one of the ends of paths is the end of a path.
 fn contains_end_of(ends: &BTreeSet<String>, folder: &str) -> bool {
     let is_end =
@@ -464,12 +471,6 @@ pub(super) fn is_document(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "md" | "mdx" | "adoc"))
 }
 
-/// Returns whether the value of a key of Terraform is a Kubernetes service account, or a list of them with namespaces.
-fn is_key_of_account(key: &str) -> bool {
-    let keys = ["k8s_sa_name", "service_account", "service_account_name", "service_accounts"];
-    keys.iter().any(|known| key.strip_suffix(known).is_some_and(|start| start.is_empty() || start.ends_with('_')))
-}
-
 /// The arguments of a command, without flags and their values.
 fn arguments<'a>(words: &[&'a str]) -> impl Iterator<Item = &'a str> {
     let mut is_value = false;
@@ -492,13 +493,4 @@ fn address(text: &str) -> &str {
         depth == 0 && (c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | ']' | '>' | ',' | ';' | '|'))
     };
     text.find(is_end).and_then(|end| text.get(..end)).unwrap_or(text)
-}
-
-pub(super) fn is_helmfile(path: &str) -> bool {
-    path.split('/').any(|segment| segment.starts_with("helmfile"))
-}
-
-/// Returns whether a text has the list of releases of a helmfile.
-fn contains_releases(text: &str) -> bool {
-    text.contains("releases:") && text.lines().any(|line| line.trim_end() == "releases:")
 }

@@ -45,6 +45,25 @@ pub(super) fn program_lines(text: &str) -> impl Iterator<Item = ProgramLine<'_>>
     })
 }
 
+/// The text of a Taskfile without the files below `sources` and `generates`. Task only compares these files.
+pub(super) fn without_watched_files(text: &str) -> Cow<'_, str> {
+    let is_list =
+        |line: &str| ["sources:", "generates:"].iter().any(|key| line.trim_start_matches("- ").starts_with(key));
+    if !text.contains("cmds:")
+        || !text.lines().any(|line| line.trim() == "cmds:")
+        || !text.lines().any(|line| is_list(line.trim()))
+    {
+        return Cow::Borrowed(text);
+    }
+    let mut is_watched = false;
+    let kept = text.split_inclusive('\n').filter(|line| {
+        let line = line.trim();
+        is_watched = is_list(line) || (is_watched && (line.starts_with("- ") || line.is_empty()));
+        !is_watched
+    });
+    Cow::Owned(kept.collect())
+}
+
 /// A command of a shell without operators, such as one of the commands of a pipeline.
 #[derive(Clone, Copy)]
 pub(super) struct SimpleCommand<'a> {
