@@ -6,9 +6,10 @@ use super::missing::MissingSearch;
 use super::missing_object::Missing;
 use crate::base::finding::{Finding, Fix, Part};
 use crate::flux::Applied;
-use crate::kube::ObjectId;
+use crate::kube::{Object, ObjectId};
 use crate::lint::findings::Findings;
 use crate::lint::refs::reference::Reference;
+use crate::text::Span;
 use crate::yaml::Node;
 
 /// The maximum number of further users that a finding lists.
@@ -42,16 +43,25 @@ impl<'a> References<'a> {
     ///
     /// Flux applies the users of an object even if the object does not exist.
     pub(crate) fn dangling(self, search: &mut MissingSearch<'_, 'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
-        let all = self.by_target.into_iter();
-        all.filter_map(|(target, users)| {
-            let missing = search.missing(target, None, found)?;
-            Some(Dangling { target, missing, users })
-        })
-        .collect()
+        let mut all = Vec::new();
+        for (target, users) in &self.by_target {
+            let Some(missing) = search.missing(*target, None, found) else { continue };
+            let Some((first, _)) = users.first() else { continue };
+            let is_first = |(user, _): &(Applied<'_>, &Node)| std::ptr::eq(user.object, first.object);
+            let references = |near: ObjectId<'_>| self.by_target.get(&near).is_some_and(|of| of.iter().any(is_first));
+            let missing = missing.for_references(first.object, references);
+            all.push(Dangling { target: *target, missing, users: users.clone() });
+        }
+        all
     }
 }
 
 impl Dangling<'_> {
+    /// The objects that reference the missing object.
+    pub(crate) fn users(&self) -> impl Iterator<Item = &Object> {
+        self.users.iter().map(|(user, _)| user.object)
+    }
+
     /// The finding at the first reference, with some of the others as related positions.
     ///
     /// `verb` is the use of the object in the message. `otherwise` is the help if no similar object exists.
@@ -80,8 +90,13 @@ impl Dangling<'_> {
         let at = first.by.place(node.span());
         let others =
             users.iter().map(|(user, node)| (user, user.by.place(node.span()))).filter(|(_, span)| *span != at);
-        others.take(MAX_LISTED).fold(finding, |finding, (user, span)| {
-            finding.related(span, format!("also referenced by {}", user.object.reference()))
-        })
+        let mut labels: Vec<(Span, String)> = Vec::new();
+        for (user, span) in others {
+            let label = (span, format!("also referenced by {}", user.object.reference()));
+            if labels.len() < MAX_LISTED && !labels.contains(&label) {
+                labels.push(label);
+            }
+        }
+        labels.into_iter().fold(finding, |finding, (span, label)| finding.related(span, label))
     }
 }

@@ -113,6 +113,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             return Answer::Missing(Missing {
                 wanted,
                 suggestion: None,
+                also_referenced: None,
                 is_ambiguous: false,
                 elsewhere: None,
                 received: None,
@@ -180,6 +181,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             return Answer::Missing(Missing {
                 wanted,
                 suggestion: Some(suggestion),
+                also_referenced: None,
                 is_ambiguous: false,
                 elsewhere: None,
                 received: None,
@@ -238,6 +240,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         Missing {
             wanted,
             suggestion,
+            also_referenced: None,
             is_ambiguous,
             elsewhere,
             received,

@@ -18,6 +18,8 @@ use crate::yaml::{Node, Origin};
 pub(crate) struct Missing<'a> {
     pub(super) wanted: ObjectId<'a>,
     pub(super) suggestion: Option<(Mistake, Applied<'a>)>,
+    /// A similar object that the same object references, too.
+    pub(super) also_referenced: Option<Applied<'a>>,
     /// Whether several namespaces have an object with the name.
     pub(super) is_ambiguous: bool,
     pub(super) elsewhere: Option<Elsewhere<'a>>,
@@ -98,6 +100,26 @@ impl Missing<'_> {
             })
         };
         self.suggestion = self.suggestion.filter(|(mistake, near)| *mistake != Mistake::Name || !is_referenced(near));
+        self
+    }
+
+    /// The answer for the first object that references the missing object.
+    ///
+    /// The author did not confuse two namespaces if the object references both. The author did not confuse two names if
+    /// the missing object has the name of the program, and the similar object has this name and a further word, such as
+    /// `web-token` beside `web`.
+    pub(super) fn for_references(mut self, user: &Object, references: impl Fn(ObjectId<'_>) -> bool) -> Self {
+        let name = self.wanted.name;
+        let is_further = |near: &Applied<'_>| {
+            let rest = near.object.name().strip_prefix(name);
+            user.name() == name && rest.is_some_and(|rest| rest.starts_with('-'))
+        };
+        let Some((mistake, near)) = self.suggestion else { return self };
+        if mistake == Mistake::Namespace && references(ObjectId::of(near.object)) {
+            (self.suggestion, self.also_referenced) = (None, Some(near));
+        } else if mistake == Mistake::Name && is_further(&near) {
+            self.suggestion = None;
+        }
         self
     }
 
@@ -206,6 +228,10 @@ impl Missing<'_> {
             let summary = format!(" places reference objects of `{folder}`, which the cluster does not apply");
             let finding = finding.caused_by(format!("in {folder}"), "", summary).help_for_all(of_all).help(of_one);
             return finding.related(object.span().clone(), "defined here");
+        }
+        if let Some(near) = self.also_referenced {
+            let near = near.object.reference();
+            return finding.help(format!("remove this reference, since there is one to {near} too, or {otherwise}"));
         }
         let Some((mistake, near)) = &self.suggestion else { return finding.help(otherwise) };
         let (namespace, name) = (near.object.namespace().unwrap_or_default(), near.object.name());

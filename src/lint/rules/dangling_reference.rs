@@ -29,10 +29,12 @@ declare! {
     /// The severity is pedantic for a Secret, because users often create Secrets by hand, unless another name is
     /// similar or the repository contains the Secret in a directory that the cluster does not apply. The rule reports the
     /// Secret with the certificate of an Ingress only in the second case, or if another namespace has the Secret: an
-    /// Ingress reads the Secrets of its own namespace, and controllers often create them.
+    /// Ingress reads the Secrets of its own namespace, and controllers often create them. The severity is also pedantic
+    /// for the service account of a workload with an image from a private registry of a cloud: the tools that create the
+    /// role of such an account usually create the account.
     ///
     /// The rule ignores optional references, workloads without pods, objects that Kubernetes creates, and the Secrets of
-    /// sources. It also ignores an object that one of these may create:
+    /// sources. It ignores a Service whose name states that it does not exist, such as `nonexistent`. It also ignores an object that one of these may create:
     ///
     /// - a chart in that namespace, or a source without a local copy
     /// - another tool that deploys to the namespace: a Service of a namespace for which the cluster receives no pods and no
@@ -49,7 +51,7 @@ declare! {
     /// ## How to fix it
     ///
     /// Correct the name, or add the object to that namespace. If another tool creates a ConfigMap or Secret, declare it
-    /// below `external` in `.fleetwright.yaml`.
+    /// below `external` in `.fleetwright.yaml`. If it creates an object of another kind, add an exception.
     ///
     /// ## Bad
     ///
@@ -169,21 +171,35 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let needed = Usage {
         verb: "needs",
         help: "add the object to that namespace, or correct the name: the pods do not start without it; if another tool \
-               creates a ConfigMap or Secret, declare it below `external` in `.fleetwright.yaml`",
+               creates the object, declare it below `external` in `.fleetwright.yaml`",
+        help_without_declaration: "add the object to that namespace, or correct the name: the pods do not start without it; if \
+               another tool creates the object, add an exception with this reason",
         is_often_created: false,
         own_namespaces: None,
     };
     report(view, &mut search, needs, &needed, found);
     let help = "add the Service to that namespace, or correct the name";
     let own = namespaces_with_pods(view);
-    let usage = Usage { verb: "routes to", help, is_often_created: false, own_namespaces: Some(&own) };
+    let usage = Usage {
+        verb: "routes to",
+        help,
+        help_without_declaration: help,
+        is_often_created: false,
+        own_namespaces: Some(&own),
+    };
     report(view, &mut search, routes, &usage, found);
     let help = "add the Gateway to that namespace, or correct the name: without it, the route gets no traffic";
     report(
         view,
         &mut search,
         parents,
-        &Usage { verb: "belongs to", help, is_often_created: false, own_namespaces: None },
+        &Usage {
+            verb: "belongs to",
+            help,
+            help_without_declaration: help,
+            is_often_created: false,
+            own_namespaces: None,
+        },
         found,
     );
     let help = "add the workload to that namespace, or correct the name";
@@ -191,7 +207,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         view,
         &mut search,
         targets,
-        &Usage { verb: "scales", help, is_often_created: false, own_namespaces: None },
+        &Usage { verb: "scales", help, help_without_declaration: help, is_often_created: false, own_namespaces: None },
         found,
     );
     let help = "add the Secret to that namespace, or correct the name";
@@ -199,9 +215,18 @@ fn check(view: &View<'_>, found: &mut Findings) {
         view,
         &mut search,
         certificates,
-        &Usage { verb: "serves", help, is_often_created: true, own_namespaces: None },
+        &Usage { verb: "serves", help, help_without_declaration: help, is_often_created: true, own_namespaces: None },
         found,
     );
+}
+
+/// The private registries of clouds, as parts of the names of images.
+const REGISTRIES: [&str; 3] = [".dkr.ecr.", "-docker.pkg.dev/", ".azurecr.io/"];
+
+/// Returns whether a workload has an image from a private registry of a cloud.
+fn has_image_of_cloud(workload: &Object) -> bool {
+    let images = containers::containers(workload).filter_map(|container| container.get("image")?.text());
+    images.into_iter().any(|image| REGISTRIES.iter().any(|registry| image.contains(registry)))
 }
 
 /// The namespaces for which the cluster receives pods or Services. Another tool deploys to other namespaces.
@@ -215,6 +240,8 @@ struct Usage<'n> {
     verb: &'static str,
     /// The help if no similar object exists.
     help: &'static str,
+    /// The help for an object that the configuration cannot declare.
+    help_without_declaration: &'static str,
     /// Whether controllers often create the used objects, so that only a mistaken reference is a fault.
     is_often_created: bool,
     /// The namespaces whose used objects the repository defines; `None` for all namespaces.
@@ -251,9 +278,13 @@ fn report<'a>(
             found.unchecked(format!("{target}, which another tool that deploys to the namespace may create"));
             continue;
         }
-        let is_by_hand = target.kind == "Secret" && !is_explained;
+        // Tools that create the role of an account in a cloud usually create the account.
+        let is_of_cloud = target.kind == "ServiceAccount" && dangling.users().all(has_image_of_cloud);
+        let is_by_hand = (target.kind == "Secret" || is_of_cloud) && !is_explained;
         let severity = if is_by_hand { Severity::Pedantic } else { Severity::Warning };
-        let finding = dangling.finding(RULE.id, usage.verb, usage.help);
+        let is_declarable = matches!(target.kind, "ConfigMap" | "Secret");
+        let help = if is_declarable { usage.help } else { usage.help_without_declaration };
+        let finding = dangling.finding(RULE.id, usage.verb, help);
         // One tool, or one person, creates all objects of a kind that no manifest defines.
         let finding = if is_explained {
             finding
@@ -281,7 +312,15 @@ fn backends<'a>(ingress: &Applied<'a>) -> Vec<Reference<'a>> {
     let object: &'a Object = ingress.object;
     let Some(namespace) = ingress.namespace() else { return Vec::new() };
     let names = backends_of_ingress(object).filter_map(|backend| backend.at_keys(&["service", "name"]));
+    let names = names.filter(|name| !name.text().is_some_and(is_missing_on_purpose));
     names.filter_map(|name| reference(name, "", "Service", namespace)).collect()
+}
+
+/// Returns whether the name of a Service states that the Service does not exist, so that the controller refuses the
+/// requests for a path.
+fn is_missing_on_purpose(name: &str) -> bool {
+    let words = ["nonexist", "non-exist", "not-exist", "no-such", "blackhole", "black-hole"];
+    words.iter().any(|word| name.contains(word))
 }
 
 /// The Gateways and Services to which a route belongs.
