@@ -1,6 +1,7 @@
 //! Values that attackers try first: well-known passwords, and values that repeat a name.
 
 use super::name::words;
+use crate::yaml::decode_base64;
 
 /// Returns whether a value is only its name, such as `apikey` for `api-key`, a word of its name, such as `shop` for
 /// `SHOP_PASSWORD`, consists of words of its name, such as `appkey` for `application_key`, or ends with its name, such as
@@ -104,7 +105,8 @@ pub fn is_common_word(value: &str) -> bool {
 /// Examples contain such values, and users may keep them. Some have signs instead of letters: `p@ssw0rd`.
 pub(super) fn is_guessable(text: &str) -> bool {
     let letters = text.replace('@', "a").replace('$', "s").replace('0', "o");
-    is_well_known(text) || is_well_known(&letters)
+    let decoded = || decode_base64(text).and_then(|bytes| String::from_utf8(bytes).ok());
+    is_well_known(text) || is_well_known(&letters) || decoded().is_some_and(|text| is_well_known(text.trim()))
 }
 
 fn is_well_known(text: &str) -> bool {
@@ -140,7 +142,7 @@ fn is_well_known(text: &str) -> bool {
     let is_program = PROGRAMS.contains(&stem) && (is_counted || stem == plain);
     let is_compound = words.len() == 1 && ["password", "secret"].iter().any(|end| stem.ends_with(end));
     known.contains(&plain.as_str())
-        || plain.starts_with("changeme")
+        || plain.contains("changeme")
         || is_compound
         || is_program
         || (!words.is_empty() && words.iter().all(|word| is_of_vocabulary(word)))

@@ -1,9 +1,13 @@
 //! JSON Web Tokens.
 
+use super::markers::JWT;
 use crate::yaml::decode_base64;
 
 /// The lifetime of a token in seconds from which on the token is a credential: shorter ones have usually expired.
 const MIN_LIFETIME: u64 = 30 * 24 * 60 * 60;
+
+/// The expiration, 2028-01-01, from which on a token without a start is a credential.
+const FAR: u64 = 1_830_297_600;
 
 /// The minimum length of a signature in base64: that of 128 bits.
 const MIN_SIGNATURE: usize = 22;
@@ -25,6 +29,12 @@ pub(super) fn is_private_jwt(text: &str) -> bool {
     is_signed && has_holder && !is_public && lives_long(&claims)
 }
 
+/// Returns whether a text is a JSON Web Token for anonymous users.
+pub(super) fn is_anonymous_jwt(text: &str) -> bool {
+    let claims = text.split('.').nth(1).filter(|_| text.starts_with(JWT)).and_then(object);
+    claims.is_some_and(|claims| claims.contains("\"anon\""))
+}
+
 /// The JSON object in a part of a token.
 fn object(part: &str) -> Option<String> {
     let mut standard = part.replace('-', "+").replace('_', "/");
@@ -33,11 +43,11 @@ fn object(part: &str) -> Option<String> {
     Some(text).filter(|text| text.starts_with('{') && text.ends_with('}'))
 }
 
-/// Returns whether the claims set no expiration, or one long after the start.
+/// Returns whether the claims set no expiration, or one long after the start. Without a start, the expiration is far away.
 fn lives_long(claims: &str) -> bool {
     let Some(end) = time(claims, "exp") else { return true };
     let start = time(claims, "iat").or_else(|| time(claims, "nbf"));
-    start.is_some_and(|start| end.saturating_sub(start) >= MIN_LIFETIME)
+    start.map_or(end >= FAR, |start| end.saturating_sub(start) >= MIN_LIFETIME)
 }
 
 /// The seconds that a claim sets.

@@ -11,6 +11,8 @@ use memchr::{memchr, memchr2};
 pub(super) enum Marker {
     /// The start of a key in PEM format.
     Key,
+    /// The start of a key or certificate in DER format, in base64.
+    Der,
     /// The prefix of a token, with its minimum length and its kind.
     Token(&'static str, usize, &'static str),
 }
@@ -63,6 +65,10 @@ pub(super) fn without_token_prefix(text: &str) -> Option<&str> {
 /// The start of a key in PEM format.
 pub(super) const KEY: &str = "-----BEGIN ";
 
+/// The starts of base64 for a sequence in DER format whose length has one or two bytes, and for a short key of an elliptic
+/// curve.
+const DER: [&str; 3] = ["MHcCAQEE", "MIG", "MII"];
+
 /// The separator of the scheme of an address.
 const ADDRESS: &str = "://";
 
@@ -78,19 +84,21 @@ pub(super) fn contains_address(text: &str) -> bool {
 pub(super) fn markers(text: &str) -> impl Iterator<Item = (usize, Marker)> {
     static MARKERS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         let prefixes = TOKENS.iter().map(|(prefix, ..)| *prefix);
-        AhoCorasick::new(prefixes.chain([KEY])).expect("the markers are few and short")
+        AhoCorasick::new(prefixes.chain([KEY]).chain(DER)).expect("the markers are few and short")
     });
     // This search examines many bytes at once, and most texts contain no marker.
     static ANY: LazyLock<AhoCorasick> = LazyLock::new(|| {
         let prefixes = TOKENS.iter().map(|(prefix, ..)| *prefix);
-        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(prefixes.chain([KEY]));
+        let finder =
+            AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(prefixes.chain([KEY]).chain(DER));
         finder.expect("the markers are few and short")
     });
     let found = ANY.is_match(text).then(|| MARKERS.find_overlapping_iter(text));
     found.into_iter().flatten().map(|found| {
         let marker = match TOKENS.get(found.pattern().as_usize()) {
             Some((prefix, length, what)) => Marker::Token(prefix, *length, what),
-            None => Marker::Key,
+            None if found.pattern().as_usize() == TOKENS.len() => Marker::Key,
+            None => Marker::Der,
         };
         (found.start(), marker)
     })

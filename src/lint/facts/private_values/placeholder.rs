@@ -1,5 +1,6 @@
 //! Placeholders: values that stand for a secret and do not contain it.
 
+use super::jwt::is_anonymous_jwt;
 use super::markers::without_token_prefix;
 
 /// Returns whether a value contains no secret: it is empty, a variable, encrypted, a reference, a published key, or a
@@ -38,10 +39,29 @@ fn is_plain_placeholder(text: &str) -> bool {
         "empty",
         "string",
         "value",
+        "ignored",
         "sk-no-key-required",
     ];
-    let starts =
-        ["replace", "your", "insert", "enter", "put-", "put_", "put ", "fill", "set-me", "set_me", "set me", "setme"];
+    let starts = [
+        "replace",
+        "your",
+        "insert",
+        "enter",
+        "put-",
+        "put_",
+        "put ",
+        "fill",
+        "set-me",
+        "set_me",
+        "set me",
+        "setme",
+        "not-used-",
+        "not_used_",
+        "not-needed-",
+        "not_needed_",
+        "unused-",
+        "unused_",
+    ];
     text.is_empty()
         || is_of_one_sign
         || contains_placeholder(text)
@@ -60,11 +80,19 @@ fn is_plain_placeholder(text: &str) -> bool {
         || names_its_encoding(&lower)
         || is_reference(text)
         || PUBLISHED.iter().any(|start| text.starts_with(start))
+        || is_key_id(text)
+        || is_anonymous_jwt(text)
 }
 
 /// The prefixes of keys that web pages contain: project keys of `PostHog`, publishable keys of Stripe and Clerk, and public
 /// tokens of Mapbox.
 const PUBLISHED: [&str; 4] = ["phc_", "pk_live_", "pk_test_", "pk.eyJ"];
+
+/// Returns whether a value is the identifier of an access key of AWS, which signed addresses contain.
+fn is_key_id(text: &str) -> bool {
+    let id = text.strip_prefix("AKIA").or_else(|| text.strip_prefix("ASIA"));
+    id.is_some_and(|id| id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()))
+}
 
 /// Returns whether the author wants readers to replace a value: it is a placeholder, or starts with `changeme`.
 pub(crate) fn is_to_replace(text: &str) -> bool {
@@ -99,7 +127,7 @@ pub(super) fn contains_placeholder(text: &str) -> bool {
         tag.len() > 1 && tag.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ' | '.' | '/'))
     };
     let in_brackets = text.split('<').skip(1).any(|rest| rest.split_once('>').is_some_and(|(tag, _)| is_tag(tag)));
-    let templates = ["${", "$(", "{{", "<<", "((", "[[", "%(", "#{", "ENC["];
+    let templates = ["${", "$(", "{{", "<<", "((", "[[", "%(", "#{", "ENC[", "(@="];
     let is_marked =
         text.len() > 4 && ["__", "@@", "%%"].iter().any(|mark| text.starts_with(mark) && text.ends_with(mark));
     // `{env:TOKEN}`, `{file:token}`, and tags such as `!env_var TOKEN`.

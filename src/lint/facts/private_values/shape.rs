@@ -77,11 +77,12 @@ pub(super) fn find(text: &str) -> Option<Shape> {
     if text.len() < MIN_TOKEN && !has_address {
         return None;
     }
-    let (mut has_key, mut tokens) = (false, Vec::new());
+    let (mut has_key, mut encoded, mut tokens) = (false, None, Vec::new());
     let mut words = Words::new(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     for (at, marker) in markers(text) {
         match marker {
             Marker::Key => has_key = true,
+            Marker::Der => encoded = encoded.or_else(|| encoded_key(text, at)),
             Marker::Token(prefix, length, what) => {
                 tokens.extend(words.end_of(text, at).map(|end| (at..end, prefix, length, what)));
             }
@@ -91,7 +92,7 @@ pub(super) fn find(text: &str) -> Option<Shape> {
     let token =
         || tokens.into_iter().find_map(|(range, prefix, length, what)| token(text, range, prefix, length, what));
     let address = || addresses(text).find_map(|place| private_address(text, place));
-    key.or_else(token).or_else(|| has_address.then(address).flatten())
+    key.or(encoded).or_else(token).or_else(|| has_address.then(address).flatten())
 }
 
 /// Returns whether a value in a text may have a shape although [`find`] finds none in the text: a second key, an address
@@ -122,6 +123,33 @@ fn private_key(text: &str) -> Option<Shape> {
     let is_word = first.len() > 6 && first.bytes().all(|byte| byte.is_ascii_uppercase());
     let is_key = !first.is_empty() && (is_header || is_encoded) && !is_word && !is_placeholder(first);
     is_key.then(|| Shape { range: start..start + end, what: "a private key" })
+}
+
+/// A private key in DER format, PKCS#1, PKCS#8 or SEC 1, in base64 on one line.
+///
+/// A certificate and a public key do not begin with a version.
+fn encoded_key(text: &str, at: usize) -> Option<Shape> {
+    /// The length of the base64 that contains the start of a key.
+    const HEAD: usize = 24;
+    let is_symbol = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/');
+    if text.get(..at)?.ends_with(is_symbol) {
+        return None;
+    }
+    let rest = text.get(at..)?;
+    let head = decode_base64(rest.get(..HEAD)?)?;
+    let (length, body) = match *head.as_slice() {
+        [0x30, 0x81, length, ref body @ ..] => (usize::from(length) + 3, body),
+        [0x30, 0x82, high, low, ref body @ ..] => (usize::from(high) * 256 + usize::from(low) + 4, body),
+        [0x30, length, ref body @ ..] => (usize::from(length) + 2, body),
+        _ => return None,
+    };
+    // The version, and then the modulus, the identifier of the algorithm, or the key of an elliptic curve.
+    let is_key = matches!(*body, [2, 1, 0, 2, 0x81 | 0x82, ..] | [2, 1, 0, 0x30, _, 6, ..] | [2, 1, 1, 4, ..]);
+    let end = rest.find(|c: char| !is_symbol(c)).unwrap_or(rest.len());
+    let padding = rest.get(end..)?.bytes().take(2).take_while(|byte| *byte == b'=').count();
+    let end = end + padding;
+    let is_whole = is_key && decode_base64(rest.get(..end)?).is_some_and(|key| key.len() == length);
+    is_whole.then_some(Shape { range: at..at + end, what: "a private key" })
 }
 
 /// A token in a range of a text that starts with a known prefix.
