@@ -172,6 +172,11 @@ impl RepositoryUses {
             if changed.is_empty() && one.is_target {
                 continue;
             }
+            // No cluster reads the patches and the objects of some directories. An edit of a patch alone would break the build.
+            let may_read = |view: &View<'_>| !view.is_whole() || view.written.reached().may_read(one.at.file().path());
+            if changed.is_empty() && one.at.file().root().is_none() && !views.first().is_none_or(may_read) {
+                continue;
+            }
             let number = all.number(&one);
             // No object shows some changes, such as the removal of a field.
             let every = || (0..views.len()).collect();

@@ -104,6 +104,15 @@ impl<'a> ReachedFiles<'a> {
         self.folders.get(&(root, folder)).is_some_and(|itself| *itself)
     }
 
+    /// Returns whether a build of a cluster may read a file: a cluster receives objects from the same part of the tree.
+    pub(crate) fn may_read(&self, path: &str) -> bool {
+        let folder = folder_of(path);
+        self.anything
+            || folder.is_empty()
+            || self.nearest(folder).is_some()
+            || segment_runs(folder).any(|run| self.unknown.contains(run))
+    }
+
     /// The innermost directory, at or above a directory of the tree, with reached files in it or below it.
     pub(crate) fn nearest<'f>(&self, folder: &'f str) -> Option<&'f str> {
         prefixes(folder).filter(|above| !above.is_empty() && self.folders.contains(&(None, *above))).last()
