@@ -237,7 +237,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             (_, None) => {}
         }
     }
-    found.extend(overlaps.into_values().filter_map(|nested| overlap(RULE.id, &nested)));
+    found.extend(overlaps.into_values().filter_map(|nested| overlap(RULE.id, view, &nested)));
     // If the objects of one manifest have different owners, the manifest is the cause, such as that of a component.
     // Otherwise, the group of owners is the cause.
     let mut owners_of: BTreeMap<WrittenPosition<'_>, BTreeSet<&Names>> = BTreeMap::new();

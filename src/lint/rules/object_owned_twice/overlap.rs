@@ -8,6 +8,7 @@ use crate::flux::{Applied, Applier};
 use crate::lint::facts::difference::difference;
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::ownership_settings::prunes;
+use crate::lint::view::View;
 use crate::text::is_inside;
 
 /// Owners of an object that apply it from the same file. The directory of one owner contains the other directories.
@@ -73,7 +74,7 @@ impl<'a> Nested<'a> {
 }
 
 /// Returns the finding for a Kustomization with a directory that contains the directories of other Kustomizations.
-pub(super) fn overlap(rule: &'static str, pairs: &[Nested<'_>]) -> Option<Finding> {
+pub(super) fn overlap(rule: &'static str, view: &View<'_>, pairs: &[Nested<'_>]) -> Option<Finding> {
     let outer = &pairs.first()?.outer;
     let path = |applied: &Applied<'_>| {
         let object = applied.by.object.as_ref()?;
@@ -133,6 +134,7 @@ pub(super) fn overlap(rule: &'static str, pairs: &[Nested<'_>]) -> Option<Findin
         all if all == pairs.len() => format!("{message}{WITH_DIFFERENCE}"),
         some => format!("{message}, {some} of them with different content"),
     };
+    let of_directories = one_owner_for_each(view, outer, (&contains, &inside));
     let what = if applies_itself {
         "move the file of the Kustomization out of the directory that it applies, set its `path` to a directory that does \
          not contain the file, or list the other files of the directory in a kustomization.yaml"
@@ -144,8 +146,7 @@ pub(super) fn overlap(rule: &'static str, pairs: &[Nested<'_>]) -> Option<Findin
     } else if rest.is_empty() && contains == inside {
         "remove one of the two Kustomizations"
     } else {
-        "apply each directory with one Kustomization: list the directories of the outer Kustomization in a \
-         kustomization.yaml, or remove the inner Kustomization"
+        of_directories.as_str()
     };
     let now = if differ == 0 { "" } else { "; until then, each reverts the changes of the other at every interval" };
     let owners: Vec<Applied<'_>> = pairs.iter().flat_map(|nested| [nested.outer, nested.inner]).collect();
@@ -169,4 +170,18 @@ pub(super) fn overlap(rule: &'static str, pairs: &[Nested<'_>]) -> Option<Findin
         finding = finding.related(applied.by.place(applied.object.span()), applied.object.reference().to_string());
     }
     Some(finding)
+}
+
+/// The instruction to apply each of two nested directories with one Kustomization.
+fn one_owner_for_each(view: &View<'_>, outer: &Applied<'_>, (contains, inside): (&str, &str)) -> String {
+    match view.written.kustomization_in(&outer.by.folder) {
+        // Flux lists all directories if no file does.
+        None => "apply each directory with one Kustomization: list the directories of the outer Kustomization in a \
+                 kustomization.yaml, or remove the inner Kustomization"
+            .to_owned(),
+        Some(name) => format!(
+            "apply each directory with one Kustomization: remove `{inside}` from the resources of `{contains}/{name}`, or \
+             remove the inner Kustomization"
+        ),
+    }
 }

@@ -1,6 +1,6 @@
 //! Texts and limits that the findings of the rule share.
 
-use crate::flux::Applied;
+use crate::flux::{Applied, ApplierKind};
 use crate::kube::{Object, groups};
 
 /// The number of owners that a finding shows for one object.
@@ -26,6 +26,14 @@ pub(super) fn safe_removal(owners: &[Applied<'_>], objects: &str) -> String {
             || (object.is(groups::HELM, "HelmRelease") && matches!(object.name(), "flux-operator" | "flux-instance"))
     };
     let uninstalled = if owners.iter().any(|owner| installs(owner.object)) { ", which uninstalls Flux" } else { "" };
+    let is_set = |owner: &Applied<'_>| owner.by.kind == ApplierKind::ResourceSet;
+    if owners.iter().all(is_set) {
+        return format!(
+            "first add the annotation `fluxcd.controlplane.io/prune: disabled` to {objects} in the ResourceSet that no \
+             longer needs {objects}, and wait for its reconciliation, since Flux Operator deletes what a ResourceSet no \
+             longer contains"
+        );
+    }
     format!(
         "first set `prune: false`{orphan} in the Kustomization that no longer needs {objects}, and wait for its \
          reconciliation, since Flux deletes {objects} if this Kustomization was the last one to apply {}{uninstalled}",
