@@ -12,6 +12,7 @@ pub use convert::decode::{DecodeError, decode};
 pub use convert::json::{from_json, key_to_json, to_json};
 pub use convert::kubernetes::as_kubernetes;
 pub use convert::verbatim::{raw, text};
+pub(crate) use parse::builder::SECOND_OBJECT;
 pub use parse::embedded::Embedded;
 pub use parse::parser::{Document, Parsed, parse};
 pub use parse::rule_ids::{DUPLICATE_KEY, INVALID_YAML};

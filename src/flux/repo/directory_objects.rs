@@ -21,7 +21,7 @@ use crate::flux::model::completion::{Completion, WrittenKustomization, WrittenKu
 use crate::kube::Object;
 use crate::kustomize::{Build, Builder, Files, Omission, omissions_by_name};
 use crate::text::{Index, folder_of};
-use crate::yaml::DUPLICATE_KEY;
+use crate::yaml::{DUPLICATE_KEY, SECOND_OBJECT};
 
 /// The objects of all directories and files, with the findings of their builds.
 #[derive(Default)]
@@ -170,7 +170,7 @@ impl DirectoryObjects {
 /// accept a key that is defined twice, and some have syntax of their own, such as `!include`.
 fn of_data(finding: Finding) -> Finding {
     let finding = Finding { severity: Severity::Warning, ..finding };
-    if finding.rule == DUPLICATE_KEY {
+    if finding.rule == DUPLICATE_KEY && finding.help.as_deref() != Some(SECOND_OBJECT) {
         return finding.help("keep one of the keys, unless the program that reads the file accepts both");
     }
     finding

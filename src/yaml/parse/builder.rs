@@ -275,6 +275,7 @@ impl<'a> Builder<'a> {
         }
         let node = built.node;
         let path = self.file.path();
+        let is_top = self.stack.len() == 1;
         let Some(open) = self.stack.last_mut() else {
             self.root = Some(node);
             return;
@@ -299,12 +300,14 @@ impl<'a> Builder<'a> {
                 map.merges.push(node);
             }
             Some(PendingKey::Named(name, span)) => {
-                if let Some(first) = map.find(&name) {
-                    self.findings.push(
-                        duplicate(&name, span.clone(), first.key_span())
-                            .help("keep one of the keys; kustomize and Flux reject the file")
-                            .caused_by(format!("{path}:{}", open.start), "", " keys of this mapping are defined twice"),
-                    );
+                if let Some(first) = map.find(&name).map(Entry::key_span) {
+                    map.repeats_object |= is_top && *name == *"apiVersion";
+                    let help = if map.repeats_object { SECOND_OBJECT } else { KEEP_ONE };
+                    self.findings.push(duplicate(&name, span.clone(), first).help(help).caused_by(
+                        format!("{path}:{}", open.start),
+                        "",
+                        " keys of this mapping are defined twice",
+                    ));
                     // Readers that accept duplicates use the last value, as kustomize does in `kustomization.yaml`.
                     map.replace(Entry::new(name, &span, node));
                 } else {
@@ -460,6 +463,13 @@ impl<'a> Builder<'a> {
         self.findings.push(finding);
     }
 }
+
+/// The help for a key that is defined twice.
+const KEEP_ONE: &str = "keep one of the keys; kustomize and Flux reject the file";
+
+/// The help for keys that are defined twice because the separator of two objects is missing.
+pub(crate) const SECOND_OBJECT: &str =
+    "write `---` before the second object, if these are two objects; otherwise, keep one of the keys";
 
 fn duplicate(key: &str, at: Span, first: Span) -> Finding {
     Finding::error(DUPLICATE_KEY, at, format!("duplicate key `{key}` in this mapping"))

@@ -46,6 +46,8 @@ pub(super) struct OpenMapping {
     pub(super) merges: Vec<Node>,
     /// The position of the first `<<`.
     pub(super) merge_key: Option<Span>,
+    /// Whether the mapping has a second `apiVersion`, as two objects without a separator.
+    pub(super) repeats_object: bool,
     /// The index of each key in `entries`; empty for short mappings.
     pub(super) index: Index<Name, usize>,
     pub(super) key: Option<PendingKey>,

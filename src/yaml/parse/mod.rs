@@ -5,7 +5,7 @@ pub(super) mod rule_ids;
 mod tag;
 mod token;
 mod syntax_error;
-mod builder;
+pub(super) mod builder;
 mod repair;
 mod line_scalars;
 mod lines;
