@@ -301,9 +301,18 @@ fn finding(view: &View<'_>, tenants: &[&str], place: Span, lacking: &Lacking, al
         None => format!("otherwise {effect}"),
     };
     let first = preparation(view, |flag| lacking.contains_key(flag));
+    // Source: the change log of kustomize-controller, 0.20.0, which is part of Flux 0.26.0.
+    let knows = view.has_flux((0, 26)) != Some(false);
+    let what = if knows {
+        format!("{first}add the arguments with a patch of the Deployments")
+    } else {
+        "upgrade Flux to 0.26 or later, and then add the arguments with a patch of the Deployments: older controllers do \
+         not start with these arguments"
+            .to_owned()
+    };
+    let separator = if knows { ':' } else { ';' };
     let help = format!(
-        "{first}add the arguments with a patch of the Deployments: {otherwise}; if that is intended, set a reason in \
-         `lint.tenancy.lockdown` of `.fleetwright.yaml`"
+        "{what}{separator} {otherwise}; if that is intended, set a reason in `lint.tenancy.lockdown` of `.fleetwright.yaml`"
     );
     let common = in_common_flags(lacking, all);
     let count = format!(" clusters with tenants run Flux controllers without {common}");
