@@ -445,6 +445,9 @@ fn finding(
     } else if has_defaults {
         "unless a webhook of the cluster sets the value, the API server rejects the object, and Flux applies nothing of \
          its Kustomization"
+    } else if is_elsewhere && mismatch.fault == Fault::UnknownField {
+        "if the cluster has this version of the definition, the API server rejects the object, and Flux applies nothing of \
+         its Kustomization"
     } else {
         "the API server rejects the object, and Flux applies nothing of its Kustomization"
     };
