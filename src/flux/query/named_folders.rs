@@ -20,14 +20,12 @@ const OF_CODE: [&str; 4] = ["go", "json", "py", "ts"];
 const COMMANDS: [&str; 3] = ["flux bootstrap", "flux create", "k8s-configuration flux"];
 /// The program that applies manifests.
 const KUBECTL: &str = "kubectl";
-/// The API group of Kustomizations in documentation, whose users apply them by hand.
-const GROUP: &str = "kustomize.toolkit.fluxcd.io";
 /// The texts of code that creates Kustomizations.
 const NAMES_OF_FLUX: [&str; 2] = ["fluxConfigurations", "fluxcd"];
 
 /// Parts of the texts that may name a path, one of each group above and of a command of kubectl. Most files contain none.
 static MARKS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let marks = COMMANDS.iter().chain(&TALOS_MANIFESTS).chain(&NAMES_OF_FLUX).chain([&KUBECTL, &GROUP]);
+    let marks = COMMANDS.iter().chain(&TALOS_MANIFESTS).chain(&NAMES_OF_FLUX).chain([&KUBECTL]);
     let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(marks);
     finder.expect("the marks are few and short")
 });
@@ -120,8 +118,7 @@ fn words(file: &File) -> Vec<Word<'_>> {
         return Vec::new();
     }
     let creates = COMMANDS.iter().any(|command| text.contains(command))
-        || (OF_CODE.contains(&extension) && NAMES_OF_FLUX.iter().any(|name| text.contains(name)))
-        || (is_documentation && text.contains(GROUP));
+        || (OF_CODE.contains(&extension) && NAMES_OF_FLUX.iter().any(|name| text.contains(name)));
     let is_machine = TALOS_MANIFESTS.iter().any(|field| text.contains(field));
     if !(is_infrastructure || creates || is_apply(text) || is_machine) {
         return Vec::new();
@@ -174,7 +171,9 @@ fn words(file: &File) -> Vec<Word<'_>> {
                 words.push(Word { text: text.trim_start_matches('<'), is_applied, is_of_any, directory });
             }
             let end = text.len().checked_sub("path".len()).and_then(|start| text.get(start..));
-            is_path = end.is_some_and(|end| end.eq_ignore_ascii_case("path"));
+            // Documentation often describes the Kustomizations of a repository, so there, only the option of a command counts.
+            is_path =
+                end.is_some_and(|end| end.eq_ignore_ascii_case("path")) && (!is_documentation || text == "--path");
         }
     }
     words

@@ -28,8 +28,9 @@ declare! {
     /// apply. The rule does not report two objects that one Kustomization applies, or a provider that the consumer
     /// applies, since `dependsOn` cannot order them. If two Kustomizations wait for each other,
     /// [bootstrap-order](bootstrap-order.md) reports them. A provider that waits for a consumer is not reported if the
-    /// consumer becomes ready without it: the provider comes next, and the objects that use it retry. The rule reports one finding for all providers of a consumer, and one finding for more than three
-    /// consumers of one provider. It ignores children if their parent also uses the provider. It ignores the CRDs of
+    /// consumer becomes ready without it: the provider comes next, and the objects that use it retry. The rule reports
+    /// one finding for the providers of the same consumers, and one finding for more than three consumers of one
+    /// provider. It ignores children if their parent also uses the provider. It ignores the CRDs of
     /// Cilium and Calico, since Flux starts only after the pod network works. It also ignores objects that other
     /// programs of the repository may create before Flux starts, such as a script, a Taskfile or a helmfile.
     ///
@@ -190,20 +191,25 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
         groups.entry((one.above.map(|above| above.at), one.thing.by.at)).or_default().push(one);
     }
-    let mut separate: BTreeMap<(usize, bool), Vec<&LateUse<'_>>> = BTreeMap::new();
+    // The providers of the same consumers, by these consumers.
+    let mut separate: BTreeMap<Vec<usize>, Vec<&LateUse<'_>>> = BTreeMap::new();
     for uses in groups.values() {
         match uses.first().and_then(|first| first.above).filter(|_| uses.len() > MAX_SEPARATE) {
             Some(above) => found.extend(finding_at_parent(above, uses)),
             None if uses.len() > MAX_SEPARATE => found.extend(finding_of_all(uses)),
-            None => uses.iter().for_each(|one| separate.entry((one.by.at, one.is_late)).or_default().push(one)),
+            None => separate.entry(uses.iter().map(|one| one.by.at).collect()).or_default().extend(uses),
         }
     }
     let followers = |one: &LateUse<'_>| followers.get(&(one.by.at, one.thing.by.at)).copied().unwrap_or(0);
-    for ((_, is_late), uses) in &separate {
-        match uses.as_slice() {
-            // One change of `dependsOn` corrects all of them.
-            [_, _, ..] if !is_late => found.extend(finding_of_consumer(uses)),
-            uses => found.extend(uses.iter().filter_map(|one| finding(one, followers(one)))),
+    for (consumers, uses) in &separate {
+        if uses.len() == consumers.len() || uses.iter().any(|one| one.is_late) {
+            found.extend(uses.iter().filter_map(|one| finding(one, followers(one))));
+            continue;
+        }
+        // One change of `dependsOn` corrects all uses of a consumer.
+        for consumer in consumers {
+            let own: Vec<&LateUse<'_>> = uses.iter().copied().filter(|one| one.by.at == *consumer).collect();
+            found.extend(finding_of_consumer(&own));
         }
     }
 }

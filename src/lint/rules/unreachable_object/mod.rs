@@ -66,8 +66,8 @@ declare! {
     /// - directories and manifests that a script, or a command in Markdown, applies with `kubectl apply`
     /// - manifests with a comment that contains the command to apply them, and manifests whose address is in the
     ///   configuration of a Talos machine
-    /// - directories whose path is a string of Terraform or Bicep, of a program that creates Kustomizations, or of a code
-    ///   block of Markdown with a Kustomization or `flux create`
+    /// - directories whose path is a string of Terraform or Bicep, of a program that creates Kustomizations, or the option
+    ///   `--path` of `flux create` in Markdown
     /// - directories without Flux objects if a program mentions their files, if Argo CD has an object there, or if a
     ///   namespace or a name has a placeholder
     /// - all objects, if an applier applies a complete artifact that may contain this repository
