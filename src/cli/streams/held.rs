@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::guard::Lines;
+use super::lines::Lines;
 use super::transcript::Destination;
 
 /// The output that waits; `None` if nothing waits.

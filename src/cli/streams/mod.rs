@@ -1,8 +1,9 @@
 //! Output streams: results to standard output, messages to standard error.
 
 mod transcript;
-mod guard;
+mod lines;
 mod held;
+mod guard;
 mod progress;
 
 use std::borrow::Cow;
@@ -19,7 +20,7 @@ use held::{Held, Piece};
 use progress::{ErasingWriter, Progress};
 use transcript::{RecordedWriter, Transcript};
 
-pub(super) use guard::Lines;
+pub(super) use lines::Lines;
 pub(super) use transcript::{Destination, Part};
 
 /// The two output streams, without colors if a stream does not support them.
