@@ -59,8 +59,10 @@ impl<'v, 'a> Contents<'v, 'a> {
     /// The health of the objects of a Kustomization or ResourceSet.
     pub(super) fn health(&self, object: &Object) -> Health {
         let unknown = Health { is_awaited: true, waits_for_pods: false };
-        // An author who sets `healthCheckExprs` expects objects with health.
-        if object.kind() != "Kustomization" || object.node.at_keys(&["spec", "healthCheckExprs"]).is_some() {
+        // An author who sets `wait` or `healthCheckExprs` expects objects with health.
+        let expects_health =
+            ["wait", "healthCheckExprs"].iter().any(|field| object.node.at_keys(&["spec", field]).is_some());
+        if object.kind() != "Kustomization" || expects_health {
             return unknown;
         }
         if !self.view.is_whole() {
