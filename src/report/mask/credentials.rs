@@ -33,6 +33,10 @@ pub(super) fn credentials(text: &str) -> impl Iterator<Item = Range<usize>> {
         // A password follows a colon.
         memchr::memchr(b':', before.as_bytes())?;
         let start = first + before.rfind(is_end).map_or(0, |end| end + before.get(end..).map_or(0, first_len));
+        // The author may have forgotten a slash, as in `https:/user:password@host`.
+        let schemes = ["https:/", "http:/", "ssh:/"].into_iter();
+        let mut scheme = schemes.filter(|scheme| text.get(start..at).is_some_and(|before| before.starts_with(scheme)));
+        let start = scheme.next().map_or(start, |scheme| start + scheme.len());
         let whole = word(text.get(start..)?);
         let host = whole.get(at - start + 1..)?;
         let end = host.find([':', '/', ',', ')']).unwrap_or(host.len());
@@ -117,6 +121,7 @@ mod tests {
         assert_eq!(found("resources: [\"https://bob:hunter2@git.example.com/a.git//p?ref=x\"]"), ["hunter2"]);
         assert_eq!(found("- git::ssh://bob:pass@word@git.example.com/a"), ["pass@word"]);
         assert_eq!(found("url: https://bob:pa/word7@git.example.com/a"), ["pa/word7"]);
+        assert_eq!(found("url: https:/bob:hunter2@git.example.com/a.git"), ["hunter2"]);
         assert_eq!(found("- bob:hunter2@git.example.com:a/b"), ["hunter2"]);
         assert_eq!(found("url: bob:hunter2@git.example.com/a/b.git"), ["hunter2"]);
         assert_eq!(found("https://abcdefghij0123456789@git.example.com"), ["abcdefghij0123456789"]);

@@ -37,7 +37,7 @@ fn end_of_quoted(text: &str) -> Option<usize> {
     loop {
         let next = text.as_bytes().get(at + 1);
         match text.as_bytes().get(at)? {
-            // A mask is no part of an escape sequence.
+            // An escape sequence does not contain a mask.
             b'\\' if quote == b'"' && next == Some(&b'*') => return None,
             b'\\' if quote == b'"' => at += 2,
             b'\'' if quote == b'\'' && next == Some(&b'\'') => at += 2,
